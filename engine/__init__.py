@@ -1,0 +1,1 @@
+"""What must be true: events, ingest, the log and the state that is folded from it."""

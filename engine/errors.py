@@ -1,0 +1,101 @@
+"""Every error that a user can meet, by what can be done about it.
+
+A message has three parts: what went wrong, where, and what to do now. The parts are attributes too,
+so that a program need not parse the text. Exit codes follow ``diff(1)``: 0 success, 1 a difference
+that was asked about, 2 anything that broke; 130 is an interrupt.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class PlinianError(Exception):
+    """Root of everything a user can meet; caught in the shell and nowhere else.
+
+    :param what: one sentence that names the fault, with the values found.
+    :param where: ``file:line``, a table, a position; empty if there is no place.
+    :param now: what the user can do next; empty if there is nothing.
+    """
+
+    exit_code: ClassVar[int] = 2
+
+    def __init__(self, what: str, *, where: str = "", now: str = "") -> None:
+        self.what = what
+        self.where = where
+        self.now = now
+        super().__init__(f"{where}: {what}" if where else what)
+
+
+class UsageError(PlinianError):
+    """The arguments do not fit together, or name something that does not exist."""
+
+
+class InputError(PlinianError):
+    """An input cannot be read: missing, cut short, of no known format, or malformed."""
+
+
+class FormatUnknown(InputError):
+    """No format recognises an input."""
+
+
+class InputTruncated(InputError):
+    """An input ends in the middle of something."""
+
+
+class EventMalformed(InputError):
+    """One record of an input is wrong; the others may be fine.
+
+    This is the only error that ``--skip-malformed`` turns into a count.
+    """
+
+
+class LogError(PlinianError):
+    """The log cannot do what was asked."""
+
+
+class LogUnavailable(LogError):
+    """The database does not answer, went away, is locked, read-only or full."""
+
+
+class LogNotFound(LogError):
+    """There is no log at the given place."""
+
+
+class LogNewer(LogError):
+    """The log was written by a newer Plinian than this one."""
+
+
+class LogOlder(LogError):
+    """The log's tables are of an older Plinian and must be upgraded first."""
+
+
+class LogCorrupt(LogError):
+    """Stored bytes are not what was committed.
+
+    :param position: the first position that cannot be trusted.
+    """
+
+    def __init__(self, what: str, *, position: int, where: str = "", now: str = "") -> None:
+        self.position = position
+        super().__init__(what, where=where or f"@{position}", now=now)
+
+
+class PositionConflict(LogError):
+    """The log's end is not where the writer expected it; nothing was appended.
+
+    :param expected: the position that the writer demanded.
+    :param last: the position that the log really ends at.
+    """
+
+    def __init__(self, *, expected: int, last: int) -> None:
+        self.expected = expected
+        self.last = last
+        super().__init__(
+            f"expected the log to end at @{expected}, but it ends at @{last}; nothing was appended",
+            now=f"read the events after @{expected}, decide again, and append with {last} expected",
+        )
+
+
+class PointUnknown(UsageError):
+    """A point names no moment of this log: malformed, before its begin or after its end."""

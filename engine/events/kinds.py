@@ -1,0 +1,303 @@
+"""The closed vocabulary of event kinds, and the envelope every event travels in.
+
+A kind is a noun and a past participle: ``pod.bound``. Kinds of *object versions* carry the whole
+Kubernetes object as payload and exist for every noun in :data:`NOUNS`:
+
+========================  ============================================================
+``<noun>.observed``       the object was seen as it is (a list, the start of a watch)
+``<noun>.created``        the object came into being with this version
+``<noun>.updated``        the object was changed to this version
+``<noun>.deleted``        the object went; the payload is its last version, or ``{}``
+========================  ============================================================
+
+All other kinds have a payload struct in :mod:`.payloads`. Kubernetes kinds without a noun of their
+own are ``object.*``: nothing is dropped for being unknown.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from . import payloads
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Effect(IntEnum):
+    """What an event does to the projection of truth; part of an event's identity in the log."""
+
+    NONE = 0
+    """Nothing: an observation of a component, a mark, a note."""
+    VERSION = 1
+    """The object is, from this revision on, what the payload says."""
+    DELETED = 2
+    """The object is gone."""
+    BOUND = 3
+    """A pod was given a node; the version that resulted was not seen."""
+    LISTED = 4
+    """Of one kind, these objects existed and no others (within the list's scope)."""
+    ATTRIBUTED = 5
+    """Who made a version that is in the log already, and when."""
+    TOUCHED = 6
+    """A write was accepted whose result was not recorded: the object is no longer as we know it."""
+
+
+class Reference(msgspec.Struct, frozen=True, gc=False, order=True):
+    """Which object an event is about; empty strings where there is none or it is not known.
+
+    :param group: API group without version; empty for the core group.
+    :param kind: Kubernetes kind, as in ``Pod``.
+    """
+
+    group: str = ""
+    kind: str = ""
+    namespace: str = ""
+    name: str = ""
+    uid: str = ""
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A fact that was observed, before it has a place in the log.
+
+    :param kind: a key of :data:`KINDS`.
+    :param reference: the object that it is about.
+    :param resource_version: as the source wrote it; empty when the source gives none.
+    :param revision: ``resource_version`` as an integer, or None if it is none.
+    :param observed_at: when the source says that it happened, in microseconds since 1970 UTC.
+    :param actor: the user who caused it, when known.
+    :param source: the input it came from.
+    :param line: 1-based line (or document, in inputs without lines) of the source.
+    :param payload: canonical JSON, see :func:`.codec.canonical_json`.
+    :param schema: version of the payload's shape.
+    :param cluster: which cluster it happened in.
+    """
+
+    kind: str
+    reference: Reference
+    payload: bytes
+    resource_version: str = ""
+    revision: int | None = None
+    observed_at: int | None = None
+    actor: str = ""
+    source: str = ""
+    line: int = 0
+    schema: int = 1
+    cluster: str = "default"
+
+
+class Recorded(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """An event with its place in the log.
+
+    :param position: 1-based, gap-free, commit-ordered within its branch.
+    :param recorded_at: when it was appended, microseconds since 1970 UTC.
+    """
+
+    position: int
+    branch: str
+    recorded_at: int
+    event: Event
+
+
+class KindInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """What the vocabulary says about one kind.
+
+    :param schema: the newest schema number of its payload.
+    :param payload: the struct that its payload decodes to; None when it is a Kubernetes object.
+    """
+
+    kind: str
+    about: str
+    effect: Effect
+    schema: int = 1
+    payload: type[msgspec.Struct] | None = None
+
+
+NOUNS: Mapping[tuple[str, str], str] = MappingProxyType(
+    {
+        ("", "Node"): "node",
+        ("", "Pod"): "pod",
+        ("", "Namespace"): "namespace",
+        ("", "ResourceQuota"): "resourcequota",
+        ("", "PersistentVolumeClaim"): "persistentvolumeclaim",
+        ("", "PersistentVolume"): "persistentvolume",
+        ("", "Event"): "event",
+        ("events.k8s.io", "Event"): "event",
+        ("apps", "ReplicaSet"): "replicaset",
+        ("apps", "StatefulSet"): "statefulset",
+        ("apps", "Deployment"): "deployment",
+        ("policy", "PodDisruptionBudget"): "poddisruptionbudget",
+        ("scheduling.k8s.io", "PriorityClass"): "priorityclass",
+        ("storage.k8s.io", "StorageClass"): "storageclass",
+        ("storage.k8s.io", "CSINode"): "csinode",
+        ("scheduling.volcano.sh", "PodGroup"): "podgroup",
+        ("scheduling.volcano.sh", "Queue"): "queue",
+        ("batch.volcano.sh", "Job"): "job",
+        ("topology.volcano.sh", "HyperNode"): "hypernode",
+    }
+)
+"""Kubernetes (group, kind) to the noun of its event kinds; all others are ``object``."""
+
+
+_VERSION_KINDS = (
+    ("observed", Effect.VERSION, "was seen as it is"),
+    ("created", Effect.VERSION, "came into being"),
+    ("updated", Effect.VERSION, "was changed"),
+    ("deleted", Effect.DELETED, "went"),
+)
+
+_OTHER_KINDS = (
+    KindInfo(
+        kind="pod.bound",
+        about="A pod was given a node through its binding subresource.",
+        effect=Effect.BOUND,
+        payload=payloads.PodBound,
+    ),
+    KindInfo(
+        kind="pod.evicted",
+        about="An eviction of a pod was accepted; its deletion follows.",
+        effect=Effect.TOUCHED,
+        payload=payloads.RequestAccepted,
+    ),
+    KindInfo(
+        kind="request.accepted",
+        about="A write was accepted, but the object that resulted was not recorded.",
+        effect=Effect.TOUCHED,
+        payload=payloads.RequestAccepted,
+    ),
+    KindInfo(
+        kind="request.refused",
+        about="A write was refused (conflict, webhook, quota), or its outcome is not known.",
+        effect=Effect.NONE,
+        payload=payloads.RequestRefused,
+    ),
+    KindInfo(
+        kind="version.attributed",
+        about="Who made an object version that the log already holds, and when.",
+        effect=Effect.ATTRIBUTED,
+        payload=payloads.VersionAttributed,
+    ),
+    KindInfo(
+        kind="list.observed",
+        about="A complete list of one kind: these objects existed, no others.",
+        effect=Effect.LISTED,
+        payload=payloads.ListObserved,
+    ),
+    KindInfo(
+        kind="watch.interrupted",
+        about="A watch ended with an error; what happened until the next list was not seen.",
+        effect=Effect.NONE,
+        payload=payloads.WatchInterrupted,
+    ),
+    KindInfo(
+        kind="config.applied",
+        about="The scheduler's configuration became this.",
+        effect=Effect.NONE,
+        payload=payloads.ConfigApplied,
+    ),
+    KindInfo(
+        kind="cache.dumped",
+        about="A component wrote out what it believed; never mixed into truth.",
+        effect=Effect.NONE,
+        payload=payloads.CacheDumped,
+    ),
+    KindInfo(
+        kind="process.started",
+        about="A component's process started.",
+        effect=Effect.NONE,
+        payload=payloads.ProcessStarted,
+    ),
+    KindInfo(
+        kind="process.panicked",
+        about="A component's process died; the stack says where.",
+        effect=Effect.NONE,
+        payload=payloads.ProcessPanicked,
+    ),
+    KindInfo(
+        kind="session.opened",
+        about="A scheduling session began.",
+        effect=Effect.NONE,
+        payload=payloads.SessionOpened,
+    ),
+    KindInfo(
+        kind="session.closed",
+        about="A scheduling session ended.",
+        effect=Effect.NONE,
+        payload=payloads.SessionClosed,
+    ),
+    KindInfo(
+        kind="session.requested",
+        about="A scenario asks for a scheduling session here.",
+        effect=Effect.NONE,
+        payload=payloads.SessionRequested,
+    ),
+    KindInfo(
+        kind="action.entered",
+        about="A session's action began.",
+        effect=Effect.NONE,
+        payload=payloads.ActionMarked,
+    ),
+    KindInfo(
+        kind="action.left",
+        about="A session's action ended.",
+        effect=Effect.NONE,
+        payload=payloads.ActionMarked,
+    ),
+    KindInfo(
+        kind="decision.logged",
+        about="A component logged a decision: enqueue, allocate, pipeline, bind, evict.",
+        effect=Effect.NONE,
+        payload=payloads.DecisionLogged,
+    ),
+    KindInfo(
+        kind="cleanup.retried",
+        about="A component tried again to delete a job from its cache or a PodGroup.",
+        effect=Effect.NONE,
+        payload=payloads.CleanupRetried,
+    ),
+    KindInfo(
+        kind="message.logged",
+        about="A component logged a warning or an error that has no kind of its own.",
+        effect=Effect.NONE,
+        payload=payloads.MessageLogged,
+    ),
+    KindInfo(
+        kind="control.marked",
+        about="A scenario steers the scheduler: restart, or hold, step and run its cleanup.",
+        effect=Effect.NONE,
+        payload=payloads.ControlMarked,
+    ),
+)
+
+
+def _vocabulary() -> Mapping[str, KindInfo]:
+    kinds = {
+        f"{noun}.{verb}": KindInfo(
+            kind=f"{noun}.{verb}", about=f"A {noun} {about}.", effect=effect
+        )
+        for noun in sorted({*NOUNS.values(), "object"})
+        for verb, effect, about in _VERSION_KINDS
+    }
+    kinds |= {info.kind: info for info in _OTHER_KINDS}
+    return MappingProxyType(kinds)
+
+
+KINDS: Mapping[str, KindInfo] = _vocabulary()
+"""Every kind of event that there is."""
+
+
+def noun_of(group: str, kind: str) -> str:
+    """Return the noun of a Kubernetes kind: ``pod`` for a Pod, ``object`` for an unknown one."""
+    return NOUNS.get((group, kind), "object")
+
+
+def kind_of_version(group: str, kind: str, verb: str) -> str:
+    """Return the event kind for a version of an object, as in ``pod.updated``.
+
+    :param verb: ``observed``, ``created``, ``updated`` or ``deleted``.
+    """
+    return f"{NOUNS.get((group, kind), 'object')}.{verb}"

@@ -1,0 +1,187 @@
+"""Payload structs of the event kinds that are not object versions.
+
+Each is frozen and tagged with the kind it belongs to (where one struct serves several kinds, with
+the name of its shape). Fields may be added with a default; anything else is a new schema number and
+an upcaster (:mod:`.upcast`). Times are microseconds since 1970 UTC.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+
+class Payload(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind"):
+    """Base of all payload structs; carries nothing itself."""
+
+
+class PodBound(Payload, frozen=True, kw_only=True, tag="pod.bound"):
+    """:param node: the node bound to; empty when the audit level left the body out."""
+
+    node: str = ""
+    user_agent: str = ""
+
+
+class RequestAccepted(Payload, frozen=True, kw_only=True, tag="request.accepted"):
+    """A write of which the result is unknown.
+
+    :param verb: create, update, patch, delete, deletecollection.
+    :param body: the request's body as far as it was recorded (a patch, options), else None.
+    :param unknown: in words, what cannot be known from this record.
+    """
+
+    verb: str
+    subresource: str = ""
+    code: int = 0
+    body: Any = None
+    user_agent: str = ""
+    unknown: str = ""
+
+
+class RequestRefused(Payload, frozen=True, kw_only=True, tag="request.refused"):
+    """:param message: what the API server answered; ``code`` 504 means that nobody knows."""
+
+    verb: str
+    subresource: str = ""
+    code: int
+    reason: str = ""
+    message: str = ""
+    user_agent: str = ""
+
+
+class VersionAttributed(Payload, frozen=True, kw_only=True, tag="version.attributed"):
+    """Who wrote a version, by the audit log."""
+
+    verb: str
+    subresource: str = ""
+    user_agent: str = ""
+
+
+class ListObserved(Payload, frozen=True, kw_only=True, tag="list.observed"):
+    """:param group: API group and :param kind: of the objects listed.
+
+    :param namespaces: the namespaces the list covers; empty for every one (or cluster-scoped).
+    :param uids: all objects in the list, sorted.
+    :param exact: False when the list's own revision is not known and ``revision`` is only the
+        greatest among its items, a lower bound.
+    """
+
+    group: str
+    listed: str
+    namespaces: tuple[str, ...] = ()
+    uids: tuple[str, ...]
+    exact: bool = True
+
+
+class WatchInterrupted(Payload, frozen=True, kw_only=True, tag="watch.interrupted"):
+    """:param code: HTTP code of the Status, 410 when the revision asked for was too old."""
+
+    code: int = 0
+    reason: str = ""
+    message: str = ""
+
+
+class ConfigApplied(Payload, frozen=True, kw_only=True, tag="config.applied"):
+    """:param text: the configuration, verbatim. :param parsed: the same as JSON, or None."""
+
+    text: str
+    parsed: Any = None
+    configmap: str = ""
+
+
+class CacheDumped(Payload, frozen=True, kw_only=True, tag="cache.dumped"):
+    """:param part: what the document holds (nodes, jobs, hypernodes …) and ``index`` its place."""
+
+    component: str = "scheduler"
+    part: str
+    index: int
+    layout: str
+    content: Any
+
+
+class ProcessStarted(Payload, frozen=True, kw_only=True, tag="process.started"):
+    """:param flags: command-line flags as logged."""
+
+    component: str
+    version: str = ""
+    flags: dict[str, str] = {}
+
+
+class ProcessPanicked(Payload, frozen=True, kw_only=True, tag="process.panicked"):
+    """:param message: the panic's value. :param stack: the goroutine's frames as logged."""
+
+    component: str
+    message: str
+    stack: str = ""
+    session: str = ""
+
+
+class SessionOpened(Payload, frozen=True, kw_only=True, tag="session.opened"):
+    """:param jobs: and :param queues: as the scheduler counted them."""
+
+    session: str
+    jobs: int = 0
+    queues: int = 0
+    nodes: int | None = None
+
+
+class SessionClosed(Payload, frozen=True, kw_only=True, tag="session.closed"):
+    """The end of the session of this id."""
+
+    session: str
+
+
+class SessionRequested(Payload, frozen=True, kw_only=True, tag="session.requested"):
+    """:param step: 1-based step of the scenario that asks."""
+
+    step: int
+
+
+class ActionMarked(Payload, frozen=True, kw_only=True, tag="action.marked"):
+    """The begin or end of an action in a session."""
+
+    session: str = ""
+    action: str
+
+
+class DecisionLogged(Payload, frozen=True, kw_only=True, tag="decision.logged"):
+    """:param verb: enqueue, allocate, pipeline, bind, bind-failed, evict, discard, commit …
+
+    A logged decision may have been undone: a bind is real only if the API server saw it.
+    """
+
+    component: str
+    verb: str
+    session: str = ""
+    task: str = ""
+    job: str = ""
+    queue: str = ""
+    node: str = ""
+    reason: str = ""
+    message: str = ""
+
+
+class CleanupRetried(Payload, frozen=True, kw_only=True, tag="cleanup.retried"):
+    """A deletion that a component tries again."""
+
+    component: str
+    job: str = ""
+    message: str
+
+
+class MessageLogged(Payload, frozen=True, kw_only=True, tag="message.logged"):
+    """:param severity: W, E or F; I only for lines worth keeping. :param at: file:line in Go."""
+
+    component: str
+    severity: str
+    at: str = ""
+    message: str
+    session: str = ""
+
+
+class ControlMarked(Payload, frozen=True, kw_only=True, tag="control.marked"):
+    """:param control: RESTART, CLEANUP_HOLD, CLEANUP_STEP or CLEANUP_RUN."""
+
+    control: str
+    step: int

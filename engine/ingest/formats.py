@@ -1,0 +1,79 @@
+"""The formats that can be ingested, as an interface, and what reading one reports.
+
+A format turns the bytes of one document into events. It knows no database and no file system: the
+shell (:mod:`.inputs`) opens files, archives and standard input, and hands over binary streams.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import BinaryIO, Protocol
+
+import msgspec
+
+from ..errors import EventMalformed
+from ..events import Event
+
+
+class Context(msgspec.Struct, kw_only=True):
+    """What a format may know about the document that it reads, and where it leaves its notes.
+
+    :param source: the document's name, as it will stand in events.
+    :param cluster: the cluster that the events belong to.
+    :param year: for logs without a year: the year in which the document's last line was written.
+    :param partial_lists: lists are excerpts; absence from one means nothing.
+    :param skip_malformed: count malformed records instead of raising.
+    :param skipped: reason to count of records that were left out on purpose or as malformed.
+    :param malformed: the first few malformed records, as messages.
+    :param notes: remarks for the summary (``the last line is cut off``), in order of appearance.
+    """
+
+    source: str
+    cluster: str = "default"
+    year: int | None = None
+    partial_lists: bool = False
+    skip_malformed: bool = False
+    skipped: dict[str, int] = {}
+    malformed: list[str] = []
+    notes: list[str] = []
+
+    def skip(self, reason: str) -> None:
+        """Count a record that is left out for a reason that is no fault (a read request, say)."""
+        self.skipped[reason] = self.skipped.get(reason, 0) + 1
+
+    def reject(self, what: str, *, line: int, path: str = "", now: str = "") -> None:
+        """Raise for a malformed record, or count it if the person asked for that.
+
+        :param path: JSON path of the fault inside the record, as in ``$.spec.minMember``.
+        :raises EventMalformed: unless ``skip_malformed``.
+        """
+        fault = EventMalformed(
+            f"{path}: {what}" if path else what,
+            where=f"{self.source}:{line}",
+            now=now or "fix the record, or leave it out with --skip-malformed (it will be counted)",
+        )
+        if not self.skip_malformed:
+            raise fault
+        self.skip("malformed")
+        if len(self.malformed) < 10:
+            self.malformed.append(str(fault))
+
+
+class Format(Protocol):
+    """One format: how to recognise it, and how to read it."""
+
+    name: str
+    """As in ``docs/reference``: ``watch-stream``, ``audit-log`` …"""
+
+    def sniff(self, head: bytes, name: str) -> bool:
+        """Say whether a document that begins with ``head`` (up to 64 KiB) is of this format.
+
+        :param name: the document's file name, a hint only.
+        """
+
+    def events(self, stream: BinaryIO, context: Context) -> Iterator[Event]:
+        """Yield the document's events in the document's order, reading it once.
+
+        :raises EventMalformed: a record is wrong (through ``context.reject``).
+        :raises InputTruncated: the document ends in the middle where it must not.
+        """

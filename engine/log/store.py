@@ -1,0 +1,275 @@
+"""The log as an interface: what every store promises, whatever database is underneath.
+
+A store is opened with :func:`plinian.engine.log.open_log`. Positions are 1-based, gap-free and
+commit-ordered within a branch; ``0`` is before everything. Every method raises
+:class:`~plinian.engine.errors.LogUnavailable` when the database cannot be reached or written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Protocol, Self
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from ..events import Event, Recorded, Reference
+
+MAIN = "main"
+"""The branch that observations go to."""
+
+NO_REVISION = -1
+"""In columns: the event has no numeric resourceVersion."""
+
+NO_TIME = -(2**63)
+"""In columns: the event has no ``observed_at``."""
+
+Int64s = npt.NDArray[np.int64]
+
+
+class Appended(msgspec.Struct, frozen=True, kw_only=True):
+    """What one append did.
+
+    :param first: position of the first event appended; ``last + 1`` if none was.
+    :param last: the branch's last position after the append.
+    :param appended: the events that were new, as indices into the sequence given.
+    :param known: how many events the log held already.
+    """
+
+    first: int
+    last: int
+    appended: Sequence[int]
+    known: int
+
+
+class Query(msgspec.Struct, frozen=True, kw_only=True):
+    """Which events to read; every field narrows, the default is all of ``main`` in order.
+
+    :param after: only positions greater than this.
+    :param until: only positions up to this.
+    :param kinds: event kinds; ``pod.*`` stands for all kinds of a noun.
+    :param objects: (group, Kubernetes kind) pairs.
+    :param revisions: inclusive range of revisions; None is open.
+    :param observed: inclusive range of ``observed_at`` in microseconds; None is open.
+    :param source: a source's whole name, or its last path component.
+    :param newest_first: in falling order of position.
+    """
+
+    branch: str = MAIN
+    cluster: str | None = None
+    after: int = 0
+    until: int | None = None
+    kinds: tuple[str, ...] = ()
+    objects: tuple[tuple[str, str], ...] = ()
+    namespace: str | None = None
+    name: str | None = None
+    uid: str | None = None
+    source: str | None = None
+    revisions: tuple[int | None, int | None] = (None, None)
+    observed: tuple[int | None, int | None] = (None, None)
+    newest_first: bool = False
+    limit: int | None = None
+
+
+class Window(msgspec.Struct, frozen=True, kw_only=True):
+    """The part of a branch that a fold needs: what was known by ``known``, and happened in a range.
+
+    :param known: only positions up to this.
+    :param after: only revisions greater than this, plus all events without revision.
+    :param until: only revisions up to this (same); None is open.
+    """
+
+    branch: str = MAIN
+    cluster: str
+    known: int
+    after: int = NO_REVISION
+    until: int | None = None
+
+
+class Chunk(msgspec.Struct, frozen=True, kw_only=True):
+    """A run of events in columns, for folding; only events with an effect on truth.
+
+    ``objects`` are the store's object ids: good for joining within one store and for nothing else.
+    ``load(i)`` gives the i-th row's payload (canonical JSON), decompressed when asked.
+    """
+
+    positions: Int64s
+    effects: Int64s
+    objects: Int64s
+    revisions: Int64s
+    observed: Int64s
+    load: Callable[[int], bytes]
+
+
+class FactBlock(msgspec.Struct, frozen=True, kw_only=True):
+    """One stored block of the fact sidecar; its bytes belong to :mod:`plinian.engine.state`.
+
+    Covers all events of ``cluster`` in the branch from ``first`` to ``last`` inclusive.
+    """
+
+    first: int
+    last: int
+    low_revision: int
+    high_revision: int
+    late_observed: int
+    unrevisioned: bool
+    data: bytes
+
+
+class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
+    """A stored state: everything known by position ``known`` and happened by ``revision``.
+
+    :param version: of the projectors that made it; others are ignored and replaced.
+    """
+
+    branch: str
+    cluster: str
+    revision: int
+    known: int
+    version: int
+    data: bytes
+
+
+class BranchInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """A branch: ``parent`` is None for ``main``; it holds the parent's events up to ``fork``."""
+
+    name: str
+    parent: str | None
+    fork: int
+    last: int
+
+
+class LogInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``plinian db info`` prints about a log."""
+
+    url: str
+    database: str
+    schema_revision: str
+    plinian: str
+    last: int
+    events: int
+    objects: int
+    batches: int
+    checkpoints: int
+    fact_blocks: int
+    bytes_stored: int
+    clusters: tuple[str, ...]
+    branches: tuple[BranchInfo, ...]
+
+
+class VerifyReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What verification went through when nothing was wrong."""
+
+    events: int
+    batches: int
+    head: str
+
+
+class LogStore(Protocol):
+    """An append-only log in some database."""
+
+    def append(
+        self, events: Sequence[Event], *, branch: str = MAIN, expected: int | None = None
+    ) -> Appended:
+        """Append events atomically, leaving out those the log already holds.
+
+        An event is known if its (cluster, object, revision, effect) is, or, without revision, if
+        an event with the same kind, object, time, actor and payload is.
+
+        :param expected: the position at which the branch must end, or nothing is appended.
+        :raises PositionConflict: it ends elsewhere.
+        """
+
+    def last(self, branch: str = MAIN) -> int:
+        """Return the branch's last position, 0 when it is empty."""
+
+    def read(self, query: Query) -> Iterator[Recorded]:
+        """Yield matching events in order of position, holding few of them in memory."""
+
+    def follow(
+        self, query: Query, *, timeout: float | None = None, poll: float = 0.5
+    ) -> Iterator[Recorded]:
+        """Yield matching events and then wait for more, at least once each, in position order.
+
+        :param timeout: stop after so many seconds without a new event; None waits for ever.
+        :param poll: seconds between looks where the database cannot notify.
+        """
+
+    def scan(self, window: Window, *, after_position: int = 0) -> Iterator[Chunk]:
+        """Yield the events of a window that have an effect on truth, in position order."""
+
+    def payloads(self, positions: Sequence[int], branch: str = MAIN) -> Mapping[int, bytes]:
+        """Return the payloads at the given positions."""
+
+    def references(self, objects: Sequence[int]) -> Mapping[int, Reference]:
+        """Return what the store's object ids stand for."""
+
+    def revision_at(self, observed: int, *, known: int, cluster: str, branch: str = MAIN) -> int:
+        """Return the greatest revision that had happened by a time, in microseconds.
+
+        That is one less than the least revision observed later; the greatest revision if none was.
+        """
+
+    def extent(self, *, known: int, cluster: str, branch: str = MAIN) -> Extent:
+        """Return the first and last revision and time among what was known by a position."""
+
+    def clusters(self) -> Sequence[str]:
+        """Return the names of all clusters in the log, sorted."""
+
+    def create_branch(self, name: str, *, parent: str = MAIN, fork: int | None = None) -> BranchInfo:
+        """Create a branch that continues ``parent`` from position ``fork`` (default: its end)."""
+
+    def branches(self) -> Sequence[BranchInfo]:
+        """Return all branches, ``main`` first, then by name."""
+
+    def put_checkpoint(self, checkpoint: Checkpoint) -> None:
+        """Store a checkpoint, replacing one at the same place."""
+
+    def nearest_checkpoint(self, window: Window, version: int) -> Checkpoint | None:
+        """Return the last checkpoint with revision <= ``until`` and ``known`` within the window."""
+
+    def checkpoints(self) -> Sequence[tuple[str, str, int, int, int]]:
+        """Return (branch, cluster, revision, known, bytes) of every checkpoint, in order."""
+
+    def drop_derived(self, *, checkpoints: bool = True, facts: bool = True) -> None:
+        """Delete checkpoints and the fact sidecar; both can be made again."""
+
+    def put_facts(self, blocks: Sequence[FactBlock], *, cluster: str, branch: str, version: int) -> None:
+        """Store blocks of the fact sidecar."""
+
+    def facts_until(self, *, cluster: str, branch: str, version: int) -> int:
+        """Return the position up to which the fact sidecar of this version reaches."""
+
+    def facts(self, window: Window, version: int) -> Iterator[FactBlock]:
+        """Yield the blocks that may hold events of a window, in position order."""
+
+    def verify(
+        self, *, branch: str | None = None, progress: Callable[[int, int], None] | None = None
+    ) -> VerifyReport:
+        """Recompute every hash of the log (or one branch) and compare.
+
+        :param progress: called with (events done, events in all) now and then.
+        :raises LogCorrupt: naming the first position that cannot be trusted.
+        """
+
+    def info(self) -> LogInfo:
+        """Return figures about the log."""
+
+    def close(self) -> None:
+        """Release the connection; the store is unusable afterwards."""
+
+    def __enter__(self) -> Self:
+        """Return the store itself."""
+
+    def __exit__(self, *exc: object) -> None:
+        """Close the store."""
+
+
+class Extent(msgspec.Struct, frozen=True, kw_only=True):
+    """The reach of a log: None where it has no such events."""
+
+    first_revision: int | None
+    last_revision: int | None
+    first_observed: int | None
+    last_observed: int | None
