@@ -1,0 +1,182 @@
+"""Quantities, times and durations: parsed once at the border, in one unit inside.
+
+Resources are in Volcano's units: cpu and every scalar resource in milli, memory in bytes. Times are
+microseconds since 1970 UTC, as integers.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from decimal import ROUND_CEILING, Decimal, InvalidOperation
+from functools import lru_cache
+from types import MappingProxyType
+
+SECOND_US = 1_000_000
+
+_SUFFIX = MappingProxyType(
+    {
+        "n": Decimal("1e-9"),
+        "u": Decimal("1e-6"),
+        "m": Decimal("1e-3"),
+        "": Decimal(1),
+        "k": Decimal(10) ** 3,
+        "M": Decimal(10) ** 6,
+        "G": Decimal(10) ** 9,
+        "T": Decimal(10) ** 12,
+        "P": Decimal(10) ** 15,
+        "E": Decimal(10) ** 18,
+        "Ki": Decimal(2) ** 10,
+        "Mi": Decimal(2) ** 20,
+        "Gi": Decimal(2) ** 30,
+        "Ti": Decimal(2) ** 40,
+        "Pi": Decimal(2) ** 50,
+        "Ei": Decimal(2) ** 60,
+    }
+)
+
+_QUANTITY = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))(?:([eE][+-]?\d+)|([numkMGTPE]i?|Ki)?)")
+
+
+@lru_cache(maxsize=65536)
+def parse_quantity(text: str | float) -> Decimal:
+    """Return the number that a Kubernetes quantity stands for: ``500m`` is 0.5, ``1Ki`` 1024.
+
+    :raises ValueError: it is no quantity.
+
+    Source: k8s.io/apimachinery/pkg/api/resource/quantity.go ParseQuantity.
+    """
+    match = _QUANTITY.fullmatch(str(text).strip())
+    if match is None:
+        raise ValueError(f"{text!r} is not a quantity")
+    number, exponent, suffix = match.groups()
+    try:
+        if exponent:
+            return Decimal(number + exponent)
+        return Decimal(number) * _SUFFIX[suffix or ""]
+    except (InvalidOperation, KeyError) as fault:
+        raise ValueError(f"{text!r} is not a quantity") from fault
+
+
+@lru_cache(maxsize=65536)
+def resource_amount(resource: str, quantity: str | float) -> float:
+    """Return a resource's amount in Volcano's unit: memory in bytes, all else in milli.
+
+    ``pods`` stays a count. Fractions of the unit are rounded up, as ``MilliValue`` does.
+
+    :raises ValueError: ``quantity`` is no quantity.
+
+    Source: pkg/scheduler/api/resource_info.go NewResource.
+    """
+    value = parse_quantity(quantity)
+    if resource not in ("memory", "pods"):
+        value *= 1000
+    return float(value.to_integral_value(rounding=ROUND_CEILING))
+
+
+def format_amount(resource: str, amount: float) -> str:
+    """Return an amount in Kubernetes notation: 500.0 milli of cpu is ``500m``, bytes are ``4Gi``."""
+    if resource == "memory":
+        return _format_bytes(amount)
+    if resource == "pods":
+        return _format_number(amount)
+    if resource == "ephemeral-storage" or resource.startswith("hugepages-"):
+        return _format_bytes(amount / 1000)
+    whole, rest = divmod(amount, 1000)
+    if rest:
+        return f"{_format_number(amount)}m"
+    return _format_number(whole)
+
+
+def _format_number(value: float) -> str:
+    return str(int(value)) if value == int(value) else repr(value)
+
+
+def _format_bytes(amount: float) -> str:
+    for suffix in ("Ei", "Pi", "Ti", "Gi", "Mi", "Ki"):
+        unit = float(_SUFFIX[suffix])
+        if amount and amount % unit == 0:
+            return f"{int(amount // unit)}{suffix}"
+    return _format_number(amount)
+
+
+_TIME = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:([Zz])|([+-]\d\d):?(\d\d))?"
+)
+
+
+@lru_cache(maxsize=65536)
+def parse_time(text: str) -> int:
+    """Return an RFC 3339 time as microseconds since 1970 UTC; without a zone it is UTC.
+
+    Digits beyond microseconds are cut off.
+
+    :raises ValueError: it is no such time.
+    """
+    match = _TIME.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text!r} is not an RFC 3339 time")
+    year, month, day, hour, minute, second, fraction, _, zone_hours, zone_minutes = match.groups()
+    moment = datetime(
+        int(year), int(month), int(day), int(hour), int(minute), min(int(second), 59), tzinfo=UTC
+    )
+    micros = int(moment.timestamp()) * SECOND_US + int((fraction or "0").ljust(6, "0")[:6])
+    if zone_hours:
+        offset = int(zone_hours) * 60
+        offset += int(zone_minutes) if offset >= 0 and zone_hours[0] != "-" else -int(zone_minutes)
+        micros -= offset * 60 * SECOND_US
+    return micros
+
+
+def format_time(micros: int) -> str:
+    """Return microseconds since 1970 as RFC 3339 in UTC, with a fraction only if there is one."""
+    seconds, fraction = divmod(micros, SECOND_US)
+    text = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    return f"{text}.{fraction:06d}Z" if fraction else f"{text}Z"
+
+
+_DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)(d|h|ms|us|µs|m|s)")
+_DURATION_US = MappingProxyType(
+    {"d": 86_400_000_000, "h": 3_600_000_000, "m": 60_000_000, "s": SECOND_US, "ms": 1000,
+     "us": 1, "µs": 1}
+)
+
+
+def parse_duration(text: str) -> int:
+    """Return a Go duration such as ``2h45m`` or ``90s`` (days allowed) in microseconds.
+
+    :raises ValueError: it is no duration.
+    """
+    parts = _DURATION_PART.findall(text)
+    if not parts or "".join(number + unit for number, unit in parts) != text:
+        raise ValueError(f"{text!r} is not a duration such as 90s or 2h45m")
+    return round(sum(float(number) * _DURATION_US[unit] for number, unit in parts))
+
+
+def format_age(micros: int) -> str:
+    """Return a duration as kubectl prints ages: ``45s``, ``5m12s``, ``3h7m``, ``2d3h``, ``400d``.
+
+    Source: k8s.io/apimachinery/pkg/util/duration/duration.go HumanDuration.
+    """
+    seconds = micros // SECOND_US
+    if seconds < 0:
+        return "<invalid>" if seconds < -1 else "0s"
+    minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
+    if seconds < 120:
+        return f"{seconds}s"
+    if minutes < 10:
+        return f"{minutes}m{seconds % 60}s" if seconds % 60 else f"{minutes}m"
+    if hours < 3:
+        return f"{minutes}m"
+    if hours < 8:
+        return f"{hours}h{minutes % 60}m" if minutes % 60 else f"{hours}h"
+    if hours < 48:
+        return f"{hours}h"
+    if days < 8:
+        return f"{days}d{hours % 24}h" if hours % 24 else f"{days}d"
+    if days < 365 * 2:
+        return f"{days}d"
+    years = days // 365
+    if years < 8:
+        return f"{years}y{days % 365}d" if days % 365 else f"{years}y"
+    return f"{years}y"
