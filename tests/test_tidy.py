@@ -2,46 +2,19 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable, Iterator
 from functools import cache
-from pathlib import Path
 
 import pytest
 
 import laws
-
-ROOT = Path(__file__).resolve().parent.parent
-SHIPPED = ("engine", "replay", "migrations")
-IGNORED = frozenset({".git", ".venv", "build", "dist", "__pycache__", "plinian.egg-info"})
+from tree import ROOT, SHIPPED, files
 
 Law = Callable[[laws.Source], Iterator[laws.Finding]]
 
 EVERYWHERE = (laws.lengths, laws.names, laws.future_annotations)
 IN_WHAT_IS_SHIPPED = (laws.imports, laws.module_state, laws.docstrings, laws.prints)
 IN_THE_ENGINE = (laws.clocks, laws.set_order)
-
-
-@cache
-def files() -> tuple[str, ...]:
-    """Return the paths of all files that are tracked or would be, from the root, sorted."""
-    try:
-        listed = subprocess.run(
-            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-            cwd=ROOT,
-            capture_output=True,
-            check=True,
-            text=True,
-        ).stdout.split("\0")
-    except (OSError, subprocess.CalledProcessError):  # an unpacked archive has no .git
-        listed = [str(path.relative_to(ROOT)) for path in ROOT.rglob("*")]
-    return tuple(
-        sorted(
-            path
-            for path in listed
-            if path and (ROOT / path).is_file() and not IGNORED & set(Path(path).parts)
-        )
-    )
 
 
 @cache
