@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+import msgspec
+
 from ..errors import LogNewer
 from .codec import canonical_json
 from .kinds import KINDS, Event, KindInfo
-
-import msgspec
 
 Upcaster = Callable[[dict[str, Any]], dict[str, Any]]
 

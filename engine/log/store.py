@@ -76,8 +76,9 @@ class Window(msgspec.Struct, frozen=True, kw_only=True):
     """The part of a branch that a fold needs: what was known by ``known``, and happened in a range.
 
     :param known: only positions up to this.
-    :param after: only revisions greater than this, plus all events without revision.
+    :param after: only revisions greater than this, plus events without revision.
     :param until: only revisions up to this (same); None is open.
+    :param since: of the events without revision, only those observed at this time or later.
     """
 
     branch: str = MAIN
@@ -85,6 +86,7 @@ class Window(msgspec.Struct, frozen=True, kw_only=True):
     known: int
     after: int = NO_REVISION
     until: int | None = None
+    since: int = NO_TIME
 
 
 class Chunk(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,0 +1,160 @@
+"""Events in columns: what a fold reads, from the log or from the fact sidecar, in one shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+import zstandard
+
+from ..errors import LogCorrupt
+from . import facts
+
+Int64s = npt.NDArray[np.int64]
+
+NO_ORIGIN = -1
+"""The fact of this row is not in a block; it must come from the event's payload."""
+
+_ROW_BITS = 24
+_ROW_MASK = (1 << _ROW_BITS) - 1
+
+_FIELDS = ("positions", "effects", "objects", "revisions", "observed")
+
+
+class Columns(msgspec.Struct, frozen=True, kw_only=True):
+    """Rows of events with an effect on truth; all arrays have one length.
+
+    :param revisions: -1 where there is none. :param observed: the least int64 where unknown.
+    :param origins: where each row's fact lies: block number and row in it, or NO_ORIGIN.
+    """
+
+    positions: Int64s
+    effects: Int64s
+    objects: Int64s
+    revisions: Int64s
+    observed: Int64s
+    origins: Int64s
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def select(self, rows: npt.NDArray[np.bool_] | Int64s) -> Columns:
+        """Return the rows chosen by a mask or by indices, in that order."""
+        return Columns(
+            positions=self.positions[rows],
+            effects=self.effects[rows],
+            objects=self.objects[rows],
+            revisions=self.revisions[rows],
+            observed=self.observed[rows],
+            origins=self.origins[rows],
+        )
+
+
+def concatenate(parts: Sequence[Columns]) -> Columns:
+    """Return all rows of several columns, one part after the other."""
+    if not parts:
+        empty = np.empty(0, np.int64)
+        return Columns(
+            positions=empty,
+            effects=empty,
+            objects=empty,
+            revisions=empty,
+            observed=empty,
+            origins=empty,
+        )
+    return Columns(
+        **{name: np.concatenate([getattr(part, name) for part in parts]) for name in _FIELDS},
+        origins=np.concatenate([part.origins for part in parts]),
+    )
+
+
+def origin_of(block: int, rows: int) -> Int64s:
+    """Return the origins of all rows of a block, the ``block``-th that a fold reads."""
+    return (np.int64(block) << _ROW_BITS) | np.arange(rows, dtype=np.int64)
+
+
+def split_origin(origin: int) -> tuple[int, int]:
+    """Return block number and row of an origin."""
+    return origin >> _ROW_BITS, origin & _ROW_MASK
+
+
+class _Block(msgspec.Struct, array_like=True):
+    rows: int
+    columns: bytes
+    facts: bytes
+
+
+_ENCODE = msgspec.msgpack.Encoder()
+_DECODE_BLOCK = msgspec.msgpack.Decoder(_Block)
+_DECODE_RAWS = msgspec.msgpack.Decoder(list[msgspec.Raw])
+_DECODE_FACT: msgspec.msgpack.Decoder[facts.Fact] = msgspec.msgpack.Decoder(facts.Fact)
+
+
+def encode_block(columns: Columns, block_facts: Sequence[facts.Fact | None]) -> bytes:
+    """Return the bytes of a sidecar block: columns, and a fact (or nil) for each row.
+
+    Integers are little-endian differences from row to row, which compress to almost nothing.
+    """
+    assert len(columns) == len(block_facts) <= _ROW_MASK
+    packed = b"".join(
+        np.diff(getattr(columns, name), prepend=np.int64(0)).astype("<i8").tobytes()
+        for name in _FIELDS
+    )
+    compressor = zstandard.ZstdCompressor(level=3)
+    block = _Block(
+        len(columns),
+        compressor.compress(packed),
+        compressor.compress(_ENCODE.encode(list(block_facts))),
+    )
+    return _ENCODE.encode(block)
+
+
+class BlockReader:
+    """The sidecar blocks that one fold has read; decodes the facts of a block when asked."""
+
+    def __init__(self) -> None:
+        self._facts: list[bytes] = []
+        self._decoded: tuple[int, list[msgspec.Raw]] = (-1, [])
+
+    def add(self, data: bytes) -> Columns:
+        """Take in a block and return its columns, with origins that point here.
+
+        :raises LogCorrupt: the bytes are no block; the sidecar must be dropped and rebuilt.
+        """
+        try:
+            block = _DECODE_BLOCK.decode(data)
+            packed = zstandard.ZstdDecompressor().decompress(block.columns)
+            table = np.frombuffer(packed, "<i8").astype(np.int64).reshape(len(_FIELDS), block.rows)
+        except (msgspec.DecodeError, zstandard.ZstdError, ValueError) as fault:
+            raise LogCorrupt(
+                f"a block of the fact sidecar cannot be read ({fault})",
+                position=0,
+                where="table fact_block",
+                now="the log itself is not concerned: plinian checkpoint drop, then build",
+            ) from fault
+        table = np.cumsum(table, axis=1)
+        number = len(self._facts)
+        self._facts.append(block.facts)
+        return Columns(
+            **dict(zip(_FIELDS, table, strict=True)), origins=origin_of(number, block.rows)
+        )
+
+    def raw_fact(self, origin: int) -> bytes:
+        """Return the fact at an origin, still encoded."""
+        number, row = split_origin(origin)
+        if self._decoded[0] != number:
+            data = zstandard.ZstdDecompressor().decompress(self._facts[number])
+            self._decoded = (number, _DECODE_RAWS.decode(data))
+        return bytes(self._decoded[1][row])
+
+
+def decode_fact(raw: bytes) -> facts.Fact:
+    """Return a fact from its msgpack bytes."""
+    return _DECODE_FACT.decode(raw)
+
+
+def encode_fact(fact: facts.Fact) -> bytes:
+    """Return a fact's msgpack bytes."""
+    return _ENCODE.encode(fact)

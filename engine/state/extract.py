@@ -1,0 +1,418 @@
+"""From an object's payload to its fact: only the fields that are needed are decoded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import msgspec
+
+from ..units import parse_time, resource_amount
+from . import facts
+from .pod_status import PodStatus, container_counts, status_word
+
+Quantities = dict[str, str | float]
+T = TypeVar("T")
+
+
+class _Part(msgspec.Struct, rename="camel"):
+    """Base of partial Kubernetes types; fields not named are skipped without being decoded."""
+
+
+class _Metadata(_Part):
+    creation_timestamp: str | None = None
+    deletion_timestamp: str | None = None
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+
+
+class _Object(_Part):
+    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
+
+
+class _Resources(_Part):
+    requests: Quantities | None = None
+
+
+class _Container(_Part):
+    resources: _Resources | None = None
+    restart_policy: str | None = None
+
+
+class _PodSpec(_Part):
+    node_name: str | None = None
+    scheduler_name: str | None = None
+    priority: int | None = None
+    containers: list[_Container] | None = None
+    init_containers: list[_Container] | None = None
+    overhead: Quantities | None = None
+
+
+class _Pod(_Object):
+    spec: _PodSpec | None = None
+    status: PodStatus | None = None
+
+
+class _Condition(_Part):
+    type: str = ""
+    status: str = ""
+
+
+class _NodeInfo(_Part):
+    kubelet_version: str | None = None
+
+
+class _NodeSpec(_Part):
+    unschedulable: bool | None = None
+
+
+class _NodeStatus(_Part):
+    allocatable: Quantities | None = None
+    capacity: Quantities | None = None
+    conditions: list[_Condition] | None = None
+    node_info: _NodeInfo | None = None
+
+
+class _Node(_Object):
+    spec: _NodeSpec | None = None
+    status: _NodeStatus | None = None
+
+
+class _PodGroupSpec(_Part):
+    min_member: int | None = None
+    queue: str | None = None
+    min_resources: Quantities | None = None
+    priority_class_name: str | None = None
+
+
+class _PodGroupStatus(_Part):
+    phase: str | None = None
+    running: int | None = None
+    succeeded: int | None = None
+    failed: int | None = None
+
+
+class _PodGroup(_Object):
+    spec: _PodGroupSpec | None = None
+    status: _PodGroupStatus | None = None
+
+
+class _Guarantee(_Part):
+    resource: Quantities | None = None
+
+
+class _QueueSpec(_Part):
+    weight: int | None = None
+    parent: str | None = None
+    reclaimable: bool | None = None
+    capability: Quantities | None = None
+    deserved: Quantities | None = None
+    guarantee: _Guarantee | None = None
+
+
+class _QueueStatus(_Part):
+    state: str | None = None
+    allocated: Quantities | None = None
+    pending: int | None = None
+    running: int | None = None
+    inqueue: int | None = None
+    unknown: int | None = None
+    completed: int | None = None
+
+
+class _Queue(_Object):
+    spec: _QueueSpec | None = None
+    status: _QueueStatus | None = None
+
+
+class _Task(_Part):
+    replicas: int | None = None
+
+
+class _JobSpec(_Part):
+    min_available: int | None = None
+    queue: str | None = None
+    priority_class_name: str | None = None
+    tasks: list[_Task] | None = None
+
+
+class _JobState(_Part):
+    phase: str | None = None
+
+
+class _JobStatus(_Part):
+    state: _JobState | None = None
+    pending: int | None = None
+    running: int | None = None
+    succeeded: int | None = None
+    failed: int | None = None
+    terminating: int | None = None
+    unknown: int | None = None
+
+
+class _Job(_Object):
+    spec: _JobSpec | None = None
+    status: _JobStatus | None = None
+
+
+class _Involved(_Part):
+    kind: str | None = None
+    name: str | None = None
+
+
+class _KubernetesEvent(_Object):
+    type: str | None = None
+    reason: str | None = None
+    message: str | None = None
+    note: str | None = None
+    count: int | None = None
+    last_timestamp: str | None = None
+    event_time: str | None = None
+    involved_object: _Involved | None = None
+    regarding: _Involved | None = None
+
+
+class _PriorityClass(_Object):
+    value: int | None = None
+    global_default: bool | None = None
+
+
+def _time(text: str | None) -> int | None:
+    if not text:
+        return None
+    try:
+        return parse_time(text)
+    except ValueError:
+        return None
+
+
+def _base(metadata: _Metadata) -> dict[str, Any]:
+    return {
+        "created_at": _time(metadata.creation_timestamp),
+        "deleting_at": _time(metadata.deletion_timestamp),
+        "labels": metadata.labels or {},
+    }
+
+
+def _amounts(quantities: Quantities | None) -> facts.Resources:
+    """Return resources in Volcano's units; a quantity that is none counts as absent."""
+    if not quantities:
+        return {}
+    amounts = {}
+    for name, quantity in quantities.items():
+        try:
+            amounts[name] = resource_amount(name, quantity)
+        except ValueError:
+            continue
+    return amounts
+
+
+def _add(total: facts.Resources, more: facts.Resources) -> None:
+    for name, amount in more.items():
+        total[name] = total.get(name, 0.0) + amount
+
+
+def _raise_to(total: facts.Resources, floor: facts.Resources) -> None:
+    for name, amount in floor.items():
+        if amount > total.get(name, 0.0):
+            total[name] = amount
+
+
+def _pod_requests(spec: _PodSpec) -> facts.Resources:
+    """Return what a pod asks for: its containers, or its init containers where these ask for more.
+
+    Source: k8s.io/component-helpers/resource/helpers.go PodRequests.
+    """
+    total: facts.Resources = {}
+    for container in spec.containers or ():
+        if container.resources is not None:
+            _add(total, _amounts(container.resources.requests))
+    sidecars: facts.Resources = {}
+    peak: facts.Resources = {}
+    for container in spec.init_containers or ():
+        asked = _amounts(container.resources.requests if container.resources else None)
+        if container.restart_policy == "Always":
+            _add(total, asked)
+            _add(sidecars, asked)
+            _raise_to(peak, sidecars)
+        else:
+            _add(asked, sidecars)
+            _raise_to(peak, asked)
+    _raise_to(total, peak)
+    if spec.overhead:
+        _add(total, _amounts(spec.overhead))
+    return total
+
+
+def _pod(pod: _Pod) -> facts.PodFact:
+    spec = pod.spec or _PodSpec()
+    status = pod.status or PodStatus()
+    annotations = pod.metadata.annotations or {}
+    ready, restarts = container_counts(status)
+    return facts.PodFact(
+        **_base(pod.metadata),
+        node=spec.node_name or "",
+        phase=status.phase or "",
+        status=status_word(
+            status,
+            init_containers=len(spec.init_containers or ()),
+            deleting=bool(pod.metadata.deletion_timestamp),
+        ),
+        containers=len(spec.containers or ()),
+        ready=ready,
+        restarts=restarts,
+        requests=_pod_requests(spec),
+        scheduler=spec.scheduler_name or "",
+        podgroup=annotations.get("scheduling.k8s.io/group-name", ""),
+        priority=spec.priority,
+        job=annotations.get("volcano.sh/job-name", ""),
+        queue=annotations.get("volcano.sh/queue-name", ""),
+    )
+
+
+_ROLE = "node-role.kubernetes.io/"
+
+
+def _node(node: _Node) -> facts.NodeFact:
+    status = node.status or _NodeStatus()
+    labels = node.metadata.labels or {}
+    ready = [c.status for c in status.conditions or () if c.type == "Ready"]
+    return facts.NodeFact(
+        **_base(node.metadata),
+        allocatable=_amounts(status.allocatable),
+        capacity=_amounts(status.capacity),
+        unschedulable=bool(node.spec and node.spec.unschedulable),
+        ready=ready[0] if ready else "",
+        roles=tuple(sorted(name[len(_ROLE) :] for name in labels if name.startswith(_ROLE))),
+        version=(status.node_info.kubelet_version or "") if status.node_info else "",
+    )
+
+
+def _podgroup(group: _PodGroup) -> facts.PodGroupFact:
+    spec = group.spec or _PodGroupSpec()
+    status = group.status or _PodGroupStatus()
+    return facts.PodGroupFact(
+        **_base(group.metadata),
+        phase=status.phase or "",
+        min_member=spec.min_member or 0,
+        queue=spec.queue or "",
+        min_resources=_amounts(spec.min_resources),
+        priority_class=spec.priority_class_name or "",
+        running=status.running or 0,
+        succeeded=status.succeeded or 0,
+        failed=status.failed or 0,
+    )
+
+
+def _queue(queue: _Queue) -> facts.QueueFact:
+    spec = queue.spec or _QueueSpec()
+    status = queue.status or _QueueStatus()
+    return facts.QueueFact(
+        **_base(queue.metadata),
+        weight=spec.weight or 0,
+        parent=spec.parent or "",
+        state=status.state or "",
+        reclaimable=spec.reclaimable,
+        capability=_amounts(spec.capability),
+        deserved=_amounts(spec.deserved),
+        guarantee=_amounts(spec.guarantee.resource if spec.guarantee else None),
+        allocated=_amounts(status.allocated),
+        pending=status.pending or 0,
+        running=status.running or 0,
+        inqueue=status.inqueue or 0,
+        unknown=status.unknown or 0,
+        completed=status.completed or 0,
+    )
+
+
+def _job(job: _Job) -> facts.JobFact:
+    spec = job.spec or _JobSpec()
+    status = job.status or _JobStatus()
+    return facts.JobFact(
+        **_base(job.metadata),
+        phase=(status.state.phase or "") if status.state else "",
+        min_available=spec.min_available or 0,
+        queue=spec.queue or "",
+        priority_class=spec.priority_class_name or "",
+        replicas=sum(task.replicas or 0 for task in spec.tasks or ()),
+        pending=status.pending or 0,
+        running=status.running or 0,
+        succeeded=status.succeeded or 0,
+        failed=status.failed or 0,
+        terminating=status.terminating or 0,
+        unknown=status.unknown or 0,
+    )
+
+
+def _kubernetes_event(event: _KubernetesEvent) -> facts.OtherFact:
+    about = event.involved_object or event.regarding or _Involved()
+    return facts.OtherFact(
+        **_base(event.metadata),
+        summary=(
+            event.last_timestamp or event.event_time or event.metadata.creation_timestamp or "",
+            event.type or "",
+            event.reason or "",
+            f"{(about.kind or '').lower()}/{about.name or ''}",
+            event.message or event.note or "",
+            str(event.count or 1),
+        ),
+    )
+
+
+def _priority_class(priority: _PriorityClass) -> facts.OtherFact:
+    return facts.OtherFact(
+        **_base(priority.metadata),
+        summary=(str(priority.value or 0), str(bool(priority.global_default)).lower()),
+    )
+
+
+def _other(other: _Object) -> facts.OtherFact:
+    return facts.OtherFact(**_base(other.metadata))
+
+
+def _extractor(shape: type[T], build: Callable[[T], facts.Fact]) -> Callable[[bytes], facts.Fact]:
+    decoder = msgspec.json.Decoder(shape)
+
+    def extract(payload: bytes) -> facts.Fact:
+        return build(decoder.decode(payload))
+
+    return extract
+
+
+_EXTRACTORS: Mapping[tuple[str, str], Callable[[bytes], facts.Fact]] = MappingProxyType(
+    {
+        ("", "Pod"): _extractor(_Pod, _pod),
+        ("", "Node"): _extractor(_Node, _node),
+        ("", "Event"): _extractor(_KubernetesEvent, _kubernetes_event),
+        ("events.k8s.io", "Event"): _extractor(_KubernetesEvent, _kubernetes_event),
+        ("scheduling.k8s.io", "PriorityClass"): _extractor(_PriorityClass, _priority_class),
+        ("scheduling.volcano.sh", "PodGroup"): _extractor(_PodGroup, _podgroup),
+        ("scheduling.volcano.sh", "Queue"): _extractor(_Queue, _queue),
+        ("batch.volcano.sh", "Job"): _extractor(_Job, _job),
+    }
+)
+
+_EXTRACT_OTHER = _extractor(_Object, _other)
+
+_EMPTY: Mapping[tuple[str, str], facts.Fact] = MappingProxyType(
+    {
+        ("", "Pod"): facts.PodFact(),
+        ("", "Node"): facts.NodeFact(),
+        ("scheduling.volcano.sh", "PodGroup"): facts.PodGroupFact(),
+        ("scheduling.volcano.sh", "Queue"): facts.QueueFact(),
+        ("batch.volcano.sh", "Job"): facts.JobFact(),
+    }
+)
+
+
+def extract_fact(group: str, kind: str, payload: bytes) -> facts.Fact:
+    """Return the fact of an object of a kind.
+
+    An object with a field of a type that no API server would store gives the kind's empty fact:
+    the object itself is in the log whole, and one odd field must not hide a cluster.
+    """
+    try:
+        return _EXTRACTORS.get((group, kind), _EXTRACT_OTHER)(payload)
+    except msgspec.ValidationError:
+        return _EMPTY.get((group, kind), facts.OtherFact())

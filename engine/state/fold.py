@@ -1,0 +1,247 @@
+"""The projector of truth: events in, what the API server held out; in the order of revision.
+
+Truth depends on *which* events are known and on nothing else: not on the order they were learned
+in, not on batches, not on where a fold began. Three rules make it so:
+
+* An event with a revision happens at that revision. An event without one (an audited deletion that
+  answered with a Status, a binding) happens just before the first revision that was observed later
+  than it: clocks only serve to place it among revisions.
+* Of each object the last version or deletion counts. A binding counts while no version shows a
+  node; a write of unknown result marks the object as stale until the next version.
+* A complete list dooms the objects that it ought to hold and does not. A doomed object is gone
+  after its last version: it was deleted somewhere between that and the list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+import msgspec
+import numpy as np
+
+from ..events import Effect, Reference
+from ..events.payloads import ListObserved
+from .columns import NO_ORIGIN, Columns, Int64s
+
+NO_TIME = -(2**63)
+LAST = 2**62
+"""Key of what happened after all that is known."""
+
+NameKey = tuple[str, str, str, str]
+ListShape = tuple[str, str, tuple[str, ...]]
+
+
+class Record(msgspec.Struct, kw_only=True, array_like=True, gc=False):
+    """What a fold knows of one live object.
+
+    :param object: the store's id. :param key: order of its last version (twice the revision).
+    :param bound: position of a binding after the last version, 0 if none.
+    :param stale: a write of unknown result came after the last version.
+    :param doomed: a complete list did not hold it.
+    :param origin: where the fact lies in the sidecar, or NO_ORIGIN.
+    :param fact: the fact as encoded in a checkpoint, if it came from one.
+    """
+
+    object: int
+    reference: Reference
+    position: int
+    key: int
+    revision: int
+    bound: int = 0
+    stale: bool = False
+    doomed: bool = False
+    origin: int = NO_ORIGIN
+    fact: bytes = b""
+
+
+class Fold:
+    """Truth under construction: fed windows of events by rising revision.
+
+    :param references: gives what object ids stand for.
+    :param payload: gives the payload at a position; asked for lists only.
+    """
+
+    def __init__(
+        self,
+        *,
+        references: Callable[[Sequence[int]], Mapping[int, Reference]],
+        payload: Callable[[int], bytes],
+        records: Iterable[Record] = (),
+        listed: Mapping[ListShape, frozenset[str]] | None = None,
+        late: int = NO_TIME,
+    ) -> None:
+        self._references = references
+        self._payload = payload
+        self.records: dict[int, Record] = {record.object: record for record in records}
+        self.listed: dict[ListShape, frozenset[str]] = dict(listed or {})
+        self.late = late
+        self._by_name: dict[NameKey, int] = {
+            _name_key(record.reference): record.object for record in self.records.values()
+        }
+
+    def advance(self, window: Columns, *, until: int | None, until_time: int | None) -> None:
+        """Fold in the events of a window: all with a revision above those folded before.
+
+        :param until: the last revision of the window; None is the end of all that is known.
+        :param until_time: include what has no revision if it was observed by this time, although
+            its place may be after ``until``.
+        """
+        keyed, keys = self._place(window, until, until_time)
+        order = np.lexsort((keyed.effects, keyed.observed, keyed.objects, keys))
+        keyed, keys = keyed.select(order), keys[order]
+        lists = np.flatnonzero(keyed.effects == Effect.LISTED)
+        start = 0
+        for row in [*lists.tolist(), len(keyed)]:
+            self._apply(keyed.select(np.arange(start, row)), keys[start:row])
+            if row < len(keyed):
+                self._apply_list(int(keyed.positions[row]))
+            start = row + 1
+
+    def _place(
+        self, window: Columns, until: int | None, until_time: int | None
+    ) -> tuple[Columns, Int64s]:
+        """Give every row its key in the order of happening; leave out what lies beyond the cut."""
+        timed = window.select((window.revisions >= 0) & (window.observed != NO_TIME))
+        order = np.argsort(timed.revisions, kind="stable")
+        revisions = timed.revisions[order]
+        clock = np.maximum.accumulate(np.concatenate(([self.late], timed.observed[order])))
+        keys = window.revisions * 2 + (window.effects == Effect.LISTED)
+        loose = np.flatnonzero(window.revisions < 0)
+        keep = np.ones(len(window), np.bool_)
+        if len(loose):
+            times = window.observed[loose]
+            # The first revision seen later than the event: the event came just before it.
+            following = np.searchsorted(clock, times, side="right")
+            inside = following < len(clock)
+            places = (
+                np.where(inside, revisions[np.minimum(following, len(clock) - 1) - 1] * 2 - 1, LAST)
+                if len(revisions)
+                else np.full(len(loose), LAST)
+            )
+            keys[loose] = places
+            new = (times >= self.late) & (times != NO_TIME)
+            within = inside if until is not None else np.ones(len(loose), np.bool_)
+            if until_time is not None:
+                within = within | (times <= until_time)
+            keep[loose] = new & within
+        if len(timed):
+            self.late = int(clock[-1])
+        return window.select(keep), keys[keep]
+
+    def _apply(self, rows: Columns, keys: Int64s) -> None:
+        """Fold rows without lists among them: per object, only the last strong row counts."""
+        strong = (rows.effects == Effect.VERSION) | (rows.effects == Effect.DELETED)
+        self._learn_references(rows)
+        # dict keeps the last of equal keys, and rows are in order: one winner per object.
+        picked = np.flatnonzero(strong).tolist()
+        winners = dict(zip(rows.objects[picked].tolist(), picked, strict=True))
+        by_name = []
+        for number, row in sorted(winners.items(), key=lambda winner: winner[1]):
+            reference = self._known[number]
+            key = int(keys[row])
+            if not reference.uid:
+                by_name.append((key, row, reference))
+            elif rows.effects[row] == Effect.DELETED:
+                self._delete(number, reference, key)
+            else:
+                self._put(number, reference, rows, row, key)
+        weak = (rows.effects == Effect.BOUND) | (rows.effects == Effect.TOUCHED)
+        for row in np.flatnonzero(weak).tolist():
+            self._apply_weak(rows, row, int(keys[row]))
+        for key, row, reference in by_name:
+            if rows.effects[row] == Effect.DELETED:
+                self._delete_by_name(reference, key)
+
+    def _learn_references(self, rows: Columns) -> None:
+        numbers = np.unique(rows.objects).tolist()
+        self._known: dict[int, Reference] = {}
+        missing = []
+        for number in numbers:
+            record = self.records.get(number)
+            if record is None:
+                missing.append(number)
+            else:
+                self._known[number] = record.reference
+        self._known.update(self._references(missing))
+
+    def _put(self, number: int, reference: Reference, rows: Columns, row: int, key: int) -> None:
+        record = self.records.get(number)
+        name = _name_key(reference)
+        namesake = self._by_name.get(name, number)
+        if namesake != number:
+            if self.records[namesake].key > key:
+                return  # A younger object has the name: this one's deletion was not seen.
+            self._remove(namesake)
+        self.records[number] = Record(
+            object=number,
+            reference=reference,
+            position=int(rows.positions[row]),
+            key=key,
+            revision=int(rows.revisions[row]),
+            doomed=record.doomed if record else False,
+            origin=int(rows.origins[row]),
+        )
+        self._by_name[name] = number
+
+    def _remove(self, number: int) -> None:
+        record = self.records.pop(number, None)
+        if record is not None:
+            name = _name_key(record.reference)
+            if self._by_name.get(name) == number:
+                del self._by_name[name]
+
+    def _delete(self, number: int, reference: Reference, key: int) -> None:
+        """Remove an object, and an older one of its name whose own deletion was not seen."""
+        self._remove(number)
+        self._delete_by_name(reference, key)
+
+    def _delete_by_name(self, reference: Reference, key: int) -> None:
+        """Remove the object that had the name before ``key``, if there is one."""
+        record = self.records.get(self._by_name.get(_name_key(reference), -1))
+        if record is not None and record.key < key:
+            self._remove(record.object)
+
+    def _apply_weak(self, rows: Columns, row: int, key: int) -> None:
+        number = int(rows.objects[row])
+        record = self.records.get(number)
+        if record is None and not self._known[number].uid:
+            record = self.records.get(self._by_name.get(_name_key(self._known[number]), -1))
+        if record is None or record.key > key:
+            return
+        if rows.effects[row] == Effect.BOUND:
+            record.bound = int(rows.positions[row])
+        else:
+            record.stale = True
+
+    def _apply_list(self, position: int) -> None:
+        """Doom the live objects that a complete list should hold and does not.
+
+        A list that knows its revision speaks for all objects in its scope. One that does not
+        (kubectl's ``List``) may be an excerpt: it is compared with the list of the same shape
+        before it, and dooms what that one held.
+        """
+        listing = msgspec.json.decode(self._payload(position), type=ListObserved)
+        held = frozenset(listing.uids)
+        shape = (listing.group, listing.listed, listing.namespaces)
+        before = self.listed.get(shape, frozenset())
+        for record in self.records.values():
+            reference = record.reference
+            if (reference.group, reference.kind) != shape[:2] or reference.uid in held:
+                continue
+            if listing.namespaces and reference.namespace not in listing.namespaces:
+                continue
+            if listing.exact or reference.uid in before:
+                record.doomed = True
+        if not listing.exact:
+            self.listed[shape] = held
+
+    def alive(self, lives_on: Callable[[Record], bool]) -> Collection[Record]:
+        """Return the records of the objects that exist at the cut.
+
+        :param lives_on: says whether a doomed object has versions beyond the cut.
+        """
+        return [record for record in self.records.values() if not record.doomed or lives_on(record)]
+
+
+def _name_key(reference: Reference) -> NameKey:
+    return (reference.group, reference.kind, reference.namespace, reference.name)

@@ -1,0 +1,103 @@
+"""The one word that kubectl prints for a pod's state, and its container counts.
+
+Source: k8s.io/kubernetes/pkg/printers/internalversion/printers.go printPod.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+
+class _Part(msgspec.Struct, rename="camel"):
+    """Base of the partial types below."""
+
+
+class Waiting(_Part):
+    """A container that has not started."""
+
+    reason: str | None = None
+
+
+class Terminated(_Part):
+    """A container that ended."""
+
+    reason: str | None = None
+    exit_code: int = 0
+    signal: int | None = None
+
+
+class ContainerState(_Part):
+    """At most one of the three is set; ``running`` is kept as a mark only."""
+
+    waiting: Waiting | None = None
+    running: dict[str, Any] | None = None
+    terminated: Terminated | None = None
+
+
+class ContainerStatus(_Part):
+    """One container's status."""
+
+    ready: bool = False
+    restart_count: int = 0
+    state: ContainerState | None = None
+
+
+class PodStatus(_Part):
+    """The part of a pod's status that its table row needs."""
+
+    phase: str | None = None
+    reason: str | None = None
+    container_statuses: list[ContainerStatus] | None = None
+    init_container_statuses: list[ContainerStatus] | None = None
+
+
+def container_counts(status: PodStatus) -> tuple[int, int]:
+    """Return how many containers are ready, and how often they were restarted."""
+    containers = status.container_statuses or ()
+    return sum(c.ready for c in containers), sum(c.restart_count for c in containers)
+
+
+def status_word(status: PodStatus, *, init_containers: int, deleting: bool) -> str:
+    """Return what the STATUS column says: a phase, a container's reason, or Terminating."""
+    if deleting:
+        return "Unknown" if status.reason == "NodeLost" else "Terminating"
+    word = status.reason or status.phase or "Unknown"
+    initialising = _init_word(status, init_containers)
+    if initialising is not None:
+        return initialising
+    running = False
+    for container in reversed(status.container_statuses or ()):
+        state = container.state or ContainerState()
+        if state.waiting is not None and state.waiting.reason:
+            word = state.waiting.reason
+        elif state.terminated is not None:
+            word = _terminated_word(state.terminated)
+        elif container.ready and state.running is not None:
+            running = True
+    if word == "Completed" and running:
+        return "Running"
+    return word
+
+
+def _init_word(status: PodStatus, total: int) -> str | None:
+    for index, container in enumerate(status.init_container_statuses or ()):
+        state = container.state or ContainerState()
+        if state.terminated is not None:
+            if state.terminated.exit_code == 0:
+                continue
+            return f"Init:{_terminated_word(state.terminated)}"
+        waiting = state.waiting
+        if waiting is not None and waiting.reason and waiting.reason != "PodInitializing":
+            return f"Init:{waiting.reason}"
+        return f"Init:{index}/{total}"
+    return None
+
+
+def _terminated_word(terminated: Terminated) -> str:
+    if terminated.reason:
+        return terminated.reason
+    if terminated.signal:
+        return f"Signal:{terminated.signal}"
+    return f"ExitCode:{terminated.exit_code}"

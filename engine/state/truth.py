@@ -1,0 +1,143 @@
+"""Truth at a moment: the objects that the API server held, with their facts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import msgspec
+
+from ..events import Reference
+from .columns import decode_fact
+from .extract import extract_fact
+from .facts import Fact, PodFact
+from .fold import Record
+
+FetchPayloads = Callable[[Sequence[int]], Mapping[int, bytes]]
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One object at the moment.
+
+    :param position: of the event that holds this version.
+    :param revision: of this version.
+    :param fact: what tables and totals need of it.
+    :param stale: a write came after this version whose result was not recorded.
+    :param node_bound: the node of a binding that no version shows yet, else empty.
+    :param bound_position: of that binding, else 0.
+    """
+
+    reference: Reference
+    position: int
+    revision: int
+    fact: Fact
+    stale: bool = False
+    node_bound: str = ""
+    bound_position: int = 0
+
+    @property
+    def resource_version(self) -> str:
+        """The version as Kubernetes writes it."""
+        return str(self.revision) if self.revision >= 0 else ""
+
+
+class Truth:
+    """All objects at a moment, grouped by kind; facts are decoded when a kind is asked for.
+
+    :param time: the moment in microseconds (for ages), or None if no event told a time.
+    :param raw_fact: gives a record's encoded fact where one is stored, else None.
+    :param fetch: gives the payloads at positions, for the records without a stored fact.
+    """
+
+    def __init__(
+        self,
+        records: Iterable[Record],
+        *,
+        time: int | None,
+        raw_fact: Callable[[Record], bytes | None],
+        fetch: FetchPayloads,
+    ) -> None:
+        self.time = time
+        self._raw_fact = raw_fact
+        self._fetch = fetch
+        self._records: dict[tuple[str, str], list[Record]] = {}
+        for record in records:
+            reference = record.reference
+            self._records.setdefault((reference.group, reference.kind), []).append(record)
+        self._entries: dict[tuple[str, str], list[Entry]] = {}
+
+    def __len__(self) -> int:
+        return sum(len(records) for records in self._records.values())
+
+    def kinds(self) -> list[tuple[str, str]]:
+        """Return the (group, kind) pairs that have objects, sorted."""
+        return sorted(self._records)
+
+    def of(self, group: str, kind: str, namespace: str | None = None) -> list[Entry]:
+        """Return the objects of a kind, sorted by namespace, name and uid.
+
+        :param namespace: only objects in it; None for all.
+        """
+        entries = self._entries.get((group, kind))
+        if entries is None:
+            entries = self._decode(self._records.get((group, kind), ()))
+            self._entries[group, kind] = entries
+        if namespace is None:
+            return list(entries)
+        return [entry for entry in entries if entry.reference.namespace == namespace]
+
+    def find(self, group: str, kind: str, namespace: str, name: str) -> Entry | None:
+        """Return the one object of this name, or None."""
+        for entry in self.of(group, kind, namespace):
+            if entry.reference.name == name:
+                return entry
+        return None
+
+    def entries(self) -> list[Entry]:
+        """Return all objects, sorted by group, kind, namespace, name and uid."""
+        return [entry for group, kind in self.kinds() for entry in self.of(group, kind)]
+
+    def records(self) -> list[Record]:
+        """Return all records, sorted like :meth:`entries`, without decoding a fact."""
+        return [
+            record
+            for kind in self.kinds()
+            for record in sorted(self._records[kind], key=_reference_of)
+        ]
+
+    def _decode(self, records: Iterable[Record]) -> list[Entry]:
+        ordered = sorted(records, key=_reference_of)
+        raws = [self._raw_fact(record) for record in ordered]
+        wanted = [record.position for record, raw in zip(ordered, raws, strict=True) if raw is None]
+        wanted += [record.bound for record in ordered if record.bound]
+        payloads = self._fetch(wanted) if wanted else {}
+        entries = []
+        for record, raw in zip(ordered, raws, strict=True):
+            reference = record.reference
+            fact = (
+                extract_fact(reference.group, reference.kind, payloads[record.position])
+                if raw is None
+                else decode_fact(raw)
+            )
+            entries.append(_entry(record, fact, payloads))
+        return entries
+
+
+def _entry(record: Record, fact: Fact, payloads: Mapping[int, bytes]) -> Entry:
+    node = ""
+    if record.bound and isinstance(fact, PodFact) and not fact.node:
+        node = msgspec.json.decode(payloads[record.bound]).get("node", "")
+        if node:
+            fact = msgspec.structs.replace(fact, node=node)
+    return Entry(
+        reference=record.reference,
+        position=record.position,
+        revision=record.revision,
+        fact=fact,
+        stale=record.stale,
+        node_bound=node,
+        bound_position=record.bound if node else 0,
+    )
+
+
+def _reference_of(record: Record) -> Reference:
+    return record.reference

@@ -1,0 +1,330 @@
+"""Truth of a log at a moment: the shell around the projector, which reads and stores for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+
+from ..engine.events import Reference
+from ..engine.log.store import (
+    MAIN,
+    NO_REVISION,
+    NO_TIME,
+    Checkpoint,
+    Chunk,
+    FactBlock,
+    LogStore,
+    Query,
+    Window,
+)
+from ..engine.state import VERSION, Entry, Fold, Truth
+from ..engine.state.checkpoint import decode_checkpoint, encode_checkpoint
+from ..engine.state.columns import (
+    NO_ORIGIN,
+    BlockReader,
+    Columns,
+    concatenate,
+    encode_block,
+    encode_fact,
+)
+from ..engine.state.digest import digest_of
+from ..engine.state.extract import extract_fact
+from ..engine.state.facts import Fact
+from ..engine.state.fold import Record
+from .points import Moment
+
+BLOCK_ROWS = 1024
+"""Events in a block of the fact sidecar."""
+
+CHECKPOINT_EVENTS = 100_000
+"""A checkpoint is made after so many events: what a seek folds at most."""
+
+_EFFECT_VERSION = 1
+
+Progress = Callable[[int, int], None]
+
+
+def truth_at(store: LogStore, moment: Moment, *, use_checkpoints: bool = True) -> Truth:
+    """Return the state of the cluster at a moment, folded from the nearest checkpoint.
+
+    :param use_checkpoints: False folds from the very beginning (for tests of the law that it
+        makes no difference).
+    """
+    reader = BlockReader()
+    start = _nearest(store, moment) if use_checkpoints else None
+    if start is None:
+        start = _Start(_empty_fold(store, moment.branch), NO_REVISION, 0)
+    fold = start.fold
+    window = Window(
+        branch=moment.branch,
+        cluster=moment.cluster,
+        known=moment.known,
+        after=start.revision,
+        until=moment.revision,
+        since=fold.late,
+    )
+    columns = _columns(store, window, reader, sidecar=use_checkpoints)
+    fold.advance(columns, until=moment.revision, until_time=moment.time)
+    return _truth(store, moment, fold, reader)
+
+
+def _truth(store: LogStore, moment: Moment, fold: Fold, reader: BlockReader) -> Truth:
+    def lives_on(record: Record) -> bool:
+        return moment.revision is not None and _has_later(store, moment, record)
+
+    def raw_fact(record: Record) -> bytes | None:
+        if record.origin != NO_ORIGIN:
+            return reader.raw_fact(record.origin)
+        return record.fact or None
+
+    def fetch(positions: Sequence[int]) -> dict[int, bytes]:
+        return dict(store.payloads(positions, moment.branch))
+
+    time = moment.time
+    if time is None and fold.late != NO_TIME:
+        time = fold.late
+    return Truth(fold.alive(lives_on), time=time, raw_fact=raw_fact, fetch=fetch)
+
+
+def _has_later(store: LogStore, moment: Moment, record: Record) -> bool:
+    assert moment.revision is not None
+    reference = record.reference
+    query = Query(
+        branch=moment.branch,
+        cluster=moment.cluster,
+        until=moment.known,
+        objects=((reference.group, reference.kind),),
+        namespace=reference.namespace,
+        name=reference.name,
+        uid=reference.uid,
+        revisions=(moment.revision + 1, None),
+        limit=1,
+    )
+    return any(True for _ in store.read(query))
+
+
+class _Start(NamedTuple):
+    """Where a fold goes on from: everything up to a revision, known by a position."""
+
+    fold: Fold
+    revision: int
+    known: int
+
+
+def _payload_of(store: LogStore, branch: str) -> Callable[[int], bytes]:
+    return lambda position: store.payloads([position], branch)[position]
+
+
+def _empty_fold(store: LogStore, branch: str) -> Fold:
+    return Fold(references=store.references, payload=_payload_of(store, branch))
+
+
+def _nearest(store: LogStore, moment: Moment) -> _Start | None:
+    window = Window(
+        branch=moment.branch, cluster=moment.cluster, known=moment.known, until=moment.revision
+    )
+    checkpoint = store.nearest_checkpoint(window, VERSION)
+    if checkpoint is None:
+        return None
+    fold = decode_checkpoint(
+        checkpoint.data,
+        references=store.references,
+        payload=_payload_of(store, moment.branch),
+    )
+    return _Start(fold, checkpoint.revision, checkpoint.known)
+
+
+def _columns(
+    store: LogStore, window: Window, reader: BlockReader, *, sidecar: bool = True
+) -> Columns:
+    """Read a window's events in columns: from the sidecar as far as it reaches, then the log."""
+    parts: list[Columns] = []
+    reached = 0
+    if sidecar:
+        reached = store.facts_until(cluster=window.cluster, branch=window.branch, version=VERSION)
+        blocks = store.facts(window, VERSION)
+        parts.extend(_within(reader.add(block.data), window) for block in blocks)
+    if reached < window.known:
+        parts.extend(_of_chunk(chunk) for chunk in store.scan(window, after_position=reached))
+    return concatenate(parts)
+
+
+def _of_chunk(chunk: Chunk) -> Columns:
+    return Columns(
+        positions=chunk.positions,
+        effects=chunk.effects,
+        objects=chunk.objects,
+        revisions=chunk.revisions,
+        observed=chunk.observed,
+        origins=np.full(len(chunk.positions), NO_ORIGIN, np.int64),
+    )
+
+
+def _within(columns: Columns, window: Window) -> Columns:
+    """Leave out the rows of a block that lie outside the window."""
+    revisions = columns.revisions
+    keep = (revisions > window.after) | ((revisions < 0) & (columns.observed >= window.since))
+    if window.until is not None:
+        keep &= revisions <= window.until
+    keep &= columns.positions <= window.known
+    return columns if keep.all() else columns.select(keep)
+
+
+def documents(
+    store: LogStore, entries: Sequence[Entry], branch: str = MAIN
+) -> list[dict[str, Any]]:
+    """Return whole objects, in the order given; a binding that no version shows is put in."""
+    payloads = store.payloads([entry.position for entry in entries], branch)
+    return [_document(entry, payloads[entry.position]) for entry in entries]
+
+
+def _document(entry: Entry, payload: bytes) -> dict[str, Any]:
+    document: dict[str, Any] = msgspec.json.decode(payload)
+    if entry.node_bound:
+        document.setdefault("spec", {})["nodeName"] = entry.node_bound
+    return document
+
+
+def state_digest(store: LogStore, truth: Truth, branch: str = MAIN) -> str:
+    """Return the digest of a state; equal for equal states in whatever log."""
+
+    def parts() -> Iterable[tuple[Reference, dict[str, Any], bool]]:
+        for group, kind in truth.kinds():
+            entries = truth.of(group, kind)
+            for start in range(0, len(entries), BLOCK_ROWS):
+                some = entries[start : start + BLOCK_ROWS]
+                for entry, document in zip(some, documents(store, some, branch), strict=True):
+                    yield entry.reference, document, entry.stale
+
+    return digest_of(parts())
+
+
+def build_index(
+    store: LogStore,
+    *,
+    branch: str = MAIN,
+    cluster: str,
+    progress: Progress | None = None,
+) -> None:
+    """Bring the fact sidecar and the checkpoints up to the end of the log.
+
+    Both only make seeking fast: without them every answer is the same, and later.
+    """
+    _build_facts(store, branch=branch, cluster=cluster, progress=progress)
+    _build_checkpoints(store, branch=branch, cluster=cluster)
+
+
+def _build_facts(store: LogStore, *, branch: str, cluster: str, progress: Progress | None) -> None:
+    last = store.last(branch)
+    reached = store.facts_until(cluster=cluster, branch=branch, version=VERSION)
+    if reached >= last:
+        return
+    window = Window(branch=branch, cluster=cluster, known=last)
+    pending: list[FactBlock] = []
+    begin = reached
+    for chunk in store.scan(window, after_position=reached):
+        references = store.references(np.unique(chunk.objects).tolist())
+        columns = _of_chunk(chunk)
+        facts = [
+            _fact(references[number], effect, chunk.load, row)
+            for row, (number, effect) in enumerate(
+                zip(chunk.objects.tolist(), chunk.effects.tolist(), strict=True)
+            )
+        ]
+        for start in range(0, len(columns), BLOCK_ROWS):
+            rows = np.arange(start, min(start + BLOCK_ROWS, len(columns)))
+            part = columns.select(rows)
+            end = int(part.positions[-1])
+            pending.append(_block(part, facts[start : start + BLOCK_ROWS], begin + 1, end))
+            begin = end
+        if len(pending) >= 32:
+            store.put_facts(pending, cluster=cluster, branch=branch, version=VERSION)
+            pending = []
+        if progress is not None:
+            progress(begin, last)
+    if begin < last:  # Events without effect on truth at the end: covered by an empty block.
+        pending.append(_block(concatenate([]), [], begin + 1, last))
+    store.put_facts(pending, cluster=cluster, branch=branch, version=VERSION)
+
+
+def _fact(reference: Reference, effect: int, load: Callable[[int], bytes], row: int) -> Fact | None:
+    if effect != _EFFECT_VERSION:
+        return None
+    return extract_fact(reference.group, reference.kind, load(row))
+
+
+def _block(part: Columns, facts: Sequence[Fact | None], first: int, last: int) -> FactBlock:
+    revisions = part.revisions[part.revisions >= 0]
+    observed = part.observed[part.observed != NO_TIME]
+    return FactBlock(
+        first=first,
+        last=last,
+        low_revision=int(revisions.min()) if len(revisions) else NO_REVISION,
+        high_revision=int(revisions.max()) if len(revisions) else NO_REVISION,
+        late_observed=int(observed.max()) if len(observed) else NO_TIME,
+        unrevisioned=bool((part.revisions < 0).any()),
+        data=encode_block(part, facts),
+    )
+
+
+def _build_checkpoints(store: LogStore, *, branch: str, cluster: str) -> None:
+    """Make checkpoints after the last one there is, as far as the log reaches."""
+    last = store.last(branch)
+    end = Moment(branch=branch, cluster=cluster, known=last, revision=None, time=None, label="end")
+    start = _nearest(store, end) or _Start(_empty_fold(store, branch), NO_REVISION, 0)
+    fold, after, known = start
+    for until in _boundaries(store, branch=branch, cluster=cluster, known=last, after=after):
+        reader = BlockReader()
+        window = Window(
+            branch=branch, cluster=cluster, known=last, after=after, until=until, since=fold.late
+        )
+        columns = _columns(store, window, reader)
+        fold.advance(columns, until=until, until_time=None)
+        after, known = until, max(known, int(columns.positions.max(initial=0)))
+        _settle_facts(store, fold, reader, branch)
+        checkpoint = Checkpoint(
+            branch=branch,
+            cluster=cluster,
+            revision=until,
+            known=known,
+            version=VERSION,
+            data=encode_checkpoint(fold),
+        )
+        store.put_checkpoint(checkpoint)
+
+
+def _settle_facts(store: LogStore, fold: Fold, reader: BlockReader, branch: str) -> None:
+    """Give every record its encoded fact, so that the fold no longer needs what it was read from."""
+    bare = []
+    for record in fold.records.values():
+        if record.origin != NO_ORIGIN:
+            record.fact = reader.raw_fact(record.origin)
+            record.origin = NO_ORIGIN
+        elif not record.fact:
+            bare.append(record)
+    payloads = store.payloads([record.position for record in bare], branch)
+    for record in bare:
+        reference = record.reference
+        fact = extract_fact(reference.group, reference.kind, payloads[record.position])
+        record.fact = encode_fact(fact)
+
+
+def _boundaries(store: LogStore, *, branch: str, cluster: str, known: int, after: int) -> list[int]:
+    """Return the revisions to make checkpoints at: one per CHECKPOINT_EVENTS events."""
+    window = Window(branch=branch, cluster=cluster, known=known, after=after)
+    spans = sorted(
+        (block.high_revision, block.last - block.first + 1)
+        for block in store.facts(window, VERSION)
+        if block.high_revision > after
+    )
+    boundaries: list[int] = []
+    events = 0
+    for revision, count in spans:
+        events += count
+        if events >= CHECKPOINT_EVENTS and (not boundaries or revision > boundaries[-1]):
+            boundaries.append(revision)
+            events = 0
+    return boundaries

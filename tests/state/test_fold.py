@@ -1,0 +1,259 @@
+"""The projector of truth: what it builds, and that nothing but the set of events decides it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plinian.engine.events import Effect, Reference, canonical_json
+from plinian.engine.events.payloads import ListObserved
+from plinian.engine.state.checkpoint import decode_checkpoint, encode_checkpoint
+from plinian.engine.state.columns import NO_ORIGIN, Columns
+from plinian.engine.state.fold import NO_TIME, Fold, Record
+
+NONE = -1
+
+
+@dataclass
+class Story:
+    """A few events in columns, with the objects they are about."""
+
+    rows: list[tuple[int, int, int, int]] = field(default_factory=list)
+    objects: list[Reference] = field(default_factory=list)
+    payloads: dict[int, bytes] = field(default_factory=dict)
+
+    def tell(
+        self,
+        effect: Effect,
+        name: str,
+        *,
+        uid: str = "",
+        revision: int = NONE,
+        at: int = NO_TIME,
+        payload: Any = None,
+    ) -> Story:
+        reference = Reference("", "Pod", "default", name, uid)
+        if reference not in self.objects:
+            self.objects.append(reference)
+        self.rows.append((int(effect), self.objects.index(reference), revision, at))
+        self.payloads[len(self.rows)] = canonical_json(payload or {})
+        return self
+
+    def listed(self, *uids: str, revision: int, exact: bool = True) -> Story:
+        listing = ListObserved(group="", listed="Pod", uids=tuple(sorted(uids)), exact=exact)
+        return self.tell(Effect.LISTED, "", revision=revision, payload=listing)
+
+    def columns(self, order: Sequence[int] | None = None) -> Columns:
+        order = range(len(self.rows)) if order is None else order
+        table = np.array([self.rows[i] for i in order], np.int64).reshape(-1, 4)
+        return Columns(
+            positions=np.array([i + 1 for i in order], np.int64),
+            effects=table[:, 0],
+            objects=table[:, 1],
+            revisions=table[:, 2],
+            observed=table[:, 3],
+            origins=np.full(len(table), NO_ORIGIN, np.int64),
+        )
+
+    def references(self, numbers: Sequence[int]) -> Mapping[int, Reference]:
+        return {number: self.objects[number] for number in numbers}
+
+    def payload(self, position: int) -> bytes:
+        return self.payloads[position]
+
+    def fold(self) -> Fold:
+        return Fold(references=self.references, payload=self.payload)
+
+    def lives_after(self, record: Record, revision: int | None) -> bool:
+        return revision is not None and any(
+            number == record.object and later > revision
+            for _, number, later, _ in self.rows
+        )
+
+    def seen(self, fold: Fold, until: int | None = None) -> list[tuple[Any, ...]]:
+        return sorted(
+            (record.reference.name, record.reference.uid, record.revision, record.stale,
+             record.bound)
+            for record in fold.alive(lambda record: self.lives_after(record, until))
+        )
+
+    def state(self, until: int | None = None, time: int | None = None) -> list[tuple[Any, ...]]:
+        fold = self.fold()
+        columns = self.columns()
+        if until is not None:
+            columns = columns.select(columns.revisions <= until)
+        fold.advance(columns, until=until, until_time=time)
+        return self.seen(fold, until)
+
+    def names(self, until: int | None = None, time: int | None = None) -> list[str]:
+        return [name for name, *_ in self.state(until, time)]
+
+
+def version(name: str, uid: str, revision: int, at: int = NO_TIME) -> Story:
+    return Story().tell(Effect.VERSION, name, uid=uid, revision=revision, at=at)
+
+
+def test_the_last_version_by_revision_counts_not_the_last_learned() -> None:
+    story = version("a", "u1", 20).tell(Effect.VERSION, "a", uid="u1", revision=10)
+    assert story.state() == [("a", "u1", 20, False, 0)]
+    assert story.state(until=15) == [("a", "u1", 10, False, 0)]
+
+
+def test_a_deleted_object_is_gone_from_its_revision_on() -> None:
+    story = version("a", "u1", 10).tell(Effect.DELETED, "a", uid="u1", revision=20)
+    assert story.names(until=19) == ["a"]
+    assert story.names(until=20) == []
+
+
+def test_a_deletion_without_revision_comes_before_what_was_seen_later() -> None:
+    story = version("a", "u1", 10, at=100).tell(Effect.DELETED, "a", uid="u1", at=150)
+    story.tell(Effect.VERSION, "b", uid="u2", revision=20, at=140)
+    story.tell(Effect.VERSION, "b", uid="u2", revision=30, at=160)
+    assert story.names(until=20) == ["a", "b"]
+    assert story.names(until=30) == ["b"]
+    assert story.names() == ["b"]
+
+
+def test_a_time_includes_what_has_no_revision_up_to_it() -> None:
+    story = version("a", "u1", 10, at=100).tell(Effect.DELETED, "a", uid="u1", at=150)
+    story.tell(Effect.VERSION, "b", uid="u2", revision=20, at=200)
+    assert story.names(until=19, time=149) == ["a"]
+    assert story.names(until=19, time=150) == []
+
+
+def test_a_deletion_that_names_no_uid_takes_the_object_of_that_time() -> None:
+    story = version("a", "old", 10, at=100).tell(Effect.DELETED, "a", at=150)
+    story.tell(Effect.VERSION, "a", uid="new", revision=20, at=200)
+    assert story.state() == [("a", "new", 20, False, 0)]
+    assert story.state(until=10, time=150) == []
+
+
+def test_a_younger_object_of_the_same_name_replaces_the_older() -> None:
+    story = version("a", "old", 10).tell(Effect.VERSION, "a", uid="new", revision=20)
+    assert story.state() == [("a", "new", 20, False, 0)]
+    story.tell(Effect.DELETED, "a", uid="new", revision=30)
+    assert story.state() == []
+
+
+def test_a_binding_counts_until_a_version_follows() -> None:
+    story = version("a", "u1", 10, at=100).tell(Effect.BOUND, "a", uid="u1", at=150)
+    assert story.state() == [("a", "u1", 10, False, 2)]
+    story.tell(Effect.VERSION, "a", uid="u1", revision=20, at=200)
+    assert story.state() == [("a", "u1", 20, False, 0)]
+
+
+def test_a_write_of_unknown_result_makes_the_object_stale() -> None:
+    story = version("a", "u1", 10, at=100).tell(Effect.TOUCHED, "a", uid="u1", at=150)
+    assert story.state() == [("a", "u1", 10, True, 0)]
+
+
+def test_an_exact_list_tells_what_went() -> None:
+    story = version("a", "u1", 10).tell(Effect.VERSION, "b", uid="u2", revision=11)
+    story.listed("u2", revision=50)
+    assert story.names() == ["b"]
+    assert story.names(until=49) == ["a", "b"]
+
+
+def test_a_list_of_unknown_revision_is_compared_with_the_one_before() -> None:
+    story = version("a", "u1", 10).tell(Effect.VERSION, "b", uid="u2", revision=11)
+    story.tell(Effect.VERSION, "c", uid="u3", revision=12)
+    story.listed("u1", "u2", revision=11, exact=False)
+    story.tell(Effect.VERSION, "b", uid="u2", revision=30).listed("u2", revision=30, exact=False)
+    assert story.names() == ["b", "c"], "c was in neither list: the lists may be excerpts"
+
+
+def test_a_doomed_object_lives_until_its_last_version() -> None:
+    story = version("a", "u1", 10).tell(Effect.VERSION, "a", uid="u1", revision=60)
+    story.listed("u1", revision=10, exact=False).listed(revision=20, exact=False)
+    assert story.names(until=59) == ["a"]
+    assert story.names() == []
+
+
+EVENTS = st.lists(
+    st.tuples(
+        st.sampled_from([Effect.VERSION, Effect.VERSION, Effect.DELETED, Effect.BOUND,
+                         Effect.TOUCHED, Effect.LISTED, Effect.ATTRIBUTED]),
+        st.integers(0, 3),
+        st.integers(0, 2),
+        st.booleans(),
+        st.integers(0, 40),
+    ),
+    max_size=30,
+)
+
+
+def tell(events: list[tuple[Effect, int, int, bool, int]]) -> Story:
+    """Make a story of random events; revisions are their order, clocks may stand still or jump."""
+    story = Story()
+    life: dict[int, int] = {}
+    for revision, (effect, name, _, revised, clock) in enumerate(events, 1):
+        uid = f"{name}-{life.setdefault(name, 0)}"
+        if effect == Effect.LISTED:
+            held = [f"{other}-{life.get(other, 0)}" for other in range(name)]
+            story.listed(*held, revision=revision, exact=revised)
+            continue
+        strong = effect in (Effect.VERSION, Effect.ATTRIBUTED)
+        story.tell(
+            effect,
+            f"n{name}",
+            uid=uid if strong or clock % 3 else "",
+            revision=revision if strong or (revised and effect == Effect.DELETED and clock % 3)
+            else NONE,
+            at=clock if clock % 4 else NO_TIME,
+        )
+        if effect == Effect.DELETED:
+            life[name] += 1
+    return story
+
+
+@settings(max_examples=300, deadline=None)
+@given(EVENTS, st.randoms(use_true_random=False))
+def test_the_order_of_learning_does_not_matter(events: Any, random: Any) -> None:
+    story = tell(events)
+    order = list(range(len(story.rows)))
+    random.shuffle(order)
+    fold = story.fold()
+    fold.advance(story.columns(order), until=None, until_time=None)
+    assert story.seen(fold) == story.state()
+
+
+@settings(max_examples=500, deadline=None)
+@given(EVENTS, st.integers(0, 30), st.integers(0, 30))
+def test_a_fold_from_any_checkpoint_equals_the_fold_from_zero(
+    events: Any, cut: int, until: int
+) -> None:
+    story = tell(events)
+    cut, end = sorted((cut, until))
+    columns = story.columns()
+    fold = story.fold()
+    first = columns.select(columns.revisions <= cut)
+    fold.advance(first, until=cut, until_time=None)
+    for record in fold.records.values():
+        record.fact = b"x"
+    fold = decode_checkpoint(
+        encode_checkpoint(fold), references=story.references, payload=story.payload
+    )
+    rest = columns.select(
+        ((columns.revisions > cut) & (columns.revisions <= end))
+        | ((columns.revisions < 0) & (columns.observed >= fold.late))
+    )
+    fold.advance(rest, until=end, until_time=None)
+    assert story.seen(fold, end) == story.state(end)
+
+
+def test_a_record_survives_a_checkpoint_whole() -> None:
+    story = version("a", "u1", 10)
+    fold = story.fold()
+    fold.advance(story.columns(), until=None, until_time=None)
+    record = fold.records[0]
+    record.fact, record.stale, record.doomed, record.bound = b"\x90", True, True, 7
+    again = decode_checkpoint(
+        encode_checkpoint(fold), references=story.references, payload=story.payload
+    )
+    assert msgspec.structs.asdict(again.records[0]) == msgspec.structs.asdict(record)
