@@ -247,6 +247,19 @@ def test_a_fold_from_any_checkpoint_equals_the_fold_from_zero(
     assert story.seen(fold, end) == story.state(end)
 
 
+def test_a_checkpoint_leaves_to_the_next_window_what_came_after_its_last_clock() -> None:
+    story = version("a", "u1", 10, at=100).tell(Effect.VERSION, "b", uid="u2", revision=20, at=150)
+    story.tell(Effect.DELETED, "a", uid="u1", at=150)
+    story.tell(Effect.VERSION, "b", uid="u2", revision=30, at=200)
+    columns = story.columns()
+    fold = story.fold()
+    fold.advance(columns.select(columns.revisions <= 20), until=20, until_time=None)
+    assert [name for name, *_ in story.seen(fold, 20)] == ["a", "b"]
+    later = (columns.revisions > 20) | (columns.revisions < 0)
+    fold.advance(columns.select(later), until=30, until_time=None)
+    assert [name for name, *_ in story.seen(fold, 30)] == ["b"]
+
+
 def test_a_record_survives_a_checkpoint_whole() -> None:
     story = version("a", "u1", 10)
     fold = story.fold()
