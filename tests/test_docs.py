@@ -1,0 +1,214 @@
+"""The documents say what the code does: complete, fresh, and with links that lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+
+import reference
+import tour
+from plinian.engine import errors
+from plinian.engine.events import KINDS
+from plinian.engine.ingest.registry import FORMATS
+from tree import ROOT, files
+
+DOCUMENTS = tuple(path for path in files() if path.endswith(".md"))
+FENCE = re.compile(r"^(```|~~~)(\w*)[^\n]*\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)|<(?:img|a)[^>]+(?:src|href)=\"([^\"]+)\"")
+
+
+@cache
+def text_of(path: str) -> str:
+    """Return a document's text."""
+    return (ROOT / path).read_text("utf-8")
+
+
+@cache
+def commands() -> dict[str, Any]:
+    """Return every command of the command line by its full name."""
+    return dict(reference.walk(reference.command_tree()))
+
+
+def options_of(command: Any) -> set[str]:
+    """Return how the options of a command are written, long and short."""
+    return {
+        written
+        for item in command.params
+        if item.param_type_name == "option"
+        for written in (*item.opts, *item.secondary_opts)
+    }
+
+
+# -- the reference is made from the code, and complete ------------------------------------------
+
+
+def test_the_reference_is_what_the_code_says() -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "tools" / "reference.py", "--check"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    told = done.stdout + done.stderr
+    assert done.returncode == 0, f"{told}\nrun: python tools/reference.py"
+
+
+def test_a_stale_reference_is_noticed(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reference, "PAGES", tmp_path)
+    monkeypatch.setattr(sys, "argv", ["reference.py", "--check", "errors.md"])
+    assert reference.main() == 1
+    monkeypatch.setattr(sys, "argv", ["reference.py", "errors.md"])
+    assert reference.main() == 0
+    monkeypatch.setattr(sys, "argv", ["reference.py", "--check", "errors.md"])
+    assert reference.main() == 0
+
+
+def test_every_event_kind_is_in_the_reference() -> None:
+    page = text_of("docs/reference/events.md")
+    assert [kind for kind in KINDS if f"`{kind}`" not in page] == []
+
+
+def test_every_error_is_in_the_reference_with_its_exit_code() -> None:
+    page = text_of("docs/reference/errors.md")
+    for name, thing in vars(errors).items():
+        if isinstance(thing, type) and issubclass(thing, errors.PlinianError):
+            assert f"## {name}\n\nExit code {thing.exit_code}" in page, name
+
+
+def test_every_format_is_in_the_reference_and_has_its_how_to() -> None:
+    page = text_of("docs/reference/formats.md")
+    told = "".join(text_of(path) for path in DOCUMENTS if path.startswith("docs/how-to/"))
+    for one in FORMATS:
+        assert f"## {one.name}\n" in page
+        assert f"`{one.name}`" in told, f"no page of docs/how-to names the format {one.name}"
+
+
+def test_every_command_and_option_is_in_the_reference() -> None:
+    page = text_of("docs/reference/commands.md")
+    for name, command in commands().items():
+        _, found, rest = page.partition(f"## plinian {name}\n")
+        assert found, name
+        section = rest.partition("\n## ")[0]
+        hidden = {"--help"} | {
+            written
+            for item in command.params
+            if getattr(item, "hidden", False)
+            for written in item.opts
+        }
+        assert [o for o in options_of(command) - hidden if f"`{o}`" not in section] == [], name
+
+
+# -- what the documents name exists -------------------------------------------------------------
+
+
+def slug(heading: str) -> str:
+    """Return the anchor that a heading gets where Markdown is rendered."""
+    plain = re.sub(r"[`*]|\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
+    return re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
+
+
+def dead_links(path: str, text: str) -> Iterator[str]:
+    """Yield the links of a document into the project that lead nowhere."""
+    for match in LINK.finditer(FENCE.sub("", text)):
+        link = match[1] or match[2]
+        if re.match(r"[a-z]+:", link):
+            continue
+        target, _, anchor = link.partition("#")
+        place = ((ROOT / path).parent / target).resolve() if target else ROOT / path
+        if not place.exists():
+            yield f"{path}: {link}"
+        elif anchor and place.suffix == ".md":
+            headings = re.findall(
+                r"^#+ (.+)$", FENCE.sub("", place.read_text("utf-8")), re.MULTILINE
+            )
+            if anchor not in map(slug, headings):
+                yield f"{path}: {link}: no such heading"
+
+
+@pytest.mark.parametrize("path", DOCUMENTS)
+def test_links_lead_somewhere(path: str) -> None:
+    assert list(dead_links(path, text_of(path))) == []
+
+
+def test_a_dead_link_is_noticed() -> None:
+    text = '[a](nowhere.md) [b](README.md#no-such-heading) [c](README.md) <img src="no.svg">'
+    assert list(dead_links("x.md", text)) == [
+        "x.md: nowhere.md",
+        "x.md: README.md#no-such-heading: no such heading",
+        "x.md: no.svg",
+    ]
+
+
+def commands_in(text: str) -> Iterator[str]:
+    """Yield the ``plinian`` command lines of a document's fenced blocks and of ``code``."""
+    for block in FENCE.finditer(text):
+        joined = block[3].replace("\\\n", " ")
+        for line in joined.splitlines() if block[2] in {"console", "sh", "bash"} else ():
+            for piece in re.split(r"\s(?:\|\||&&|[|;])\s", line.removeprefix("$ ")):
+                if re.match(r"(\S*/)?plinian\s", piece):
+                    yield piece
+    yield from re.findall(r"(?<!`)`(plinian [^`\n]+)`", FENCE.sub("", text))
+
+
+def misnamed(line: str) -> list[str]:
+    """Return what a command line names that the command line does not have."""
+    words = shlex.split(re.sub(r"\s[<>]\s.*|\s#.*|[…]", "", line))[1:]
+    plain = [word for word in words if not word.startswith("-")]
+    written = {word.partition("=")[0] for word in words if re.match(r"--?[A-Za-z]", word)}
+    if not plain or plain[0].isupper():
+        return []
+    name = " ".join(plain[:2]) if " ".join(plain[:2]) in commands() else plain[0]
+    if name not in commands():
+        return [f"no command {name}: {line}"]
+    known = options_of(commands()[name]) | {"--help", "-h"}
+    return [f"no option {option}: {line}" for option in sorted(written - known)]
+
+
+@pytest.mark.parametrize("path", DOCUMENTS)
+def test_commands_in_documents_exist_with_their_options(path: str) -> None:
+    found = [fault for line in commands_in(text_of(path)) for fault in misnamed(line)]
+    assert found == []
+
+
+def test_a_misnamed_command_is_noticed() -> None:
+    text = "`plinian fetch x`\n```sh\nplinian ingest --quick x | cat\n.venv/bin/plinian verify\n```"
+    assert [fault for line in commands_in(text) for fault in misnamed(line)] == [
+        "no option --quick: plinian ingest --quick x",
+        "no command fetch: plinian fetch x",
+    ]
+
+
+def test_the_readme_names_the_two_commands_that_do_everything() -> None:
+    readme = text_of("README.md")
+    assert "plinian demo" in readme
+    assert "\nbash .ci/run\n" in readme
+    assert (ROOT / ".ci" / "run").stat().st_mode & 0o100
+
+
+# -- examples show what is printed today --------------------------------------------------------
+
+WITH_EXAMPLES = tuple(path for path in DOCUMENTS if "\n<!-- run -->\n" in text_of(path))
+
+
+def test_the_readme_and_the_tutorial_have_examples_that_run() -> None:
+    assert {"README.md", "docs/tutorial.md"} <= set(WITH_EXAMPLES)
+
+
+@pytest.mark.parametrize("path", WITH_EXAMPLES)
+def test_examples_show_what_plinian_prints_today(path: str) -> None:
+    text = text_of(path)
+    assert tour.rerun(text) == text, f"run: python tools/tour.py {path}"
+
+
+def test_an_example_that_has_become_untrue_is_noticed() -> None:
+    text = "<!-- before: echo 7 > n -->\n<!-- run -->\n```console\n$ cat n\n{}\n```\n"
+    assert tour.rerun(text.format(6)) == text.format(7)
+    timed = "<!-- run -->\n```console\n$ echo took 2.5 s\ntook 3.1 s\n```\n"
+    assert tour.rerun(timed) == timed

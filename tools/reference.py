@@ -1,0 +1,344 @@
+"""Write the pages of ``docs/reference`` from the code, so that they cannot say anything else.
+
+``python tools/reference.py`` writes them; with ``--check`` it only names those that are stale and
+exits 1 if there are any. Needs Plinian installed, or on ``PYTHONPATH``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+import plinian
+from plinian.engine import errors
+from plinian.engine.events import KINDS
+from plinian.engine.events.kinds import NOUNS
+
+PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
+MADE = "<!-- Made by tools/reference.py from the code. Change the code, then run it again. -->"
+
+ROLE = re.compile(r":(?:class|func|data|meth|mod|attr|exc):`~?\.*([^`]+)`")
+FIELD = re.compile(r"\s*:(param|returns?|raises)\s*([\w.]*):\s*")
+
+
+def prose(text: str) -> str:
+    """Return a docstring's markup as Markdown: roles and double back-quotes as code."""
+    return re.sub(r"``([^`]+)``", r"`\1`", ROLE.sub(r"``\1``", text))
+
+
+def cell(text: str) -> str:
+    """Return text fit for a table's cell."""
+    return " ".join(prose(text).split()).replace("|", "\\|")
+
+
+def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    """Yield a Markdown table."""
+    yield f"| {' | '.join(head)} |"
+    yield f"|{'|'.join(' --- ' for _ in head)}|"
+    for row in rows:
+        yield f"| {' | '.join(row)} |"
+    yield ""
+
+
+def documented(thing: object) -> Iterator[str]:
+    """Yield a docstring as Markdown, its fields (parameters, errors) as a list."""
+    text = inspect.getdoc(thing) or ""
+    listed = False
+    for paragraph in re.split(r"\n(?=\s*:(?:param|returns?|raises)\b)|\n\n", text):
+        if not FIELD.match(paragraph):
+            if listed:
+                yield ""
+            listed = False
+            yield from (*_fenced_tables(prose(paragraph)).splitlines(), "")
+            continue
+        listed = True
+        # Several fields may share a line: ":param a: and :param b: of the thing".
+        said = re.sub(r":param (\w+):", r"`\1`:", prose(paragraph))
+        said = re.sub(r":returns?:", "Returns", said)
+        said = re.sub(r":raises ([\w.]+):", r"Raises `\1`:", said)
+        yield f"- {' '.join(said.split())}"
+    if listed:
+        yield ""
+
+
+def _fenced_tables(text: str) -> str:
+    return f"```text\n{text}\n```" if re.search(r"^={3,} +={3,}", text, re.MULTILINE) else text
+
+
+def events() -> Iterator[str]:
+    """Yield the page of event kinds."""
+    yield from ("# Event kinds", "")
+    yield (
+        f"The vocabulary is closed: these {len(KINDS)} kinds and no others. Every event travels in "
+        "the envelope described below; its payload is a Kubernetes object (kinds of versions) or "
+        "one of the structs at the end of this page."
+    )
+    yield from ("", "## Versions of objects", "")
+    yield (
+        "Each noun has four kinds: `<noun>.observed` (the object was seen as it is, in a list or "
+        "at the start of a watch), `<noun>.created`, `<noun>.updated` and `<noun>.deleted`. The "
+        "payload is the whole object without `managedFields`, as canonical JSON."
+    )
+    yield ""
+    of_noun: dict[str, list[str]] = {"object": ["any other kind"]}
+    for (group, kind), noun in NOUNS.items():
+        of_noun.setdefault(noun, []).append(f"`{kind}`" + (f" of `{group}`" if group else ""))
+    verbs = ("observed", "created", "updated", "deleted")
+    rows = (
+        (f"`{noun}`", ", ".join(of_noun[noun]), ", ".join(f"`{noun}.{verb}`" for verb in verbs))
+        for noun in sorted(of_noun)
+    )
+    yield from table(("noun", "Kubernetes kind", "event kinds"), rows)
+    yield from ("## All other kinds", "")
+    others = [info for info in KINDS.values() if info.payload is not None]
+    yield from table(
+        ("kind", "what it says", "effect on truth", "schema", "payload"),
+        (
+            (
+                f"`{info.kind}`",
+                cell(info.about),
+                info.effect.name.lower(),
+                str(info.schema),
+                f"[`{info.payload.__name__}`](#{info.payload.__name__.lower()})",
+            )
+            for info in others
+        ),
+    )
+    yield from _envelope()
+    yield from ("## Payloads", "")
+    for struct in dict.fromkeys(info.payload for info in others):
+        yield from (f"### {struct.__name__}", "")
+        yield from documented(struct)
+        yield from fields(struct)
+
+
+def _envelope() -> Iterator[str]:
+    from plinian.engine.events import Effect, Event, Recorded, Reference  # noqa: PLC0415
+
+    yield from ("## The envelope", "")
+    for struct in (Recorded, Event, Reference):
+        yield from (f"### {struct.__name__}", "")
+        yield from documented(struct)
+        yield from fields(struct)
+    yield from ("### Effect", "", *documented(Effect))
+    source = inspect.getsource(Effect)
+    said = re.findall(r"(\w+) = (\d+)\n\s+\"\"\"(.+?)\"\"\"", source, re.DOTALL)
+    yield from table(
+        ("effect", "number", "meaning"),
+        ((f"`{name.lower()}`", number, cell(text)) for name, number, text in said),
+    )
+
+
+def fields(struct: type[Any]) -> Iterator[str]:
+    """Yield the table of a struct's fields."""
+
+    def default(field: msgspec.structs.FieldInfo) -> str:
+        if field.required:
+            return "required"
+        value = field.default_factory() if field.default is msgspec.NODEFAULT else field.default
+        return f"`{value!r}`"
+
+    hints = inspect.get_annotations(struct)
+    for base in struct.__mro__[1:]:
+        hints = inspect.get_annotations(base) | hints
+    yield from table(
+        ("field", "type", "default"),
+        (
+            (f"`{field.encode_name}`", f"`{hints[field.name]}`".replace("|", "\\|"), default(field))
+            for field in msgspec.structs.fields(struct)
+        ),
+    )
+
+
+def faults() -> Iterator[str]:
+    """Yield the page of errors."""
+    yield from ("# Errors", "")
+    yield from documented(errors)
+    yield from ("| exit code | meaning |", "| --- | --- |")
+    yield "| 0 | success; for `diff --exit-code`: no difference |"
+    yield "| 1 | a difference that was asked about |"
+    yield "| 2 | anything that broke; the message says what, where, and what now |"
+    yield from ("| 130 | an interrupt from the keyboard |", "")
+    classes = [
+        thing
+        for thing in vars(errors).values()
+        if inspect.isclass(thing) and issubclass(thing, errors.PlinianError)
+    ]
+    for thing in classes:
+        (parent,) = thing.__bases__
+        known = issubclass(parent, errors.PlinianError)
+        yield from (f"## {thing.__name__}", "")
+        of = f", a kind of [`{parent.__name__}`](#{parent.__name__.lower()})" if known else ""
+        yield from (f"Exit code {thing.exit_code}{of}.", "")
+        yield from documented(thing)
+
+
+def formats() -> Iterator[str]:
+    """Yield the page of input formats, in the order in which they are tried."""
+    from plinian.engine.ingest.registry import FORMATS  # noqa: PLC0415
+
+    yield from ("# Input formats", "")
+    yield (
+        "`plinian ingest` recognises each document by what is in it, trying these in order. How to "
+        "come by such a file, and what can be known from it, is told in [how-to](../how-to/)."
+    )
+    yield ""
+    for one in FORMATS:
+        yield from (f"## {one.name}", "")
+        yield from documented(type(one))
+
+
+def commands() -> Iterator[str]:
+    """Yield the page of the command line."""
+    yield from ("# Commands", "")
+    yield "`plinian COMMAND --help` prints the same."
+    yield ""
+    root = command_tree()
+    yield from ("## plinian", "", *_about(root))
+    for name, command in walk(root):
+        yield from (f"## plinian {name}", "", *_about(command))
+
+
+def command_tree() -> Any:
+    """Return the root of the command line as a tree of click commands."""
+    from typer.main import get_command  # noqa: PLC0415
+
+    from plinian.replay.cli.main import app  # noqa: PLC0415
+
+    return get_command(app)
+
+
+def walk(group: Any, above: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield (full name, command) of everything below a group, groups before their commands."""
+    for name, command in group.commands.items():
+        full = f"{above} {name}".strip()
+        yield full, command
+        if hasattr(command, "commands"):
+            yield from walk(command, full)
+
+
+def _about(command: Any) -> Iterator[str]:
+    arguments = [item for item in command.params if item.param_type_name == "argument"]
+    options = [item for item in command.params if item.param_type_name == "option"]
+    text = inspect.cleandoc(command.help or "").split("\f")[0].replace("\b\n", "")
+    yield from (prose(text), "")
+    if arguments:
+        yield from table(
+            ("argument", "meaning"),
+            (
+                (f"`{_argument(item)}`", cell(getattr(item, "help", None) or ""))
+                for item in arguments
+            ),
+        )
+    shown = [item for item in options if not item.hidden and "--help" not in item.opts]
+    if shown:
+        yield from table(
+            ("option", "meaning", "default"),
+            ((_option(item), cell(item.help or ""), _default(item)) for item in shown),
+        )
+
+
+def _argument(item: Any) -> str:
+    name = (item.metavar or item.name).upper().strip("[]").removesuffix("...")
+    return name + ("..." if item.nargs == -1 or getattr(item, "multiple", False) else "")
+
+
+def _option(item: Any) -> str:
+    written = ", ".join(f"`{text}`" for text in (*item.opts, *item.secondary_opts))
+    variable = f" (`{item.envvar}`)" if isinstance(item.envvar, str) else ""
+    return written + variable
+
+
+def _default(item: Any) -> str:
+    value = item.default
+    if callable(value) or value is None or value is False or value in ((), [], ""):
+        return ""
+    return f"`{value}`"
+
+
+def python() -> Iterator[str]:
+    """Yield the page of the Python API: what the top-level package lists."""
+    yield from ("# Python", "")
+    yield from documented(plinian)
+    for name in plinian.__all__:
+        thing = getattr(plinian, name)
+        yield from (f"## {name}", "")
+        if inspect.isfunction(thing):
+            yield from ("```python", f"{name}{signature(thing)}", "```", "")
+        if not isinstance(thing, str | int):
+            yield from documented(thing)
+        if inspect.isclass(thing):
+            yield from _methods(thing)
+
+
+def _methods(thing: type) -> Iterator[str]:
+    if issubclass(thing, msgspec.Struct):
+        yield from fields(thing)
+    for name, method in vars(thing).items():
+        if name.startswith("_") or not (inspect.isfunction(method) or isinstance(method, property)):
+            continue
+        written = "" if isinstance(method, property) else str(signature(method))
+        yield from (f"### {thing.__name__}.{name}", "")
+        yield from ("```python", f"{name}{written}", "```", "", *documented(method))
+
+
+def signature(function: Callable[..., Any]) -> str:
+    """Return a function's signature, on several lines where it is long."""
+    found = inspect.signature(function)
+    parts = [str(part) for part in found.parameters.values() if part.name != "self"]
+    kinds = [part.kind for part in found.parameters.values() if part.name != "self"]
+    if inspect.Parameter.KEYWORD_ONLY in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds:
+        parts.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")
+    back = found.return_annotation
+    answer = "" if back is inspect.Signature.empty else f" -> {str(back).strip(chr(39))}"
+    short = f"({', '.join(parts)}){answer}"
+    if len(short) <= 80:
+        return short.replace("'", "")
+    return "(\n    {},\n){}".format(",\n    ".join(parts), answer).replace("'", "")
+
+
+MAKERS: Mapping[str, Callable[[], Iterator[str]]] = MappingProxyType(
+    {
+        "events.md": events,
+        "errors.md": faults,
+        "formats.md": formats,
+        "commands.md": commands,
+        "python.md": python,
+    }
+)
+
+
+def page(name: str) -> str:
+    """Return what a page of the reference should say."""
+    text = "\n".join((MADE, "", *MAKERS[name]()))
+    return re.sub(r"\n{3,}", "\n\n", text).rstrip() + "\n"
+
+
+def main() -> int:
+    """Write the pages, or with ``--check`` name the stale ones."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if stale")
+    parser.add_argument("pages", nargs="*", help="only these, as in events.md")
+    options = parser.parse_args()
+    stale = []
+    for name in options.pages or MAKERS:
+        path, text = PAGES / name, page(name)
+        if path.exists() and path.read_text("utf-8") == text:
+            continue
+        stale.append(name)
+        if not options.check:
+            path.write_text(text, "utf-8")
+    print("stale" if options.check else "written", ":", ", ".join(stale) or "none")
+    return 1 if options.check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,120 @@
+"""Run the examples of the documents again, and compare or rewrite what they show.
+
+An example is a fenced block of ``console`` below the line ``<!-- run -->``; in it, lines that begin
+with ``$`` are commands, and what follows each is its standard output. A line
+``<!-- before: COMMAND -->`` runs a command and shows nothing. The commands of one document run in
+order, in one empty folder, where ``plinian`` is the Plinian that this Python would import.
+
+``python tools/tour.py README.md …`` rewrites; with ``--check`` it prints what differs and exits 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+import re
+import stat
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+EXAMPLE = re.compile(
+    r"^<!-- before: (?P<before>.+?) -->$|^<!-- run -->\n```console\n(?P<block>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+# How long something took is true only once; the documents keep what they say.
+PASSING = re.compile(r"\d+(\.\d+)? (m?s|seconds)\b|[\d,]+ events/s")
+
+
+class ExampleFailed(Exception):
+    """A command of a document exits with something else than 0 or 1 (a difference)."""
+
+
+def shell(command: str, folder: Path) -> str:
+    """Run a command line as a reader would, and return its standard output."""
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("PLINIAN_")
+    }
+    environment |= {"COLUMNS": "120", "NO_COLOR": "1", "TERM": "dumb", "TZ": "UTC"}
+    environment["PATH"] = f"{folder / '.bin'}{os.pathsep}{environment['PATH']}"
+    done = subprocess.run(  # noqa: S603 -- commands of our own documents
+        ["bash", "-o", "pipefail", "-c", command],  # noqa: S607
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    # 141: "| head" closed the pipe early.
+    if done.returncode not in {0, 1, 141} or "Traceback" in done.stderr:
+        raise ExampleFailed(f"$ {command}\n{done.stdout}{done.stderr}exit {done.returncode}")
+    return done.stdout
+
+
+def rerun(text: str, *, keep_passing: bool = True) -> str:
+    """Return a document with the output of its examples as it is now.
+
+    :param keep_passing: leave the old output where only durations differ.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        _put_command(folder / ".bin")
+
+        def fresh(match: re.Match[str]) -> str:
+            if match["before"]:
+                shell(match["before"], folder)
+                return match.group()
+            lines: list[str] = []
+            for command, old in _commands(match["block"]):
+                new = "\n".join(line.rstrip() for line in shell(command, folder).splitlines())
+                same = keep_passing and PASSING.sub("", new) == PASSING.sub("", old)
+                lines += [f"$ {command}", *(old if same else new).splitlines(), ""]
+            return "\n".join(("<!-- run -->", "```console", *lines[:-1], "```"))
+
+        return EXAMPLE.sub(fresh, text)
+
+
+def _put_command(folder: Path) -> None:
+    folder.mkdir()
+    command = folder / "plinian"
+    start = "import sys; from plinian.replay.cli.main import main; sys.exit(main())"
+    command.write_text(f"#!/bin/sh\nexec '{sys.executable}' -c '{start}' \"$@\"\n")
+    command.chmod(command.stat().st_mode | stat.S_IXUSR)
+
+
+def _commands(block: str) -> list[tuple[str, str]]:
+    found: list[tuple[str, list[str]]] = []
+    for line in block.splitlines():
+        if line.startswith("$ "):
+            found.append((line.removeprefix("$ "), []))
+        elif found:
+            found[-1][1].append(line)
+    return [(command, "\n".join(output).rstrip("\n")) for command, output in found]
+
+
+def main() -> int:
+    """Rewrite the documents, or with ``--check`` compare them."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if stale")
+    parser.add_argument("documents", nargs="+", type=Path)
+    options = parser.parse_args()
+    stale = False
+    for path in options.documents:
+        old = path.read_text("utf-8")
+        new = rerun(old)
+        if new == old:
+            continue
+        stale = True
+        print(
+            *difflib.unified_diff(old.splitlines(), new.splitlines(), "said", "is", lineterm=""),
+            sep="\n",
+        )
+        if not options.check:
+            path.write_text(new, "utf-8")
+    return 1 if options.check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
