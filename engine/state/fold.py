@@ -145,6 +145,7 @@ class Fold:
                 self._delete(number, reference, key)
             else:
                 self._put(number, reference, rows, row, key)
+        self._bound_at: dict[int, tuple[int, int]] = {}
         weak = (rows.effects == Effect.BOUND) | (rows.effects == Effect.TOUCHED)
         for row in np.flatnonzero(weak).tolist():
             self._apply_weak(rows, row, int(keys[row]))
@@ -208,10 +209,15 @@ class Fold:
             record = self.records.get(self._by_name.get(_name_key(self._known[number]), -1))
         if record is None or record.key > key:
             return
-        if rows.effects[row] == Effect.BOUND:
-            record.bound = int(rows.positions[row])
-        else:
+        if rows.effects[row] != Effect.BOUND:
             record.stale = True
+            return
+        position, moment = int(rows.positions[row]), (key, int(rows.observed[row]))
+        tied = self._bound_at.get(number) == moment
+        if tied and self._payload(position) < self._payload(record.bound):
+            return  # Two bindings at one instant: what they say decides, not who was read first.
+        self._bound_at[number] = moment
+        record.bound = position
 
     def _apply_list(self, position: int) -> None:
         """Doom the live objects that a complete list should hold and does not.

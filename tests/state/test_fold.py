@@ -72,14 +72,18 @@ class Story:
 
     def lives_after(self, record: Record, revision: int | None) -> bool:
         return revision is not None and any(
-            number == record.object and later > revision
-            for _, number, later, _ in self.rows
+            number == record.object and later > revision for _, number, later, _ in self.rows
         )
 
     def seen(self, fold: Fold, until: int | None = None) -> list[tuple[Any, ...]]:
         return sorted(
-            (record.reference.name, record.reference.uid, record.revision, record.stale,
-             record.bound)
+            (
+                record.reference.name,
+                record.reference.uid,
+                record.revision,
+                record.stale,
+                record.bound,
+            )
             for record in fold.alive(lambda record: self.lives_after(record, until))
         )
 
@@ -177,8 +181,17 @@ def test_a_doomed_object_lives_until_its_last_version() -> None:
 
 EVENTS = st.lists(
     st.tuples(
-        st.sampled_from([Effect.VERSION, Effect.VERSION, Effect.DELETED, Effect.BOUND,
-                         Effect.TOUCHED, Effect.LISTED, Effect.ATTRIBUTED]),
+        st.sampled_from(
+            [
+                Effect.VERSION,
+                Effect.VERSION,
+                Effect.DELETED,
+                Effect.BOUND,
+                Effect.TOUCHED,
+                Effect.LISTED,
+                Effect.ATTRIBUTED,
+            ]
+        ),
         st.integers(0, 3),
         st.integers(0, 2),
         st.booleans(),
@@ -203,9 +216,11 @@ def tell(events: list[tuple[Effect, int, int, bool, int]]) -> Story:
             effect,
             f"n{name}",
             uid=uid if strong or clock % 3 else "",
-            revision=revision if strong or (revised and effect == Effect.DELETED and clock % 3)
+            revision=revision
+            if strong or (revised and effect == Effect.DELETED and clock % 3)
             else NONE,
             at=clock if clock % 4 else NO_TIME,
+            payload={"said": revision},
         )
         if effect == Effect.DELETED:
             life[name] += 1
