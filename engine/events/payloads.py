@@ -51,11 +51,15 @@ class RequestRefused(Payload, frozen=True, kw_only=True, tag="request.refused"):
 
 
 class VersionAttributed(Payload, frozen=True, kw_only=True, tag="version.attributed"):
-    """Who wrote a version, by the audit log."""
+    """Who wrote a version, by the audit log.
+
+    :param options: of a delete that was answered with the object: grace period, preconditions …
+    """
 
     verb: str
     subresource: str = ""
     user_agent: str = ""
+    options: Any = None
 
 
 class ListObserved(Payload, frozen=True, kw_only=True, tag="list.observed"):

@@ -27,6 +27,8 @@ def version_event(
 ) -> Event:
     """Make the event of one object version; ``document`` loses its ``managedFields`` on the way.
 
+    A Secret loses its content too: a log is kept long and passed around.
+
     :param verb: ``observed``, ``created``, ``updated`` or ``deleted``.
     :param observed_at: microseconds; if None, the newest time in ``managedFields`` is taken, and
         for a deletion none, because nothing in the last version says when it went.
@@ -51,6 +53,8 @@ def version_event(
     if not isinstance(namespace, str):
         raise _wrong("a string", namespace, "$.metadata.namespace", where)
     group = api_version.rpartition("/")[0]
+    if kind == "Secret" and not group:
+        conceal_secret(document)
     return Event(
         kind=kind_of_version(group, kind, verb),
         reference=Reference(
@@ -69,6 +73,16 @@ def version_event(
         line=line,
         cluster=cluster,
     )
+
+
+def conceal_secret(document: dict[str, Any]) -> None:
+    """Take a Secret's content out of it: ``data``, ``stringData``, and kubectl's copy of them."""
+    document.pop("data", None)
+    document.pop("stringData", None)
+    metadata = document.get("metadata")
+    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+    if isinstance(annotations, dict):
+        annotations.pop("kubectl.kubernetes.io/last-applied-configuration", None)
 
 
 def newest_time(managed_fields: Any) -> int | None:

@@ -1,0 +1,292 @@
+"""kube-apiserver's audit log: JSON lines of ``audit.k8s.io`` Events, or lists of them.
+
+What a record gives depends on its level. At RequestResponse a write gives the version that it made.
+Where the answer is a Status (bindings, evictions, deletes of most kinds) or was not recorded
+(Request, Metadata), the event has no revision: the write happened when it was answered. What cannot
+be known is said in the event, and counted in the notes.
+
+Of a delete, measured against watch streams of Kubernetes 1.32: an answer with the object carries
+the revision of the deletion itself if the object is gone, that of the last write (the one that set
+``deletionTimestamp``) if it lives on; an update that takes away the last finalizer of a dying
+object deletes it too, and is answered with the revision *before* the deletion.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import BinaryIO
+
+import msgspec
+
+from ..errors import EventMalformed
+from ..events import KINDS, Effect, Event
+from ..events.payloads import PodBound
+from .audit_records import CONNECTING, NOTHING, ListBody, ListItem, Record, is_whole, lives_on
+from .audit_requests import AuditedRequest
+from .formats import Context
+from .lines import numbered_lines
+from .resources import is_fleeting
+
+_RECORD = msgspec.json.Decoder(Record)
+_RECORDS = msgspec.json.Decoder(list[Record])
+_LIST = msgspec.json.Decoder(ListBody)
+_ITEM = msgspec.json.Decoder(ListItem)
+_DOCUMENT = msgspec.json.Decoder()
+
+_OWN = re.compile(rb'"apiVersion"\s*:\s*"audit\.k8s\.io/')
+_PATH = re.compile(r"(.*?)(?: - at `(.*)`)?", re.DOTALL)
+_FINAL_STAGES = frozenset({"ResponseComplete", "Panic"})
+_READS = frozenset({"get", "list", "watch"})
+_WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
+_NARROWING = frozenset({"labelSelector", "fieldSelector", "continue"})
+
+_REMEMBERED = 100_000
+"""Objects of which the last version told is remembered, so that lists do not tell it again."""
+
+_BODY = "$.responseObject"
+_OK, _CREATED, _ACCEPTED, _MULTIPLE_CHOICES = 200, 201, 202, 300
+
+
+class AuditLog:
+    """Reads audit logs; keeps no state across files, so rotated ones may come in any order."""
+
+    name = "audit-log"
+
+    def sniff(self, head: bytes, name: str) -> bool:  # noqa: ARG002 - the name says nothing here
+        """Recognise JSON that says it is of the audit API and has an audit id."""
+        return (
+            head.lstrip().startswith(b"{")
+            and _OWN.search(head) is not None
+            and (b'"auditID"' in head or b'"EventList"' in head)
+        )
+
+    def events(self, stream: BinaryIO, context: Context) -> Iterator[Event]:
+        """Yield what each finished request did, in the order of the lines (of completion)."""
+        reader = _Reader(context)
+        for line, text in _documents(stream, context):
+            for record in reader.records(text, line):
+                yield from reader.events(record, line)
+        reader.leave_notes()
+
+
+def _documents(stream: BinaryIO, context: Context) -> Iterator[tuple[int, bytes]]:
+    """Yield lines, or indented documents that begin and end with a brace of their own."""
+    start, parts = 0, list[bytes]()
+    for line, text in numbered_lines(stream, context):
+        if parts:
+            parts.append(text)
+            if text.rstrip() == b"}":
+                yield start, b"".join(parts)
+                parts = []
+        elif text.rstrip() == b"{":
+            start, parts = line, [text]
+        else:
+            yield line, text
+    if parts:
+        yield start, b"".join(parts).rstrip()
+
+
+def _pass_over(record: Record) -> str:
+    """Return why a record says nothing, empty if it may say something."""
+    ref = record.object_ref
+    if record.stage not in _FINAL_STAGES:
+        return f"stage {record.stage or 'missing'}"
+    if ref is None or not ref.resource:
+        return "request for no object"
+    if is_fleeting(ref.api_group, ref.resource):
+        return f"no state: {ref.resource}"
+    if record.verb in _READS:
+        unanswered = record.response_object == NOTHING
+        return "read request" if unanswered or record.verb == "watch" else ""
+    if record.verb not in _WRITES or ref.subresource in CONNECTING:
+        return "request that writes no object"
+    return "dry run" if record.is_dry_run() else ""
+
+
+class _Reader:
+    """One pass over one document; counts what was lost, for the notes."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._lost: Counter[str] = Counter()
+        self._told_last: dict[str, str] = {}
+
+    def records(self, text: bytes, line: int) -> list[Record]:
+        """Decode a line: a record, several in an ``EventList``, or none if it is malformed."""
+        try:
+            record = _RECORD.decode(text)
+            if record.kind != "EventList":
+                return [record]
+            return _RECORDS.decode(record.items) if record.items != NOTHING else []
+        except msgspec.ValidationError as fault:
+            self._reject(fault, line)
+        except msgspec.DecodeError as fault:
+            if text.endswith(b"\n"):
+                self._context.reject(str(fault), line=line)
+            else:
+                # A log that was copied while the server wrote it: the rest was yet to come.
+                self._context.notes.append(f"line {line}: the last record is cut off")
+        except RecursionError:
+            self._context.reject("nested too deep", line=line)
+        return []
+
+    def events(self, record: Record, line: int) -> list[Event]:
+        """Return what one record says; count it if it says nothing or is malformed."""
+        reason = _pass_over(record)
+        if reason:
+            self._context.skip(reason)
+            return []
+        if record.response_status is None or record.response_status.code is None:
+            self._context.reject("there is no code", line=line, path="$.responseStatus.code")
+            return []
+        try:
+            return self._remember(self._told(AuditedRequest(record, line, self._context), line))
+        except EventMalformed as fault:
+            if fault.where != f"{self._context.source}:{line}" or not fault.what.startswith("$"):
+                raise
+            self._context.reject(fault.what.replace("$", _BODY, 1), line=line)
+        except msgspec.DecodeError as fault:
+            self._reject(fault, line, _BODY)
+        except (ValueError, TypeError, AttributeError) as fault:
+            self._context.reject(f"a field has an unexpected form: {fault}", line=line)
+        except RecursionError:
+            self._context.reject("a body is nested too deep", line=line)
+        return []
+
+    def leave_notes(self) -> None:
+        """Say what could not be known, once per kind of loss."""
+        self._context.notes.extend(f"{count} x {lost}" for lost, count in self._lost.items())
+
+    def _reject(self, fault: msgspec.DecodeError, line: int, root: str = "$") -> None:
+        match = _PATH.fullmatch(str(fault))
+        what, path = match.groups() if match else (str(fault), None)
+        self._context.reject(what, line=line, path=(path or root).replace("$", root, 1))
+
+    def _told(self, request: AuditedRequest, line: int) -> list[Event]:
+        record, ref = request.record, request.ref
+        if record.verb in _READS:
+            return self._read(request, line)
+        if ref.resource == "secrets" and not ref.api_group:
+            self._lost["Secret: its content is left out"] += 1
+        if request.code >= _MULTIPLE_CHOICES or record.stage == "Panic":
+            return [request.refused()]
+        if record.verb == "delete":
+            return self._delete(request)
+        if record.verb == "deletecollection":
+            return [self._accepted(request, "which objects went")]
+        if (ref.resource, ref.subresource) == ("pods", "binding") or ref.resource == "bindings":
+            return [self._bound(request)]
+        if (ref.resource, ref.subresource) == ("pods", "eviction"):
+            accepted = request.accepted("when the pod goes")
+            return [request.event("pod.evicted", accepted)]
+        return self._write(request)
+
+    def _read(self, request: AuditedRequest, line: int) -> list[Event]:
+        """Take versions from answers to reads: whole objects, and lists with their place."""
+        if request.code == _OK and request.record.verb == "list":
+            return self._list(request, line)
+        answer = request.answer
+        if request.code != _OK or answer is None or not is_whole(answer, request.ref.subresource):
+            self._context.skip("read request")
+            return []
+        return request.version(answer, "observed")
+
+    def _list(self, request: AuditedRequest, line: int) -> list[Event]:
+        body = _LIST.decode(request.record.response_object)
+        kind = body.kind.removesuffix("List")
+        if kind in (body.kind, "PartialObjectMetadata"):
+            self._context.skip("read request")
+            return []
+        events = list[Event]()
+        complete = not self._context.partial_lists and _is_complete(request.record, body)
+        uids = list[str]()
+        for place, raw in enumerate(body.items or ()):
+            metadata = _ITEM.decode(raw).metadata
+            uids.append(metadata.uid)
+            if metadata.uid and self._told_last.get(metadata.uid) == metadata.resource_version:
+                continue
+            item = _DOCUMENT.decode(raw)
+            item.setdefault("kind", kind)
+            item.setdefault("apiVersion", body.api_version)
+            try:
+                events += request.version(item, "observed")
+            except EventMalformed as fault:
+                what = fault.what.replace("$", f"{_BODY}.items[{place}]", 1)
+                self._context.reject(what, line=line)
+                complete = False
+        return [*events, *request.listed(body, kind, uids)] if complete else events
+
+    def _remember(self, events: list[Event]) -> list[Event]:
+        for event in events:
+            if KINDS[event.kind].effect is Effect.VERSION:
+                if len(self._told_last) >= _REMEMBERED:
+                    self._told_last.clear()
+                self._told_last[event.reference.uid] = event.resource_version
+        return events
+
+    def _write(self, request: AuditedRequest) -> list[Event]:
+        record, answer = request.record, request.answer
+        if answer is None:
+            name = "" if request.reference.name else ", and the name that the server gave"
+            return [self._accepted(request, f"the result{name} (level {record.level})")]
+        whole = is_whole(answer, request.ref.subresource)
+        dying = bool((answer.get("metadata") or {}).get("deletionTimestamp"))
+        if dying and not lives_on(answer):
+            return [request.gone(answer if whole else None)]
+        if whole:
+            created = request.code == _CREATED and not request.ref.subresource
+            return request.version(answer, "created" if created else "updated", written=True)
+        if request.revision_of_answer is None and not request.answered_status:
+            self._context.skip("request that writes no object")
+            return []
+        return [self._accepted(request, "the whole object (the answer is an excerpt)")]
+
+    def _delete(self, request: AuditedRequest) -> list[Event]:
+        answer = request.answer
+        if request.code == _ACCEPTED:
+            return [self._accepted(request, "when the object goes (its dependents go first)")]
+        if request.answered_status:
+            return [request.gone(None)]
+        if answer is None:
+            if request.options.get("gracePeriodSeconds") == 0:
+                return [request.gone(None)]
+            return [self._accepted(request, "whether the object went at once")]
+        if is_whole(answer, request.ref.subresource):
+            verb = "updated" if lives_on(answer) else "deleted"
+            events = request.version(answer, verb, written=True)
+            return [*request.attributed(events[0]), *events]
+        if lives_on(answer):
+            return [self._accepted(request, "the whole object (the answer is an excerpt)")]
+        return [request.gone(None, revision=request.revision_of_answer)]
+
+    def _bound(self, request: AuditedRequest) -> Event:
+        target = request.body.get("target") if isinstance(request.body, dict) else None
+        node = target.get("name") if isinstance(target, dict) else None
+        if not isinstance(node, str):
+            node = ""
+            self._lost["binding, unknown: the node (level Metadata)"] += 1
+        agent = request.record.user_agent
+        return request.event("pod.bound", PodBound(node=node, user_agent=agent))
+
+    def _accepted(self, request: AuditedRequest, unknown: str) -> Event:
+        self._lost[f"{request.record.verb} accepted, unknown: {unknown}"] += 1
+        if not request.kind[1]:
+            resource = f"{request.ref.resource}.{request.ref.api_group}"
+            self._lost[f"the kind of {resource} is not known: its plural is used"] += 1
+        return request.event(
+            "request.accepted", request.accepted(unknown), revision=request.revision_of_answer
+        )
+
+
+def _is_complete(record: Record, body: ListBody) -> bool:
+    """Say whether a list holds all objects of its kind (and namespace)."""
+    return not (
+        body.metadata.continues
+        or body.metadata.remaining_item_count
+        or not _NARROWING.isdisjoint(record.query())
+    )
+
+
+FORMAT = AuditLog()

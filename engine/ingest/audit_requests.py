@@ -1,0 +1,239 @@
+"""One audited request, finished: its parts decoded when asked for, and events made of them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import msgspec
+
+from ..events import Event, Reference, canonical_json, kind_of_version
+from ..events.payloads import (
+    ListObserved,
+    Payload,
+    RequestAccepted,
+    RequestRefused,
+    VersionAttributed,
+)
+from ..units import parse_time
+from .audit_records import NOTHING, ListBody, ObjectRef, Record, kind_of
+from .derived import extra_events
+from .formats import Context
+from .objects import MAX_REVISION, conceal_secret, version_event
+
+Document = dict[str, Any]
+
+_DOCUMENT = msgspec.json.Decoder()
+
+
+class AuditedRequest:
+    """A finished request, and the events that can be made of it.
+
+    :param record: of stage ResponseComplete or Panic, with an ``objectRef``.
+    :raises ValueError: the time of the stage is no time.
+    """
+
+    def __init__(self, record: Record, line: int, context: Context) -> None:
+        self.record = record
+        self.ref = record.object_ref or ObjectRef()
+        self._line = line
+        self._context = context
+        self._observed_at = parse_time(record.stage_timestamp)
+
+    @cached_property
+    def code(self) -> int:
+        """The HTTP code of the answer, 0 if none is recorded."""
+        status = self.record.response_status
+        return (status.code or 0) if status else 0
+
+    @cached_property
+    def body(self) -> Any:
+        """The request's body: a document, a list (a JSON patch), or None if not recorded.
+
+        A Secret's content is taken out; of a JSON patch to one, all.
+        """
+        raw = self.record.request_object
+        body = None if raw == NOTHING else _DOCUMENT.decode(raw)
+        if self.ref.resource == "secrets" and not self.ref.api_group:
+            if not isinstance(body, dict):
+                return None
+            conceal_secret(body)
+        return body
+
+    @cached_property
+    def answer(self) -> Document | None:
+        """The answer's body, or None if it was not recorded."""
+        raw = self.record.response_object
+        answer = None if raw == NOTHING else _DOCUMENT.decode(raw)
+        return answer if isinstance(answer, dict) else None
+
+    @cached_property
+    def answered_status(self) -> bool:
+        """Whether the answer was a Status that says Success, and not the object.
+
+        ``responseStatus`` tells it at every level: it is the answer itself only if that is a
+        Status; otherwise just the code.
+        """
+        status = self.record.response_status
+        return status is not None and (status.status == "Success" or status.details is not None)
+
+    @cached_property
+    def options(self) -> Document:
+        """A delete's options without their own kind, empty if none were given or recorded."""
+        if not isinstance(self.body, dict):
+            return {}
+        return {key: self.body[key] for key in self.body if key not in ("kind", "apiVersion")}
+
+    @cached_property
+    def revision_of_answer(self) -> int | None:
+        """The revision in the answer, None if there is none."""
+        metadata = (self.answer or {}).get("metadata")
+        return _revision(metadata.get("resourceVersion")) if isinstance(metadata, dict) else None
+
+    @cached_property
+    def kind(self) -> tuple[str, bool]:
+        """The object's Kubernetes kind (or the resource's plural), and whether it is known."""
+        return kind_of(self.ref, self.body if isinstance(self.body, dict) else None)
+
+    @cached_property
+    def reference(self) -> Reference:
+        """The object that the request is about, with what of it can be known."""
+        named = self._body_part("metadata")
+        status = self.record.response_status
+        answered = (self.answer or {}).get("metadata")
+        uids = (
+            status.details.uid if status and status.details else "",
+            self.ref.uid,
+            answered.get("uid") if isinstance(answered, dict) else "",
+            self._body_part("preconditions").get("uid"),
+            named.get("uid"),
+        )
+        on_pod = self.ref.resource == "bindings"
+        return Reference(
+            self.ref.api_group,
+            "Pod" if on_pod else self.kind[0],
+            self.ref.namespace,
+            self.ref.name or str(named.get("name") or ""),
+            next((uid for uid in uids if isinstance(uid, str) and uid), ""),
+        )
+
+    def version(self, document: Document, verb: str, *, written: bool = False) -> list[Event]:
+        """Make the event of an object's version, and what follows from it.
+
+        :param written: this request made the version: the time and the user are of it.
+        :raises EventMalformed: the document is no whole object.
+        """
+        event = version_event(
+            document,
+            verb=verb,
+            source=self._context.source,
+            line=self._line,
+            cluster=self._context.cluster,
+            observed_at=self._observed_at if written else None,
+            actor=self.record.actor if written else "",
+        )
+        return [event, *extra_events(document, event)]
+
+    def gone(self, document: Document | None, *, revision: int | None = None) -> Event:
+        """Make the deletion of the object, at a revision that only the time of the answer bounds.
+
+        :param document: the whole object as it was answered, if it was.
+        """
+        if document is None:
+            payload = canonical_json({"deleteOptions": self.options} if self._has_options else {})
+        else:
+            document.get("metadata", {}).pop("managedFields", None)
+            payload = canonical_json(document)
+        reference = self.reference
+        kind = kind_of_version(reference.group, reference.kind, "deleted")
+        return self._event(kind, payload, revision)
+
+    def attributed(self, version: Event) -> list[Event]:
+        """Say with which options a delete made a version, if it had any: the version cannot."""
+        if not self._has_options:
+            return []
+        attributed = VersionAttributed(
+            verb=self.record.verb, user_agent=self.record.user_agent, options=self.options
+        )
+        return [
+            msgspec.structs.replace(
+                version, kind="version.attributed", payload=canonical_json(attributed)
+            )
+        ]
+
+    def listed(self, body: ListBody, kind: str, uids: list[str]) -> list[Event]:
+        """Make the event of a complete list; none if the list does not say when it was."""
+        revision = _revision(body.metadata.resource_version)
+        if not revision:
+            return []
+        namespace = self.ref.namespace
+        group = body.api_version.rpartition("/")[0]
+        observed = ListObserved(
+            group=group,
+            listed=kind,
+            namespaces=(namespace,) if namespace else (),
+            uids=tuple(sorted(uids)),
+        )
+        event = self._event("list.observed", canonical_json(observed), revision)
+        # No time: a list may be of a cache, older than its answer. And nobody did anything.
+        return [
+            msgspec.structs.replace(
+                event, reference=Reference(group, kind, namespace), observed_at=None, actor=""
+            )
+        ]
+
+    def accepted(self, unknown: str) -> RequestAccepted:
+        """Make the payload of a write of which the result is unknown."""
+        return RequestAccepted(
+            verb=self.record.verb,
+            subresource=self.ref.subresource,
+            code=self.code,
+            body=self.body,
+            user_agent=self.record.user_agent,
+            unknown=unknown,
+        )
+
+    def refused(self) -> Event:
+        """Make the event of a write that failed, or of which nobody knows."""
+        status = self.record.response_status
+        refused = RequestRefused(
+            verb=self.record.verb,
+            subresource=self.ref.subresource,
+            code=self.code,
+            reason=status.reason if status else "",
+            message=status.message if status else "",
+            user_agent=self.record.user_agent,
+        )
+        return self.event("request.refused", refused)
+
+    def event(self, kind: str, payload: Payload, *, revision: int | None = None) -> Event:
+        """Make an event about the request's object, at the time it was answered."""
+        return self._event(kind, canonical_json(payload), revision)
+
+    def _event(self, kind: str, payload: bytes, revision: int | None) -> Event:
+        return Event(
+            kind=kind,
+            reference=self.reference,
+            payload=payload,
+            resource_version="" if revision is None else str(revision),
+            revision=revision,
+            observed_at=self._observed_at,
+            actor=self.record.actor,
+            source=self._context.source,
+            line=self._line,
+            cluster=self._context.cluster,
+        )
+
+    @property
+    def _has_options(self) -> bool:
+        return self.record.verb == "delete" and bool(self.options)
+
+    def _body_part(self, field: str) -> Document:
+        part = self.body.get(field) if isinstance(self.body, dict) else None
+        return part if isinstance(part, dict) else {}
+
+
+def _revision(text: Any) -> int | None:
+    if isinstance(text, str) and text.isascii() and text.isdigit() and int(text) <= MAX_REVISION:
+        return int(text)
+    return None

@@ -1,0 +1,35 @@
+"""Lines of a binary stream, numbered, with a bound on how much one line may take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from .formats import Context
+
+MAX_LINE = 64 * 2**20
+"""Bytes; the longest line seen is 4 MB (an audited list of all pods of a busy cluster)."""
+
+_PIECE = 2**20
+
+
+def numbered_lines(
+    stream: BinaryIO, context: Context, *, limit: int = MAX_LINE
+) -> Iterator[tuple[int, bytes]]:
+    """Yield (1-based number, line with its newline if it has one); blank lines are left out.
+
+    :raises EventMalformed: a line is longer than ``limit`` (through ``context.reject``).
+    """
+    number = 0
+    while line := stream.readline(limit + 1):
+        number += 1
+        if len(line) > limit and not line.endswith(b"\n"):
+            context.reject(
+                f"a line of more than {limit // 2**20} MiB",
+                line=number,
+                now="look whether this is really text in lines; --skip-malformed passes over it",
+            )
+            while (rest := stream.readline(_PIECE)) and not rest.endswith(b"\n"):
+                pass
+        elif not line.isspace():
+            yield number, line
