@@ -1,0 +1,55 @@
+"""Run the benchmarks: ``python -m benchmarks [NAME…] [--scale 0.1] [--json FILE]``.
+
+Names: append, seek, space, audit. At scale 1 the log has two million events and the audit log 3 GB;
+the whole takes about half an hour and 12 GB of disk. Exit 1 when a limit is not kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+import msgspec
+
+from . import append, audit, seek, space
+from .measure import Result
+
+BENCHMARKS = {"append": append.run, "space": space.run, "seek": seek.run, "audit": audit.run}
+
+
+def row(result: Result) -> str:
+    """Return one line of the report."""
+    if not result.unit:
+        return f"{'–':4} {result.benchmark:8} {result.figure}"
+    sign = {"less": "<=", "more": ">="}[result.better]
+    limit = f"{sign} {result.limit:,.6g}" if result.limit is not None else ""
+    verdict = "ok" if result.met else "MISS"
+    value = f"{result.value:,.3g}" if result.value < 100 else f"{result.value:,.0f}"
+    return (
+        f"{verdict:4} {result.benchmark:8} {result.figure:62} {value:>10} {result.unit:9}"
+        f"{limit:12} {result.note}"
+    )
+
+
+def main() -> int:
+    """Run what was asked for and print the report."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("name", nargs="*", choices=[[], *BENCHMARKS], default=[])
+    parser.add_argument("--scale", type=float, default=1.0)
+    parser.add_argument("--json", type=Path)
+    arguments = parser.parse_args()
+    results: list[Result] = []
+    for name in arguments.name or BENCHMARKS:
+        with tempfile.TemporaryDirectory(prefix="plinian-benchmark-") as folder:
+            for result in BENCHMARKS[name](Path(folder), scale=arguments.scale):
+                results.append(result)
+                print(row(result), flush=True)
+    if arguments.json:
+        arguments.json.write_bytes(msgspec.json.format(msgspec.json.encode(results)) + b"\n")
+    return 0 if all(result.met for result in results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

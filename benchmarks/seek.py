@@ -1,0 +1,173 @@
+"""Any moment of a large log, the difference of two, folding speed, verification and memory."""
+
+from __future__ import annotations
+
+import random
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from plinian.engine.log import open_log
+from plinian.engine.log.store import LogStore
+from plinian.replay.diff import diff
+from plinian.replay.points import resolve
+from plinian.replay.truth import truth_at
+
+from .measure import Result, child, clock
+
+EVENTS = 2_000_000
+ALIVE = 20_000
+TABLES = (("", "Node"), ("scheduling.volcano.sh", "Queue"), ("scheduling.volcano.sh", "PodGroup"))
+
+
+def run(folder: Path, *, scale: float) -> list[Result]:
+    """Build a log of two million events and measure what stands on it."""
+    count = int(EVENTS * scale)
+    log = str(folder / "large.db")
+    built = child("benchmarks.build", log, str(count), str(int(ALIVE * min(1.0, scale * 4))))
+    results = [
+        Result(
+            benchmark="build",
+            figure=f"log of {count:,} events with index, peak memory",
+            value=built["rss_mb"],
+            unit="MB",
+            limit=600.0,
+            note=f"{built['wall']:.0f} s; {Path(log).stat().st_size / count:.0f} B/event",
+        ),
+    ]
+    with open_log(log) as store:
+        results += _seek(store, count)
+        results += _fold(store, count)
+        results += _verify(store, count)
+    results += _cold(log, count)
+    memory = child("benchmarks.replay", log)
+    results.append(
+        Result(
+            benchmark="memory",
+            figure=f"replay of {count:,} events, peak memory",
+            value=memory["rss_mb"],
+            unit="MB",
+            limit=600.0,
+            note=f"{memory['wall']:.1f} s",
+        )
+    )
+    return results
+
+
+def _points(count: int, number: int) -> list[str]:
+    chance = random.Random(7)  # places to look at, the same in every run
+    return [f"rv:{1000 + chance.randrange(count // 10, count)}" for _ in range(number)]
+
+
+def _look(store: LogStore, point: str) -> None:
+    truth = truth_at(store, resolve(store, point))
+    for group, kind in TABLES:
+        truth.of(group, kind)
+
+
+def _seek(store: LogStore, count: int) -> list[Result]:
+    times, differences = [], []
+    for point in _points(count, 12):
+        begin = time.perf_counter()
+        _look(store, point)
+        times.append(time.perf_counter() - begin)
+    points = _points(count, 8)
+    for one, other in zip(points[::2], points[1::2], strict=True):
+        begin = time.perf_counter()
+        diff(store, resolve(store, one), resolve(store, other))
+        differences.append(time.perf_counter() - begin)
+    return [
+        Result(
+            benchmark="seek",
+            figure="any moment, warm, worst of 12",
+            value=max(times) * 1e3,
+            unit="ms",
+            limit=300.0,
+            note=f"median {statistics.median(times) * 1e3:.0f} ms",
+        ),
+        Result(
+            benchmark="seek",
+            figure="diff of two moments, worst of 4",
+            value=max(differences) * 1e3,
+            unit="ms",
+            limit=1000.0,
+            note=f"median {statistics.median(differences) * 1e3:.0f} ms",
+        ),
+    ]
+
+
+def _cold(log: str, count: int) -> list[Result]:
+    times = []
+    for point in _points(count, 5):
+        begin = time.perf_counter()
+        subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "plinian.replay.cli.main",
+                "get",
+                "queues",
+                "--log",
+                log,
+                "--at",
+                point,
+            ],
+            check=True,
+            capture_output=True,
+        )
+        times.append(time.perf_counter() - begin)
+    return [
+        Result(
+            benchmark="seek",
+            figure="plinian get queues --at, cold process, worst of 5",
+            value=max(times) * 1e3,
+            unit="ms",
+            limit=1000.0,
+            note=f"median {statistics.median(times) * 1e3:.0f} ms",
+        ),
+    ]
+
+
+def _fold(store: LogStore, count: int) -> list[Result]:
+    from .replay import fold_payloads, fold_sidecar
+
+    with clock() as payloads:
+        rows = fold_payloads(store, limit=min(count, 300_000))
+    with clock() as sidecar:
+        fold_sidecar(store)
+    return [
+        Result(
+            benchmark="fold",
+            figure="into truth from payloads",
+            value=rows / payloads.cpu,
+            unit="events/s",
+            limit=60_000,
+            better="more",
+        ),
+        Result(
+            benchmark="fold",
+            figure="into truth from the fact sidecar",
+            value=count / sidecar.cpu,
+            unit="events/s",
+            limit=300_000,
+            better="more",
+        ),
+    ]
+
+
+def _verify(store: LogStore, count: int) -> list[Result]:
+    with clock() as reading:
+        store.verify()
+    return [
+        Result(
+            benchmark="verify",
+            figure="events per second and core",
+            value=count / reading.cpu,
+            unit="events/s",
+            limit=200_000,
+            better="more",
+            note=f"{reading.wall:.1f} s in all",
+        ),
+    ]
