@@ -1,0 +1,1 @@
+"""The steps of the schema, one module each, in one line."""

@@ -1,0 +1,1 @@
+"""How answers look: tables and documents, from values that were computed elsewhere."""
