@@ -17,6 +17,7 @@ import tour
 from plinian.engine import errors
 from plinian.engine.events import KINDS
 from plinian.engine.ingest.registry import FORMATS
+from plinian.engine.log.schema import metadata
 from tree import ROOT, files
 
 DOCUMENTS = tuple(path for path in files() if path.endswith(".md"))
@@ -88,6 +89,15 @@ def test_every_format_is_in_the_reference_and_has_its_how_to() -> None:
     for one in FORMATS:
         assert f"## {one.name}\n" in page
         assert f"`{one.name}`" in told, f"no page of docs/how-to names the format {one.name}"
+
+
+def test_every_column_of_the_log_is_in_the_reference() -> None:
+    page = text_of("docs/reference/tables.md")
+    for name, table in metadata.tables.items():
+        _, found, rest = page.partition(f"## {name}\n")
+        assert found, name
+        section = rest.partition("\n## ")[0]
+        assert [c.name for c in table.columns if f"`{c.name}`" not in section] == [], name
 
 
 def test_every_command_and_option_is_in_the_reference() -> None:

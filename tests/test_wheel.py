@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tomllib
 import zipfile
 from email.parser import Parser
 from importlib.metadata import version
@@ -111,7 +112,8 @@ def test_the_wheel_says_what_it_is_and_needs(wheel: Path) -> None:
 
 
 def test_the_installed_command_tells_its_version(plinian: Path, tmp_path: Path) -> None:
-    assert "0.1.0" in run(plinian, "version", cwd=tmp_path)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["version"] in run(plinian, "version", cwd=tmp_path)
 
 
 def test_the_installed_demo_runs_in_an_empty_folder(plinian: Path, tmp_path: Path) -> None:

@@ -196,6 +196,45 @@ def formats() -> Iterator[str]:
         yield from documented(type(one))
 
 
+def tables() -> Iterator[str]:
+    """Yield the page of the log's tables."""
+    from plinian.engine.log import schema  # noqa: PLC0415
+
+    yield from ("# Tables", "")
+    yield (
+        "The tables of a log, the same on SQLite and Postgres, at schema revision "
+        f"`{schema.REVISION}`. What is in them, byte by byte, is specified in "
+        "[storage.md](../storage.md)."
+    )
+    yield ""
+    said = dict(
+        re.findall(
+            r'^\w+ = Table\(\n +"(\w+)",.*?^\)\n(?:"""(.+?)""")?',
+            inspect.getsource(schema),
+            re.DOTALL | re.MULTILINE,
+        )
+    )
+    for name, one in schema.metadata.tables.items():
+        yield from (f"## {name}", "", prose(said.get(name, "")), "")
+        yield from table(
+            ("column", "type", "may be null", "key"),
+            (
+                (
+                    f"`{column.name}`",
+                    str(column.type),
+                    "yes" if column.nullable else "",
+                    "primary" if column.primary_key else "unique" if column.unique else "",
+                )
+                for column in one.columns
+            ),
+        )
+        for index in sorted(one.indexes, key=lambda index: str(index.name)):
+            unique = "unique index" if index.unique else "index"
+            listed = ", ".join(f"`{column.name}`" for column in index.columns)
+            yield f"- {unique} `{index.name}` on {listed}"
+        yield ""
+
+
 def commands() -> Iterator[str]:
     """Yield the page of the command line."""
     yield from ("# Commands", "")
@@ -312,6 +351,7 @@ MAKERS: Mapping[str, Callable[[], Iterator[str]]] = MappingProxyType(
         "formats.md": formats,
         "commands.md": commands,
         "python.md": python,
+        "tables.md": tables,
     }
 )
 
