@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -208,16 +208,23 @@ def build_index(
     branch: str = MAIN,
     cluster: str,
     progress: Progress | None = None,
+    block_rows: int = BLOCK_ROWS,
+    checkpoint_events: int = CHECKPOINT_EVENTS,
 ) -> None:
     """Bring the fact sidecar and the checkpoints up to the end of the log.
 
     Both only make seeking fast: without them every answer is the same, and later.
+
+    :param progress: called with (position reached, last position) now and then.
+    :param checkpoint_events: events between two checkpoints, about.
     """
-    _build_facts(store, branch=branch, cluster=cluster, progress=progress)
-    _build_checkpoints(store, branch=branch, cluster=cluster)
+    _build_facts(store, branch=branch, cluster=cluster, progress=progress, rows=block_rows)
+    _build_checkpoints(store, branch=branch, cluster=cluster, every=checkpoint_events)
 
 
-def _build_facts(store: LogStore, *, branch: str, cluster: str, progress: Progress | None) -> None:
+def _build_facts(
+    store: LogStore, *, branch: str, cluster: str, progress: Progress | None, rows: int
+) -> None:
     last = store.last(branch)
     reached = store.facts_until(cluster=cluster, branch=branch, version=VERSION)
     if reached >= last:
@@ -234,11 +241,10 @@ def _build_facts(store: LogStore, *, branch: str, cluster: str, progress: Progre
                 zip(chunk.objects.tolist(), chunk.effects.tolist(), strict=True)
             )
         ]
-        for start in range(0, len(columns), BLOCK_ROWS):
-            rows = np.arange(start, min(start + BLOCK_ROWS, len(columns)))
-            part = columns.select(rows)
+        for start in range(0, len(columns), rows):
+            part = columns.select(np.arange(start, min(start + rows, len(columns))))
             end = int(part.positions[-1])
-            pending.append(_block(part, facts[start : start + BLOCK_ROWS], begin + 1, end))
+            pending.append(_block(part, facts[start : start + rows], begin + 1, end))
             begin = end
         if len(pending) >= 32:
             store.put_facts(pending, cluster=cluster, branch=branch, version=VERSION)
@@ -270,13 +276,13 @@ def _block(part: Columns, facts: Sequence[Fact | None], first: int, last: int) -
     )
 
 
-def _build_checkpoints(store: LogStore, *, branch: str, cluster: str) -> None:
+def _build_checkpoints(store: LogStore, *, branch: str, cluster: str, every: int) -> None:
     """Make checkpoints after the last one there is, as far as the log reaches."""
     last = store.last(branch)
     end = Moment(branch=branch, cluster=cluster, known=last, revision=None, time=None, label="end")
     start = _nearest(store, end) or _Start(_empty_fold(store, branch), NO_REVISION, 0)
     fold, after, known = start
-    for until in _boundaries(store, branch=branch, cluster=cluster, known=last, after=after):
+    for until in _boundaries(_blocks_after(store, end, after), after, every):
         reader = BlockReader()
         window = Window(
             branch=branch, cluster=cluster, known=last, after=after, until=until, since=fold.late
@@ -312,19 +318,23 @@ def _settle_facts(store: LogStore, fold: Fold, reader: BlockReader, branch: str)
         record.fact = encode_fact(fact)
 
 
-def _boundaries(store: LogStore, *, branch: str, cluster: str, known: int, after: int) -> list[int]:
-    """Return the revisions to make checkpoints at: one per CHECKPOINT_EVENTS events."""
-    window = Window(branch=branch, cluster=cluster, known=known, after=after)
+def _blocks_after(store: LogStore, end: Moment, after: int) -> Iterator[FactBlock]:
+    window = Window(branch=end.branch, cluster=end.cluster, known=end.known, after=after)
+    return store.facts(window, VERSION)
+
+
+def _boundaries(blocks: Iterable[FactBlock], after: int, every: int) -> list[int]:
+    """Return the revisions to make checkpoints at, so that about ``every`` events lie between."""
     spans = sorted(
         (block.high_revision, block.last - block.first + 1)
-        for block in store.facts(window, VERSION)
+        for block in blocks
         if block.high_revision > after
     )
     boundaries: list[int] = []
     events = 0
     for revision, count in spans:
         events += count
-        if events >= CHECKPOINT_EVENTS and (not boundaries or revision > boundaries[-1]):
+        if events >= every and (not boundaries or revision > boundaries[-1]):
             boundaries.append(revision)
             events = 0
     return boundaries
