@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -52,7 +53,7 @@ def loose(kind: str, name: str, at: int, payload: dict[str, Any]) -> Event:
 
 
 def history(length: int) -> list[Event]:
-    """A few pods that come, are bound, change and go, told by watch and by audit."""
+    """Tell of a few pods that come, are bound, change and go, by watch and by audit."""
     events: list[Event] = []
     for number in range(length):
         revision, at, name = 10 + number * 3, 1000 + number * 10, f"p{number % 7}-{number // 21}"
@@ -157,8 +158,6 @@ def test_a_point_outside_the_log_is_refused_with_what_there_is(
 
 
 def test_a_log_of_two_clusters_wants_one_named(store: LogStore) -> None:
-    import msgspec
-
     store.append([pod("a", 10)])
     store.append([msgspec.structs.replace(pod("b", 11), cluster="east")])
     with pytest.raises(UsageError, match="2 clusters"):
