@@ -26,7 +26,7 @@ from ..events.payloads import PodBound
 from .audit_records import CONNECTING, NOTHING, ListBody, ListItem, Record, is_whole, lives_on
 from .audit_requests import AuditedRequest
 from .formats import Context
-from .lines import numbered_lines
+from .lines import json_documents
 from .resources import is_fleeting
 
 _RECORD = msgspec.json.Decoder(Record)
@@ -65,27 +65,10 @@ class AuditLog:
     def events(self, stream: BinaryIO, context: Context) -> Iterator[Event]:
         """Yield what each finished request did, in the order of the lines (of completion)."""
         reader = _Reader(context)
-        for line, text in _documents(stream, context):
+        for line, text in json_documents(stream, context):
             for record in reader.records(text, line):
                 yield from reader.events(record, line)
         reader.leave_notes()
-
-
-def _documents(stream: BinaryIO, context: Context) -> Iterator[tuple[int, bytes]]:
-    """Yield lines, or indented documents that begin and end with a brace of their own."""
-    start, parts = 0, list[bytes]()
-    for line, text in numbered_lines(stream, context):
-        if parts:
-            parts.append(text)
-            if text.rstrip() == b"}":
-                yield start, b"".join(parts)
-                parts = []
-        elif text.rstrip() == b"{":
-            start, parts = line, [text]
-        else:
-            yield line, text
-    if parts:
-        yield start, b"".join(parts).rstrip()
 
 
 def _pass_over(record: Record) -> str:

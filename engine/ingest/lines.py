@@ -1,4 +1,4 @@
-"""Lines of a binary stream, numbered, with a bound on how much one line may take."""
+"""Lines and JSON documents of a binary stream, numbered, with a bound on how much one may take."""
 
 from __future__ import annotations
 
@@ -33,3 +33,28 @@ def numbered_lines(
                 pass
         elif not line.isspace():
             yield number, line
+
+
+def json_documents(
+    stream: BinaryIO, context: Context, *, limit: int = MAX_LINE
+) -> Iterator[tuple[int, bytes]]:
+    """Yield (first line, text) of JSON documents: one per line, or indented.
+
+    An indented one begins with a line that is a brace and ends with one that is its partner, as
+    every common printer writes them. A text that was cut off ends without a newline.
+
+    :raises EventMalformed: a line is too long (through ``context.reject``).
+    """
+    start, parts = 0, list[bytes]()
+    for number, line in numbered_lines(stream, context, limit=limit):
+        if parts:
+            parts.append(line)
+            if line.rstrip() == b"}":
+                yield start, b"".join(parts)
+                parts = []
+        elif line.rstrip() == b"{":
+            start, parts = number, [line]
+        else:
+            yield number, line
+    if parts:
+        yield start, b"".join(parts).rstrip()

@@ -1,0 +1,118 @@
+"""Dumps of the scheduler's cache (SIGUSR1): what the scheduler *believed*, never truth.
+
+A dump is JSON values one after the other without names; which is which follows from how many there
+are. Names of fields are Go's, amounts are in Volcano's units.
+
+Source: pkg/scheduler/cache/dumper.go at v1.9.0, v1.12.0 and v1.14.0, the tags where it changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, BinaryIO
+
+import msgspec
+
+from ..errors import InputTruncated
+from ..events import Event, Reference, canonical_json
+from ..events.payloads import CacheDumped
+from ..units import SECOND_US
+from .formats import Context
+from .lines import json_documents
+
+MAX_VALUE = 256 * 2**20
+"""Bytes of one value; 100 nodes with 1,300 pods take 8 MB."""
+
+_OLD = ("nodes",)
+_HYPERNODES = ("hypernodes-by-tier", "real-nodes", "hypernodes", "jobs")
+
+LAYOUTS: Mapping[int, tuple[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        1: ("v1.9", _OLD),
+        5: ("v1.12", (*_OLD, *_HYPERNODES)),
+        6: ("v1.14", (*_OLD, "hypernodes-by-tier", "tier-names", *_HYPERNODES[1:])),
+    }
+)
+"""Number of values to (release that brought the layout, parts in order)."""
+
+_NODES = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\{\s*"Name"\s*:')
+_NAME = re.compile(r"snapshot-(\d{9,11})(?!\d)")
+
+
+class CacheDump:
+    """Reads a ``snapshot-<unix seconds>.json``."""
+
+    name = "cache-dump"
+
+    def sniff(self, head: bytes, name: str) -> bool:
+        """Recognise a map of NodeInfos; of an empty cache, by the file's name."""
+        if _NODES.match(head):
+            return b'"MilliCPU"' in head or b'"Allocatable"' in head
+        return head.startswith(b"{}\n") and _NAME.search(name) is not None
+
+    def events(self, stream: BinaryIO, context: Context) -> Iterator[Event]:
+        """Yield one ``cache.dumped`` per value.
+
+        :raises InputTruncated: the last value is cut off (a full disk, a dump read too early).
+        """
+        values = list(json_documents(stream, context, limit=MAX_VALUE))
+        layout, parts = LAYOUTS.get(len(values), ("unknown", ()))
+        if not parts:
+            context.notes.append(f"{len(values)} values are no known layout of a dump")
+        match = _NAME.search(context.source.rpartition("/")[2])
+        observed_at = int(match[1]) * SECOND_US if match else None
+        for index, (line, text) in enumerate(values):
+            content = _decode(text, line, context)
+            if content is None:
+                continue
+            dumped = CacheDumped(
+                part=parts[index] if parts else f"value-{index}",
+                index=index,
+                layout=layout,
+                content=content,
+            )
+            yield Event(
+                kind="cache.dumped",
+                reference=Reference(),
+                payload=canonical_json(dumped),
+                observed_at=observed_at,
+                source=context.source,
+                line=line,
+                cluster=context.cluster,
+            )
+
+
+def _decode(text: bytes, line: int, context: Context) -> dict[str, Any] | None:
+    try:
+        content = msgspec.json.decode(text, type=dict[str, Any])
+        _drop_managed_fields(content)
+    except msgspec.DecodeError as fault:
+        if not text.endswith(b"\n") and not context.skip_malformed:
+            raise InputTruncated(
+                f"the last value of the dump is cut off or broken: {fault}",
+                where=f"{context.source}:{line}",
+                now="take the dump again, or keep the values before it with --skip-malformed",
+            ) from fault
+        context.reject(str(fault), line=line)
+    except RecursionError:
+        context.reject("nested too deep", line=line)
+    else:
+        return content
+    return None
+
+
+def _drop_managed_fields(value: Any) -> None:
+    """Take ``managedFields`` out of every object inside; they are most of a dump's bytes."""
+    if isinstance(value, dict):
+        value.pop("managedFields", None)
+        value.pop("ManagedFields", None)
+        for item in value.values():
+            _drop_managed_fields(item)
+    elif isinstance(value, list):
+        for item in value:
+            _drop_managed_fields(item)
+
+
+FORMAT = CacheDump()

@@ -1,0 +1,278 @@
+"""Scenario files: a short history of a cluster, with marks where a scheduling session runs.
+
+The file leaves out what an API server fills in; :class:`Store` fills it in the same way every time.
+Every event and every mark takes the next revision, so that the order of all of them is kept in the
+log: a session is asked for between two versions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+import msgspec
+
+from ..errors import EventMalformed
+from ..events import Event, Reference, canonical_json
+from ..events.payloads import ControlMarked, Payload, SessionRequested
+from .derived import extra_events
+from .formats import Context
+from .objects import version_event
+from .scheduler_conf import config_event, parse_conf
+
+Document = dict[str, Any]
+Key = tuple[str, str, str, str]
+
+MAX_BYTES = 256 * 2**20
+
+_CLUSTER_SCOPED = frozenset(
+    {
+        "CSINode",
+        "HyperNode",
+        "Namespace",
+        "Node",
+        "Numatopology",
+        "PersistentVolume",
+        "PriorityClass",
+        "Queue",
+        "StorageClass",
+    }
+)
+_CONTROLS = frozenset(
+    {
+        "RESTART",
+        "CLEANUP_HOLD",
+        "CLEANUP_STEP",
+        "CLEANUP_RUN",
+        "CLEANUP_BEGIN",
+        "CLEANUP_END",
+    }
+)
+_CHANGES = frozenset({"ADDED", "MODIFIED", "DELETED"})
+_OWN = re.compile(rb'"steps"\s*:\s*\[')
+_CHANGE = re.compile(rb'"events"\s*:\s*\[\s*\{')
+
+
+class Scenario:
+    """Reads a ``NAME.case.json``."""
+
+    name = "scenario"
+
+    def sniff(self, head: bytes, name: str) -> bool:
+        """Recognise JSON with steps of events (a result has steps without)."""
+        if not head.lstrip().startswith(b"{"):
+            return False
+        told = name.endswith((".case.json", ".case.json.gz", ".case.json.xz", ".case.json.zst"))
+        return _OWN.search(head) is not None and (told or _CHANGE.search(head) is not None)
+
+    def events(self, stream: BinaryIO, context: Context) -> Iterator[Event]:
+        """Yield each step's configuration, changes and marks; a line is the number of the step."""
+        data = stream.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            context.reject("a scenario of more than 256 MiB", line=1)
+            return
+        try:
+            scenario = msgspec.json.decode(data, type=dict[str, Any])
+        except (msgspec.DecodeError, RecursionError) as fault:
+            context.reject(f"no scenario: {fault}", line=1)
+            return
+        yield from _Reader(context).read(scenario)
+
+
+class Store:
+    """What an API server would hold and fill in; gives revisions from its own counter."""
+
+    def __init__(self) -> None:
+        self._objects: dict[Key, Document] = {}
+        self._made: Counter[Key] = Counter()
+        self._revision = 0
+
+    def next_revision(self) -> int:
+        """Return a revision that nothing else has."""
+        self._revision += 1
+        return self._revision
+
+    def apply(self, change: str, document: Document) -> str:
+        """Apply one change, complete ``document``, and return its verb.
+
+        :param change: ADDED (MODIFIED if the object exists), MODIFIED (ADDED if it does not) or
+            DELETED.
+        :raises KeyError: an object is deleted that does not exist and that is not told by its uid.
+        """
+        metadata = document["metadata"]
+        kind = document["kind"]
+        if kind not in _CLUSTER_SCOPED and not metadata.get("namespace"):
+            metadata["namespace"] = "default"
+        group = document["apiVersion"].rpartition("/")[0]
+        key = (group, kind, metadata.get("namespace") or "", metadata["name"])
+        known = self._objects.get(key)
+        if known is None and change == "DELETED" and not metadata.get("uid"):
+            raise KeyError(key)
+        if known is None:
+            self._made[key] += change != "DELETED"
+            metadata["uid"] = metadata.get("uid") or self._uid(key)
+        else:
+            _keep(known, document)
+        metadata["resourceVersion"] = str(self.next_revision())
+        if change == "DELETED":
+            self._objects.pop(key, None)
+            return "deleted"
+        self._objects[key] = document
+        return "created" if known is None else "updated"
+
+    def _uid(self, key: Key) -> str:
+        _, kind, namespace, name = key
+        parts = ["pg"] if kind == "PodGroup" else []
+        parts += [part for part in (namespace, name) if part]
+        if self._made[key] > 1:
+            parts.append(str(self._made[key]))
+        return "-".join(parts)
+
+
+def _keep(known: Document, document: Document) -> None:
+    """Keep what a change cannot change, or did not mention."""
+    metadata, before = document["metadata"], known["metadata"]
+    metadata["uid"] = before["uid"]
+    if "creationTimestamp" in before:
+        metadata.setdefault("creationTimestamp", before["creationTimestamp"])
+    if "status" in known:
+        document.setdefault("status", known["status"])
+    node = (known.get("spec") or {}).get("nodeName")
+    if document["kind"] == "Pod" and node and isinstance(document.get("spec"), dict):
+        document["spec"]["nodeName"] = document["spec"].get("nodeName") or node
+
+
+class _Reader:
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._store = Store()
+
+    def read(self, scenario: Document) -> Iterator[Event]:
+        options = scenario.get("options")
+        if not (isinstance(options, dict) and options.get("noDefaultQueues")):
+            yield from self._default_queues()
+        if conf := scenario.get("conf"):
+            yield from self._config(conf, 1, "$.conf")
+        steps = scenario.get("steps")
+        if not isinstance(steps, list):
+            self._context.reject("expected a list", line=1, path="$.steps")
+            return
+        for number, step in enumerate(steps, start=1):
+            path = f"$.steps[{number - 1}]"
+            if isinstance(step, dict):
+                yield from self._step(step, number, path)
+            else:
+                self._context.reject("expected an object", line=number, path=path)
+
+    def _default_queues(self) -> Iterator[Event]:
+        """Create the queues that a scheduler creates when it starts."""
+        for name in ("default", "root"):
+            queue: Document = {
+                "apiVersion": "scheduling.volcano.sh/v1beta1",
+                "kind": "Queue",
+                "metadata": {"name": name},
+                "spec": {"weight": 1, "reclaimable": name == "default"},
+                "status": {"state": "Open"},
+            }
+            yield from self._change("ADDED", queue, 1, "")
+        self._context.notes.append(
+            "queues default and root are created first; schedulers before v1.11 have no root"
+        )
+
+    def _step(self, step: Document, number: int, path: str) -> Iterator[Event]:
+        if "conf" in step:
+            yield from self._config(step["conf"], number, f"{path}.conf")
+        changes = step.get("events") or []
+        if not isinstance(changes, list):
+            self._context.reject("expected a list", line=number, path=f"{path}.events")
+            changes = []
+        for place, change in enumerate(changes):
+            yield from self._event(change, number, f"{path}.events[{place}]")
+        if not step.get("noSession"):
+            yield self._mark("session.requested", SessionRequested(step=number), number)
+
+    def _event(self, change: Any, number: int, path: str) -> Iterator[Event]:
+        if not isinstance(change, dict):
+            self._context.reject("expected an object", line=number, path=path)
+            return
+        what = change.get("type")
+        if what in _CONTROLS:
+            control = ControlMarked(control=what, step=number)
+            yield self._mark("control.marked", control, number)
+        elif what not in _CHANGES:
+            self._context.reject(f"unknown type {what!r}", line=number, path=f"{path}.type")
+        elif fault := _misses(change.get("object")):
+            self._context.reject(fault, line=number, path=f"{path}.object")
+        else:
+            yield from self._change(what, change["object"], number, f"{path}.object")
+
+    def _change(self, what: str, document: Document, number: int, path: str) -> Iterator[Event]:
+        try:
+            verb = self._store.apply(what, document)
+            event = version_event(
+                document,
+                verb=verb,
+                source=self._context.source,
+                line=number,
+                cluster=self._context.cluster,
+            )
+        except KeyError:
+            fault = f"{document['kind']} {document['metadata']['name']} is deleted but never added"
+            self._context.reject(fault, line=number, path=path)
+        except EventMalformed as fault:
+            self._context.reject(fault.what.replace("$", path, 1), line=number)
+        else:
+            # A scenario's time is its order; times in its objects are part of its story.
+            event = msgspec.structs.replace(event, observed_at=None)
+            yield event
+            for extra in extra_events(document, event):
+                yield self._placed(extra)
+
+    def _config(self, text: Any, number: int, path: str) -> Iterator[Event]:
+        if not isinstance(text, str):
+            self._context.reject("expected a string", line=number, path=path)
+            return
+        try:
+            parsed = parse_conf(text)
+        except ValueError:
+            parsed = None  # The scheduler meets it all the same, and says so.
+        event = config_event(
+            text, parsed, source=self._context.source, line=number, cluster=self._context.cluster
+        )
+        yield self._placed(event)
+
+    def _mark(self, kind: str, payload: Payload, number: int) -> Event:
+        return self._placed(
+            Event(
+                kind=kind,
+                reference=Reference(),
+                payload=canonical_json(payload),
+                source=self._context.source,
+                line=number,
+                cluster=self._context.cluster,
+            )
+        )
+
+    def _placed(self, event: Event) -> Event:
+        revision = self._store.next_revision()
+        return msgspec.structs.replace(event, revision=revision, resource_version=str(revision))
+
+
+def _misses(document: Any) -> str:
+    """Return what an object lacks to be stored at all, empty if nothing."""
+    if not isinstance(document, dict):
+        return "expected an object"
+    for field in ("kind", "apiVersion"):
+        if not isinstance(document.get(field), str):
+            return f"expected a string in {field}"
+    metadata = document.get("metadata")
+    if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
+        return "expected a string in metadata.name"
+    if not isinstance(metadata.get("namespace", ""), str):
+        return "expected a string in metadata.namespace"
+    return ""
+
+
+FORMAT = Scenario()
