@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -159,7 +159,7 @@ def test_a_dead_link_is_noticed() -> None:
 
 @pytest.mark.parametrize("path", [path for path in files() if path.endswith(".svg")])
 def test_pictures_can_be_drawn_and_tell_what_they_show(path: str) -> None:
-    picture = ElementTree.fromstring(text_of(path))
+    picture = ET.fromstring(text_of(path))
     parts = {part.tag.rpartition("}")[2] for part in picture}
     assert {"title", "desc"} <= parts
 

@@ -39,17 +39,17 @@ def broken(law: Law, *tops: str) -> list[str]:
 
 @pytest.mark.parametrize("law", EVERYWHERE, ids=lambda law: law.__name__)
 def test_all_code_keeps_the_law_of(law: Law) -> None:
-    assert broken(law) == []
+    assert not broken(law), "\n".join(broken(law))
 
 
 @pytest.mark.parametrize("law", IN_WHAT_IS_SHIPPED, ids=lambda law: law.__name__)
 def test_what_is_shipped_keeps_the_law_of(law: Law) -> None:
-    assert broken(law, *SHIPPED) == []
+    assert not broken(law, *SHIPPED), "\n".join(broken(law, *SHIPPED))
 
 
 @pytest.mark.parametrize("law", IN_THE_ENGINE, ids=lambda law: law.__name__)
 def test_the_engine_keeps_the_law_of(law: Law) -> None:
-    assert broken(law, "engine") == []
+    assert not broken(law, "engine"), "\n".join(broken(law, "engine"))
 
 
 def test_no_file_leaves_traces_of_a_machine_or_of_unfinished_work() -> None:
@@ -60,7 +60,7 @@ def test_no_file_leaves_traces_of_a_machine_or_of_unfinished_work() -> None:
         if b"\0" in raw or path.startswith("replay/recordings/"):
             continue
         found += [str(finding) for finding in laws.traces(path, raw.decode("utf-8", "replace"))]
-    assert found == []
+    assert not found, "\n".join(found)
 
 
 def test_the_law_reads_a_tree_that_is_there() -> None:
