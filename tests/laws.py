@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import NamedTuple
@@ -278,23 +278,37 @@ def future_annotations(source: Source) -> Iterator[Finding]:
 
 def set_order(source: Source) -> Iterator[Finding]:
     """Nothing depends on the order of a set, which changes with the hash seed; sort it first."""
-    known = _names_of_sets(source.tree)
-    for node in ast.walk(source.tree):
-        walked: list[ast.expr] = []
-        if isinstance(node, ast.For | ast.comprehension):
-            walked = [node.iter]
-        elif isinstance(node, ast.Call) and _called(node) in ORDER_TAKERS:
-            walked = node.args
-        for expression in walked:
-            if _is_set(expression, known):
-                what = f"order of a set: sorted({ast.unparse(expression)[:40]})"
-                yield Finding(source.path, expression.lineno, what)
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    scopes = [node for node in ast.walk(source.tree) if isinstance(node, functions)]
+    for scope in (source.tree, *scopes):
+        nodes = [scope, *_own_nodes(scope)]
+        known = _names_of_sets(nodes)
+        # A set made from a set has no order to depend on.
+        unordered = {id(g) for n in nodes if isinstance(n, ast.SetComp) for g in n.generators}
+        for node in nodes:
+            walked: list[ast.expr] = []
+            if isinstance(node, ast.For | ast.comprehension) and id(node) not in unordered:
+                walked = [node.iter]
+            elif isinstance(node, ast.Call) and _called(node) in ORDER_TAKERS:
+                walked = node.args
+            for expression in walked:
+                if _is_set(expression, known):
+                    what = f"order of a set: sorted({ast.unparse(expression)[:40]})"
+                    yield Finding(source.path, expression.lineno, what)
 
 
-def _names_of_sets(tree: ast.Module) -> frozenset[str]:
+def _own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
+    """Yield what is inside a scope and not inside a function within it, in the code's order."""
+    for node in ast.iter_child_nodes(scope):
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from _own_nodes(node)
+
+
+def _names_of_sets(nodes: Iterable[ast.AST]) -> frozenset[str]:
     """Return the variables that hold a set, by what is assigned to them or by annotation."""
-    found = {""}
-    for node in ast.walk(tree):
+    found: set[str] = set()
+    for node in nodes:
         if isinstance(node, ast.Assign) and _is_set(node.value, frozenset(found)):
             found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
         annotation = getattr(node, "annotation", None)

@@ -146,6 +146,12 @@ KEEPERS = [
     (laws.future_annotations, "engine/a.py", '"""A."""\n'),
     (laws.future_annotations, "engine/__init__.py", 'from .a import b\n\n__all__ = ["b"]\n'),
     (laws.set_order, "engine/a.py", "for x in sorted(set(y)):\n    pass\nlen(set(y))\n"),
+    (laws.set_order, "engine/a.py", "a = {x for x in set(y)}\n"),
+    (
+        laws.set_order,
+        "engine/a.py",
+        "def f():\n    a = {1}\n\ndef g():\n    a = [1]\n    for x in a:\n        pass\n",
+    ),
 ]
 
 
