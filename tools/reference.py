@@ -258,6 +258,8 @@ def command_tree() -> Any:
 def walk(group: Any, above: str = "") -> Iterator[tuple[str, Any]]:
     """Yield (full name, command) of everything below a group, groups before their commands."""
     for name, command in group.commands.items():
+        if command.hidden:
+            continue
         full = f"{above} {name}".strip()
         yield full, command
         if hasattr(command, "commands"):
