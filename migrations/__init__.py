@@ -17,7 +17,7 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from alembic.util.exc import CommandError
-from sqlalchemy import Connection, create_engine, event, text
+from sqlalchemy import URL, Connection, create_engine, event, make_url, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
@@ -95,7 +95,7 @@ def connected(location: Location, *, create: bool = False) -> Iterator[Connectio
             where=location.shown,
             now="check the path, or make a log with: plinian ingest --log PATH …",
         )
-    engine = create_engine(location.sqlalchemy_url, poolclass=NullPool)
+    engine = create_engine(_sqlalchemy_url(location), poolclass=NullPool)
     if location.database == "sqlite":
         event.listen(engine, "connect", _own_transactions)
         event.listen(engine, "begin", _begin_immediate)
@@ -112,6 +112,12 @@ def connected(location: Location, *, create: bool = False) -> Iterator[Connectio
         ) from fault
     finally:
         engine.dispose()
+
+
+def _sqlalchemy_url(location: Location) -> URL:
+    if location.database == "sqlite":
+        return URL.create("sqlite", database=location.path)
+    return make_url(location.conninfo).set(drivername="postgresql+psycopg")
 
 
 def _enter_schema(connection: Connection, location: Location, *, create: bool) -> None:

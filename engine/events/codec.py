@@ -39,6 +39,7 @@ def header_bytes(event: Event, *, branch: str, position: int) -> bytes:
             reference.name,
             reference.uid,
             event.resource_version,
+            event.revision,
             event.observed_at,
             event.actor,
             event.source,

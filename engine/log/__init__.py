@@ -1,0 +1,37 @@
+"""The log: append-only, gap-free, hash-chained, in one SQLite file or a Postgres schema."""
+
+from .opening import open_log
+from .store import (
+    MAIN,
+    NO_REVISION,
+    NO_TIME,
+    Appended,
+    BranchInfo,
+    Checkpoint,
+    Chunk,
+    Extent,
+    FactBlock,
+    LogInfo,
+    LogStore,
+    Query,
+    VerifyReport,
+    Window,
+)
+
+__all__ = [
+    "MAIN",
+    "NO_REVISION",
+    "NO_TIME",
+    "Appended",
+    "BranchInfo",
+    "Checkpoint",
+    "Chunk",
+    "Extent",
+    "FactBlock",
+    "LogInfo",
+    "LogStore",
+    "Query",
+    "VerifyReport",
+    "Window",
+    "open_log",
+]

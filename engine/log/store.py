@@ -35,12 +35,15 @@ class Appended(msgspec.Struct, frozen=True, kw_only=True):
     :param last: the branch's last position after the append.
     :param appended: the events that were new, as indices into the sequence given.
     :param known: how many events the log held already.
+    :param attributed: how many ``version.attributed`` events were appended besides, because a known
+        version came with an actor that the log did not know.
     """
 
     first: int
     last: int
     appended: Sequence[int]
     known: int
+    attributed: int = 0
 
 
 class Query(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,6 +120,9 @@ class FactBlock(msgspec.Struct, frozen=True, kw_only=True):
     late_observed: int
     unrevisioned: bool
     data: bytes
+    early_observed: int | None = None
+    """Least ``observed_at`` in the block, counterpart of ``late_observed``; the store finds it out
+    where it is left None."""
 
 
 class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):

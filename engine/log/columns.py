@@ -1,0 +1,319 @@
+"""Events as columns for folding, and questions about revision and time that must not read them all.
+
+On large logs the fact sidecar answers: each block of it says which revisions and times it covers, so
+only blocks that matter, and the tail that has no blocks yet, are looked at row by row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from ..errors import LogCorrupt
+from .branches import Segment, lineage
+from .database import Database, Row
+from .names import Names
+from .packing import Packer
+from .store import NO_REVISION, NO_TIME, Chunk, Extent, Window
+
+CHUNK_ROWS = 4096
+
+_SPARSE = 8
+"""If a window spans less than this fraction (1/n) of all revisions, the index on them is used."""
+
+_COLUMNS = "e.position, e.effect, e.object_id, e.revision, e.observed_at, e.codec, e.dictionary_id, e.payload"
+
+
+def scan(
+    database: Database, names: Names, packer: Packer, window: Window, *, after_position: int
+) -> Iterator[Chunk]:
+    """Yield the events of a window that have an effect on truth, in position order."""
+    cluster_id = names.find_cluster(window.cluster)
+    if cluster_id is None:
+        return
+    only = _only(names, cluster_id)
+    for part in lineage(database, window.branch, after=after_position, until=window.known):
+        pages = (
+            _sparse_pages(database, part, window, only)
+            if _is_sparse(database, part, window)
+            else _dense_pages(database, part, window, only)
+        )
+        for rows in pages:
+            yield _chunk(rows, packer)
+
+
+def revision_at(
+    database: Database, names: Names, observed: int, *, known: int, cluster: str, branch: str
+) -> int:
+    """Return one less than the least revision observed later; the greatest one if none was."""
+    cluster_id = names.find_cluster(cluster)
+    if cluster_id is None:
+        return NO_REVISION
+    least: int | None = None
+    for part in lineage(database, branch, until=known):
+        found = _least_later(database, names, part, cluster_id, observed)
+        least = found if least is None else least if found is None else min(least, found)
+    if least is not None:
+        return least - 1
+    return greatest_revision(database, names, branch=branch, cluster=cluster, known=known)
+
+
+def greatest_revision(
+    database: Database, names: Names, *, branch: str, cluster: str, known: int
+) -> int:
+    """Return the greatest revision known by a position, ``NO_REVISION`` if there is none."""
+    greatest = extent(database, names, known=known, cluster=cluster, branch=branch).last_revision
+    return NO_REVISION if greatest is None else greatest
+
+
+def extent(
+    database: Database, names: Names, *, known: int, cluster: str, branch: str
+) -> Extent:
+    """Return the first and last revision and time of events that have an effect on truth."""
+    cluster_id = names.find_cluster(cluster)
+    reaches: list[Row] = []
+    if cluster_id is not None:
+        for part in lineage(database, branch, until=known):
+            reaches += _reaches(database, names, part, cluster_id)
+    columns = [[value for value in column if value is not None] for column in zip(*reaches)]  # noqa: B905
+    low, high, early, late = columns or ([], [], [], [])
+    return Extent(
+        first_revision=min(low, default=None),
+        last_revision=max(high, default=None),
+        first_observed=min(early, default=None),
+        last_observed=max(late, default=None),
+    )
+
+
+def least_list(
+    database: Database, names: Names, *, branch: str, cluster: str, known: int
+) -> int | None:
+    """Return the least revision of a complete list, None if there is none."""
+    cluster_id = names.find_cluster(cluster)
+    # What lists are about has neither name nor uid; few such objects exist, so this is cheap.
+    low, high = names.range_of_name("")
+    found = [
+        row[0]
+        for part in lineage(database, branch, until=known)
+        for row in database.rows(
+            "SELECT min(e.revision) FROM object o JOIN event e ON e.object_id = o.id"
+            " WHERE o.key BETWEEN ? AND ? AND o.cluster_id = ? AND e.branch_id = ?"
+            " AND e.position <= ? AND e.effect = 4",
+            (low, high, cluster_id, part.branch_id, part.last),
+        )
+        if row[0] is not None
+    ]
+    return min(found, default=None)
+
+
+def blocks_reach(database: Database, branch_id: int, cluster_id: int) -> tuple[int, int, int]:
+    """Return (version, first, last) of the fact sidecar of a branch that reaches furthest."""
+    rows = database.rows(
+        "SELECT version, min(first), max(last) FROM fact_block"
+        " WHERE branch_id = ? AND cluster_id = ? GROUP BY version ORDER BY max(last) DESC LIMIT 1",
+        (branch_id, cluster_id),
+    )
+    return (rows[0][0], rows[0][1], rows[0][2]) if rows else (-1, 0, -1)
+
+
+def early_observed(
+    database: Database, names: Names, part: Segment, cluster_id: int
+) -> int | None:
+    """Return the least ``observed_at`` among a segment's events that have an effect on truth."""
+    found: int | None = _row_reach(database, names, part, cluster_id)[2]
+    return found
+
+
+def _only(names: Names, cluster_id: int) -> str:
+    """Return SQL that keeps one cluster's events; empty while there is only one cluster."""
+    if names.cluster_count() < 2:
+        return ""
+    return f" AND (SELECT o.cluster_id FROM object o WHERE o.id = e.object_id) = {cluster_id}"
+
+
+def _is_sparse(database: Database, part: Segment, window: Window) -> bool:
+    if window.after <= NO_REVISION and window.until is None:
+        return False
+    bounds = [
+        database.rows(
+            "SELECT revision FROM event WHERE branch_id = ? AND revision IS NOT NULL"
+            f" ORDER BY branch_id {order}, revision {order} LIMIT 1",
+            (part.branch_id,),
+        )
+        for order in ("ASC", "DESC")
+    ]
+    if not bounds[0]:
+        return False
+    low, high = bounds[0][0][0], bounds[1][0][0]
+    wanted = min(high, high if window.until is None else window.until) - max(low - 1, window.after)
+    return bool(wanted * _SPARSE < high - low)
+
+
+def _dense_pages(
+    database: Database, part: Segment, window: Window, only: str
+) -> Iterator[list[Row]]:
+    """Go through the rows in order of position."""
+    condition, bounds = _revisions(window)
+    sql = (
+        f"SELECT {_COLUMNS} FROM event e WHERE e.branch_id = ? AND e.position > ?"  # noqa: S608
+        f" AND e.position <= ? AND e.effect > 0{condition}{only}"
+        f" ORDER BY e.position LIMIT {CHUNK_ROWS}"
+    )
+    after = part.first - 1
+    while rows := database.rows(sql, (part.branch_id, after, part.last, *bounds)):
+        yield rows
+        after = rows[-1][0]
+        if len(rows) < CHUNK_ROWS:
+            return
+
+
+def _sparse_pages(
+    database: Database, part: Segment, window: Window, only: str
+) -> Iterator[list[Row]]:
+    """Find the positions through the indexes first, then fetch the rows in order."""
+    # The plus sign keeps the planner from walking all positions instead of the index.
+    within = " AND +e.position BETWEEN ? AND ?"
+    condition, bounds = ("", []) if window.until is None else (" AND e.revision <= ?", [window.until])
+    found = database.rows(
+        "SELECT e.position FROM event e WHERE e.branch_id = ? AND e.revision > ?"  # noqa: S608
+        f"{condition}{within} AND e.effect > 0{only}",
+        (part.branch_id, window.after, *bounds, part.first, part.last),
+    )
+    found += database.rows(
+        "SELECT e.position FROM event e WHERE e.branch_id = ? AND e.effect > 0"  # noqa: S608
+        f" AND e.identity IS NOT NULL{within}{only}",
+        (part.branch_id, part.first, part.last),
+    )
+    positions = sorted(row[0] for row in found)
+    for start in range(0, len(positions), CHUNK_ROWS):
+        yield database.rows(
+            f"SELECT {_COLUMNS} FROM event e WHERE e.branch_id = ?"  # noqa: S608
+            f" AND {database.any_of('e.position')} ORDER BY e.position",
+            (part.branch_id, database.listed(positions[start : start + CHUNK_ROWS])),
+        )
+
+
+def _revisions(window: Window) -> tuple[str, list[int]]:
+    if window.after <= NO_REVISION and window.until is None:
+        return "", []
+    if window.until is None:
+        return " AND (e.revision IS NULL OR e.revision > ?)", [window.after]
+    return (
+        " AND (e.revision IS NULL OR (e.revision > ? AND e.revision <= ?))",
+        [window.after, window.until],
+    )
+
+
+def _chunk(rows: Sequence[Row], packer: Packer) -> Chunk:
+    positions, effects, objects, revisions, observed, codecs, dictionaries, payloads = zip(
+        *rows, strict=True
+    )
+
+    def load(index: int) -> bytes:
+        try:
+            return packer.unpack(codecs[index], dictionaries[index], payloads[index])
+        except ValueError as fault:
+            raise unreadable(fault, positions[index]) from fault
+
+    return Chunk(
+        positions=np.array(positions, np.int64),
+        effects=np.array(effects, np.int64),
+        objects=np.array(objects, np.int64),
+        revisions=np.array([NO_REVISION if r is None else r for r in revisions], np.int64),
+        observed=np.array([NO_TIME if t is None else t for t in observed], np.int64),
+        load=load,
+    )
+
+
+def unreadable(fault: ValueError, position: int) -> LogCorrupt:
+    """Return the error for a payload that cannot be read."""
+    return LogCorrupt(
+        str(fault),
+        position=position,
+        now="restore a copy, or ingest the inputs again into a new log",
+    )
+
+
+def _least_later(
+    database: Database, names: Names, part: Segment, cluster_id: int, observed: int
+) -> int | None:
+    """Return the least revision in a segment that was observed later than a time."""
+    version, first, last = blocks_reach(database, part.branch_id, cluster_id)
+    least: int | None = None
+    for covered in _uncovered(part, first, last):
+        least = _smaller(least, _least_row(database, names, covered, cluster_id, observed))
+    candidates = database.rows(
+        "SELECT first, last, low_revision FROM fact_block WHERE branch_id = ? AND cluster_id = ?"
+        " AND version = ? AND late_observed > ? AND high_revision >= 0 AND first <= ? AND last >= ?"
+        " ORDER BY low_revision",
+        (part.branch_id, cluster_id, version, observed, part.last, part.first),
+    )
+    for block_first, block_last, low in candidates:
+        if least is not None and low >= least:
+            break
+        block = Segment(
+            branch_id=part.branch_id,
+            branch=part.branch,
+            first=max(block_first, part.first),
+            last=min(block_last, part.last),
+        )
+        least = _smaller(least, _least_row(database, names, block, cluster_id, observed))
+    return least
+
+
+def _least_row(
+    database: Database, names: Names, part: Segment, cluster_id: int, observed: int
+) -> int | None:
+    found: int | None = database.rows(
+        "SELECT min(e.revision + 0) FROM event e WHERE e.branch_id = ? AND e.position BETWEEN ? AND ?"  # noqa: S608
+        f" AND e.observed_at > ? AND e.effect > 0{_only(names, cluster_id)}",
+        (part.branch_id, part.first, part.last, observed),
+    )[0][0]
+    return found
+
+
+def _reaches(
+    database: Database, names: Names, part: Segment, cluster_id: int
+) -> list[Row]:
+    """Return (least, greatest revision, least, greatest time) of the pieces of a segment."""
+    version, first, last = blocks_reach(database, part.branch_id, cluster_id)
+    mine = (part.branch_id, cluster_id, version)
+    whole = database.rows(
+        "SELECT min(CASE WHEN high_revision >= 0 THEN low_revision END),"
+        " max(CASE WHEN high_revision >= 0 THEN high_revision END),"
+        " min(CASE WHEN late_observed > ? THEN early_observed END),"
+        " max(CASE WHEN late_observed > ? THEN late_observed END), min(first), max(last)"
+        " FROM fact_block WHERE branch_id = ? AND cluster_id = ? AND version = ?"
+        " AND first >= ? AND last <= ?",
+        (NO_TIME, NO_TIME, *mine, part.first, part.last),
+    )[0]
+    if whole[4] is None:
+        return [_row_reach(database, names, part, cluster_id)]
+    rest = _uncovered(part, whole[4], whole[5])
+    return [whole[:4], *(_row_reach(database, names, piece, cluster_id) for piece in rest)]
+
+
+def _row_reach(database: Database, names: Names, part: Segment, cluster_id: int) -> Row:
+    return database.rows(
+        "SELECT min(e.revision), max(e.revision), min(e.observed_at), max(e.observed_at)"  # noqa: S608
+        " FROM event e WHERE e.branch_id = ? AND e.position BETWEEN ? AND ?"
+        f" AND e.effect > 0{_only(names, cluster_id)}",
+        (part.branch_id, part.first, part.last),
+    )[0]
+
+
+def _uncovered(part: Segment, first: int, last: int) -> list[Segment]:
+    """Return the pieces of a segment before and after positions ``first`` to ``last``."""
+    if first > last:
+        return [part]
+    pieces = [(part.first, min(part.last, first - 1)), (max(part.first, last + 1), part.last)]
+    return [
+        Segment(branch_id=part.branch_id, branch=part.branch, first=low, last=high)
+        for low, high in pieces
+        if low <= high
+    ]
+
+
+def _smaller(left: int | None, right: int | None) -> int | None:
+    return right if left is None else left if right is None else min(left, right)

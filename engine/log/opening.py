@@ -1,0 +1,182 @@
+"""Opening a log, founding a new one, and refusing what is none or of another age."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from ..errors import LogNewer, LogNotFound, LogOlder, LogUnavailable
+from .chain import ALGORITHM, genesis_hash
+from .database import Database
+from .location import Location, parse_location
+from .packing import shipped_dictionary
+from .schema_revision import REVISION, REVISIONS
+from .sql_log import SqlLog
+from .sqlite import APPLICATION_ID, SqliteDatabase
+from .store import MAIN, LogStore
+
+
+def open_log(place: str | Path, *, create: bool = False, read_only: bool = False) -> LogStore:
+    """Open the log at a path, an ``sqlite:///`` or a ``postgresql://`` URL.
+
+    :param create: found a new log if there is none.
+    :param read_only: promise to write nothing; works on a log that may not be written.
+    :raises LogNotFound: there is no log.
+    :raises LogOlder: its tables must be upgraded first.
+    :raises LogNewer: a newer Plinian made it.
+    :raises LogUnavailable: the database does not answer, or this is something else.
+    """
+    location = parse_location(str(place))
+    try:
+        return SqlLog(_open(location, read_only=read_only))
+    except LogNotFound:
+        if not create or read_only:
+            raise
+    found_log(location)
+    return SqlLog(_open(location, read_only=read_only))
+
+
+def found_log(location: Location) -> None:
+    """Make the tables of a new log and the rows that every log has; all or nothing.
+
+    Does nothing where another process was faster.
+
+    :raises LogUnavailable: the place cannot be written.
+    """
+    # Opening a log needs neither Alembic nor SQLAlchemy; their import would cost a cold start.
+    from sqlalchemy import LargeBinary, bindparam, text  # noqa: PLC0415
+
+    from ...migrations import connected, migrate  # noqa: PLC0415
+
+    if location.database == "sqlite":
+        _prepare_file(location)
+    with connected(location, create=True) as connection:
+        migrate(connection)
+        if connection.execute(text("SELECT 1 FROM log")).first():
+            return
+        connection.execute(
+            text("INSERT INTO log (id, hash_algorithm, plinian) VALUES (1, :algorithm, :plinian)"),
+            {"algorithm": ALGORITHM, "plinian": _own_version()},
+        )
+        genesis = genesis_hash(name=MAIN, parent=b"", fork=0)
+        raw = bindparam("raw", type_=LargeBinary)
+        connection.execute(
+            text(
+                "INSERT INTO branch (id, name, parent_id, fork, genesis)"
+                " VALUES (1, :name, NULL, 0, :raw)"
+            ).bindparams(raw),
+            {"name": MAIN, "raw": genesis},
+        )
+        connection.execute(
+            text(
+                "INSERT INTO head (branch_id, position, revision, batch, recorded_at, hash)"
+                " VALUES (1, 0, -1, 0, 0, :raw)"
+            ).bindparams(raw),
+            {"raw": genesis},
+        )
+        connection.execute(
+            text("INSERT INTO dictionary (id, data) VALUES (1, :raw)").bindparams(raw),
+            {"raw": shipped_dictionary()},
+        )
+
+
+def _open(location: Location, *, read_only: bool) -> Database:
+    database = _connect(location, read_only=read_only)
+    try:
+        _check_age(database)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _connect(location: Location, *, read_only: bool) -> Database:
+    if location.database == "sqlite":
+        return SqliteDatabase(location, read_only=read_only)
+    from .postgres import PostgresDatabase  # noqa: PLC0415 -- needs libpq, which SQLite does not
+
+    return PostgresDatabase(location, read_only=read_only)
+
+
+def _check_age(database: Database) -> None:
+    where = database.location.shown
+    current = _revision(database)
+    if current is None:
+        raise LogNotFound(
+            "there is a database, but no log in it",
+            where=where,
+            now="check the place, or make a log there with: plinian ingest --log … PATH",
+        )
+    if current not in REVISIONS:
+        raise LogNewer(
+            f"the log's tables are at revision {current}, this Plinian knows up to {REVISION}",
+            where=where,
+            now="use the Plinian that wrote the log, or a newer one",
+        )
+    if current != REVISION:
+        raise LogOlder(
+            f"the log's tables are at revision {current}, this Plinian needs {REVISION}",
+            where=where,
+            now="run: plinian db upgrade",
+        )
+    algorithm = database.rows("SELECT hash_algorithm FROM log")
+    if not algorithm:
+        raise LogNotFound("the log has tables, but was never founded", where=where)
+    if algorithm[0][0] != ALGORITHM:
+        raise LogNewer(
+            f"the log is hashed by {algorithm[0][0]}, this Plinian knows {ALGORITHM}",
+            where=where,
+            now="use the Plinian that wrote the log, or a newer one",
+        )
+
+
+def _revision(database: Database) -> str | None:
+    """Return the revision of the log's tables; None if there are none.
+
+    :raises LogUnavailable: the SQLite file belongs to another program.
+    """
+    if database.name == "sqlite":
+        tables = {row[0] for row in database.rows("SELECT name FROM sqlite_master")}
+        if tables and "alembic_version" not in tables:
+            raise LogUnavailable(
+                "the file is an SQLite database, but no Plinian log",
+                where=database.location.shown,
+                now="check the path",
+            )
+    else:
+        tables = {
+            row[0]
+            for row in database.rows(
+                "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
+            )
+        }
+    if "alembic_version" not in tables:
+        return None
+    rows = database.rows("SELECT version_num FROM alembic_version")
+    return str(rows[0][0]) if rows else None
+
+
+def _prepare_file(location: Location) -> None:
+    """Create the file if there is none, and set what must be set before the first table."""
+    import sqlite3  # noqa: PLC0415
+
+    try:
+        connection = sqlite3.connect(location.path, isolation_level=None, timeout=30)
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        finally:
+            connection.close()
+    except sqlite3.Error as fault:
+        raise LogUnavailable(
+            f"the file cannot be made: {fault}",
+            where=location.shown,
+            now="check that the folder exists, that you may write there, and that there is room",
+        ) from fault
+
+
+def _own_version() -> str:
+    try:
+        return version("plinian")
+    except PackageNotFoundError:
+        return "unknown"

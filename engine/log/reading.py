@@ -1,0 +1,314 @@
+"""Reading events back: which rows a query means, and rows made into events again."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from ..errors import LogCorrupt
+from ..events import KINDS, Event, Recorded, Reference
+from ..events.upcast import upcast
+from .branches import Segment, lineage
+from .columns import unreadable
+from .database import Database, Row
+from .names import Names
+from .packing import Packer
+from .store import Query
+
+PAGE = 1000
+"""Rows that are held in memory at a time."""
+
+MANY_OBJECTS = 1000
+"""A query that names more objects than this goes through the log instead of their index."""
+
+MANY_POSITIONS = 500_000
+"""The same for a range of revisions that holds more events than this."""
+
+Upcast = Callable[[Event], Event]
+
+_COLUMNS = (
+    "e.position, e.schema, e.codec, e.revision, e.observed_at, e.object_id, e.kind_id,"
+    " e.source_id, e.line, e.actor_id, e.dictionary_id, e.resource_version, e.payload"
+)
+
+
+class _Filter(msgspec.Struct):
+    """SQL conditions on rows of ``event e`` with their parameters."""
+
+    conditions: list[str] = []
+    parameters: list[object] = []
+
+    def add(self, condition: str, *parameters: object) -> None:
+        self.conditions.append(condition)
+        self.parameters += parameters
+
+    def sql(self) -> str:
+        return "".join(f" AND {condition}" for condition in self.conditions)
+
+
+class Reader:
+    """Reads the events of one log."""
+
+    def __init__(
+        self, database: Database, names: Names, packer: Packer, *, upcast: Upcast = upcast
+    ) -> None:
+        self._database = database
+        self._names = names
+        self._packer = packer
+        self._upcast = upcast
+
+    def read(self, query: Query) -> Iterator[Recorded]:
+        """Yield matching events in order of position, page by page."""
+        left = query.limit
+        filters = self._filters(query)
+        if filters is None or (left is not None and left <= 0):
+            return
+        parts = lineage(self._database, query.branch, after=query.after, until=query.until)
+        for part in reversed(parts) if query.newest_first else parts:
+            for rows in self._pages(part, query, filters):
+                taken = rows if left is None else rows[:left]
+                yield from self._recorded(taken, part)
+                if left is not None:
+                    left -= len(taken)
+                    if left <= 0:
+                        return
+
+    def payloads(self, positions: Sequence[int], branch: str) -> Mapping[int, bytes]:
+        """Return the payloads at the given positions, in the newest schema of their kinds."""
+        found: dict[int, bytes] = {}
+        for part in lineage(self._database, branch):
+            mine = sorted(p for p in positions if part.first <= p <= part.last)
+            for start in range(0, len(mine), PAGE):
+                rows = self._rows_at(part, mine[start : start + PAGE])
+                found |= self._payloads_of(rows)
+        missing = min(set(positions) - found.keys(), default=None)
+        if missing is not None:
+            raise LogCorrupt("the log has no event here", position=missing)
+        return found
+
+    def _payloads_of(self, rows: Sequence[Row]) -> dict[int, bytes]:
+        kinds = self._names.texts(row[6] for row in rows)
+        found: dict[int, bytes] = {}
+        for row in rows:
+            position, schema, kind = row[0], row[1], kinds.get(row[6], "")
+            payload = self._unpack(row)
+            info = KINDS.get(kind)
+            if info is None or schema != info.schema or self._upcast is not upcast:
+                event = Event(kind=kind, reference=_NOTHING, payload=payload, schema=schema)
+                payload = self._upcast(event).payload
+            found[position] = payload
+        return found
+
+    def _unpack(self, row: Row) -> bytes:
+        try:
+            return self._packer.unpack(row[2], row[10], row[12])
+        except ValueError as fault:
+            raise unreadable(fault, row[0]) from fault
+
+    def _pages(self, part: Segment, query: Query, filters: _Filter) -> Iterator[list[Row]]:
+        positions = self._indexed(part, query, filters)
+        if positions is None:
+            yield from self._walk(part, query, filters)
+            return
+        positions.sort(reverse=query.newest_first)
+        if query.limit is not None:
+            positions = positions[: query.limit]
+        for start in range(0, len(positions), PAGE):
+            rows = self._rows_at(part, positions[start : start + PAGE])
+            yield rows[::-1] if query.newest_first else rows
+
+    def _walk(self, part: Segment, query: Query, filters: _Filter) -> Iterator[list[Row]]:
+        """Go through a segment in order of position."""
+        low, high = part.first, part.last
+        order = "DESC" if query.newest_first else "ASC"
+        sql = (
+            f"SELECT {_COLUMNS} FROM event e WHERE e.branch_id = ? AND e.position BETWEEN ? AND ?"  # noqa: S608
+            f"{filters.sql()} ORDER BY e.position {order} LIMIT {PAGE}"
+        )
+        while rows := self._database.rows(
+            sql, (part.branch_id, low, high, *filters.parameters)
+        ):
+            yield rows
+            if query.newest_first:
+                high = rows[-1][0] - 1
+            else:
+                low = rows[-1][0] + 1
+            if len(rows) < PAGE:
+                return
+
+    def _indexed(self, part: Segment, query: Query, filters: _Filter) -> list[int] | None:
+        """Return the matching positions if an index finds them, None if they must be walked."""
+        low, high = query.revisions
+        conditions, parameters = "", []
+        if _names_objects(query):
+            objects = self._objects(query, limit=MANY_OBJECTS + 1)
+            if len(objects) <= MANY_OBJECTS:
+                conditions = f" AND {self._database.any_of('e.object_id')}"
+                parameters = [self._database.listed(objects)]
+        if not conditions and low is not None and high is not None:
+            conditions = " AND e.revision BETWEEN ? AND ?"
+            parameters = [low, high]
+            if self._count(part, low, high) > MANY_POSITIONS:
+                return None
+        if not conditions:
+            return None
+        rows = self._database.rows(
+            f"SELECT e.position FROM event e WHERE e.branch_id = ?{conditions}"  # noqa: S608
+            f" AND +e.position BETWEEN ? AND ?{filters.sql()}",
+            (part.branch_id, *parameters, part.first, part.last, *filters.parameters),
+        )
+        return [row[0] for row in rows]
+
+    def _count(self, part: Segment, low: int, high: int) -> int:
+        return int(
+            self._database.rows(
+                "SELECT count(*) FROM (SELECT 1 FROM event WHERE branch_id = ?"  # noqa: S608
+                f" AND revision BETWEEN ? AND ? LIMIT {MANY_POSITIONS + 1}) AS some",
+                (part.branch_id, low, high),
+            )[0][0]
+        )
+
+    def _rows_at(self, part: Segment, positions: Sequence[int]) -> list[Row]:
+        return self._database.rows(
+            f"SELECT {_COLUMNS} FROM event e WHERE e.branch_id = ?"  # noqa: S608
+            f" AND {self._database.any_of('e.position')} ORDER BY e.position",
+            (part.branch_id, self._database.listed(positions)),
+        )
+
+    def _filters(self, query: Query) -> _Filter | None:
+        """Return what rows must fulfil; None if none can."""
+        filters = _Filter(conditions=[], parameters=[])
+        if query.kinds:
+            kinds = [
+                kind
+                for kind in KINDS
+                if any(
+                    kind == wanted or (wanted.endswith("*") and kind.startswith(wanted[:-1]))
+                    for wanted in query.kinds
+                )
+            ]
+            named = {*kinds, *query.kinds}
+            self._add_ids(filters, "e.kind_id", [i for k in sorted(named) for i in self._names.symbols_of(k)])
+        if query.source is not None:
+            self._add_ids(filters, "e.source_id", self._names.symbols_ending(query.source))
+        for column, (low, high) in (
+            ("e.revision", query.revisions),
+            ("e.observed_at", query.observed),
+        ):
+            if low is not None:
+                filters.add(f"{column} >= ?", low)
+            if high is not None:
+                filters.add(f"{column} <= ?", high)
+        if _names_objects(query) or query.cluster is not None or query.namespace is not None:
+            condition, parameters = self._object_condition(query)
+            filters.add(
+                "EXISTS (SELECT 1 FROM object o WHERE o.id = e.object_id" + condition + ")",
+                *parameters,
+            )
+        return filters
+
+    def _add_ids(self, filters: _Filter, column: str, numbers: Sequence[int]) -> None:
+        filters.add(self._database.any_of(f"+{column}"), self._database.listed(numbers))
+
+    def _objects(self, query: Query, *, limit: int) -> list[int]:
+        condition, parameters = self._object_condition(query)
+        rows = self._database.rows(
+            f"SELECT o.id FROM object o WHERE 1 = 1{condition} LIMIT {limit}",  # noqa: S608
+            parameters,
+        )
+        return [row[0] for row in rows]
+
+    def _object_condition(self, query: Query) -> tuple[str, list[object]]:
+        terms = _Filter(conditions=[], parameters=[])
+        if query.name is not None:
+            terms.add("o.key BETWEEN ? AND ?", *self._names.range_of_name(query.name))
+            terms.add("o.name = ?", query.name)
+        if query.uid is not None:
+            terms.add("o.uid = ?", query.uid)
+        if query.namespace is not None:
+            self._add_ids(terms, "o.namespace_id", self._names.symbols_of(query.namespace))
+        if query.cluster is not None:
+            number = self._names.find_cluster(query.cluster)
+            terms.add("o.cluster_id = ?", -1 if number is None else number)
+        if query.objects:
+            pairs = [
+                (g, k)
+                for group, kind in query.objects
+                for g in self._names.symbols_of(group)
+                for k in self._names.symbols_of(kind)
+            ]
+            either = " OR ".join(["(o.group_id = ? AND o.kind_id = ?)"] * len(pairs)) or "1 = 0"
+            terms.add(f"({either})", *(number for pair in pairs for number in pair))
+        return terms.sql(), terms.parameters
+
+    def _recorded(self, rows: Sequence[Row], part: Segment) -> Iterator[Recorded]:
+        if not rows:
+            return
+        objects = self._names.objects(row[5] for row in rows)
+        texts = self._names.texts(
+            number for row in rows for number in (row[6], row[7], row[9]) if number is not None
+        )
+        times = self._times(part, min(rows[0][0], rows[-1][0]), max(rows[0][0], rows[-1][0]))
+        for row in rows:
+            position = row[0]
+            try:
+                cluster, reference = objects[row[5]]
+                actor = "" if row[9] is None else texts[row[9]]
+                event = Event(
+                    kind=texts[row[6]],
+                    reference=reference,
+                    payload=self._unpack(row),
+                    resource_version=resource_version(row[3], row[11]),
+                    revision=row[3],
+                    observed_at=row[4],
+                    actor=actor,
+                    source=texts[row[7]],
+                    line=row[8],
+                    schema=row[1],
+                    cluster=cluster,
+                )
+            except KeyError as fault:
+                raise LogCorrupt(
+                    f"the event refers to {fault}, which stands for nothing",
+                    position=position,
+                    now="restore a copy, or ingest the inputs again into a new log",
+                ) from fault
+            yield Recorded(
+                position=position,
+                branch=part.branch,
+                recorded_at=times(position),
+                event=self._upcast(event),
+            )
+
+    def _times(self, part: Segment, low: int, high: int) -> Callable[[int], int]:
+        """Return a function from position to the time at which it was appended."""
+        batches = self._database.rows(
+            "SELECT first, last, recorded_at FROM batch WHERE branch_id = ? AND last >= ?"
+            " AND first <= ? ORDER BY last",
+            (part.branch_id, low, high),
+        )
+        firsts = [row[0] for row in batches]
+
+        def time_of(position: int) -> int:
+            index = bisect_right(firsts, position) - 1
+            if index < 0 or batches[index][1] < position:
+                raise LogCorrupt("no batch holds this position", position=position)
+            return int(batches[index][2])
+
+        return time_of
+
+
+_NOTHING = Reference()
+
+
+def resource_version(revision: int | None, stored: str | None) -> str:
+    """Return a row's resourceVersion: stored only where it is not the revision's digits."""
+    if stored is not None:
+        return stored
+    return "" if revision is None else str(revision)
+
+
+def _names_objects(query: Query) -> bool:
+    return query.name is not None or query.uid is not None or bool(query.objects)

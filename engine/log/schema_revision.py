@@ -1,0 +1,9 @@
+"""Revisions of the log's tables that this Plinian knows; apart from the tables, to be cheap to read."""
+
+from __future__ import annotations
+
+REVISIONS = ("0001", "0002")
+"""All revisions, oldest first."""
+
+REVISION = REVISIONS[-1]
+"""The newest one; a log at any other is not opened."""

@@ -1,0 +1,256 @@
+"""The log in an SQL database: the interface of :mod:`.store` over a :class:`~.database.Database`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Self
+
+import msgspec
+
+from ..events import Event, Recorded, Reference
+from ..events.upcast import upcast
+from . import branches, columns, derived
+from .append import append
+from .database import Database
+from .names import Names
+from .packing import Packer
+from .reading import Reader, Upcast
+from .store import (
+    MAIN,
+    Appended,
+    BranchInfo,
+    Checkpoint,
+    Chunk,
+    Extent,
+    FactBlock,
+    LogInfo,
+    Query,
+    VerifyReport,
+    Window,
+)
+from .verify import Progress, verify
+
+
+def wall_clock() -> int:
+    """Return the time in microseconds since 1970 UTC."""
+    return time.time_ns() // 1000
+
+
+class SqlLog:
+    """A :class:`~.store.LogStore` on SQLite or Postgres.
+
+    :param clock: gives ``recorded_at`` in microseconds.
+    :param lift: brings events of older schemas to the present one.
+    """
+
+    def __init__(
+        self, database: Database, *, clock: Callable[[], int] = wall_clock, lift: Upcast = upcast
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._names = Names(database)
+        self._packer = Packer(
+            {number: bytes(data) for number, data in database.rows("SELECT id, data FROM dictionary")}
+        )
+        self._reader = Reader(database, self._names, self._packer, upcast=lift)
+
+    def append(
+        self, events: Sequence[Event], *, branch: str = MAIN, expected: int | None = None
+    ) -> Appended:
+        """Append events atomically, leaving out those the log already holds."""
+        with self._writing():
+            return append(
+                self._database,
+                self._names,
+                self._packer,
+                events,
+                branch=branch,
+                expected=expected,
+                clock=self._clock,
+            )
+
+    def last(self, branch: str = MAIN) -> int:
+        """Return the branch's last position, 0 when it is empty."""
+        with self._database.alone():
+            return branches.head_of(self._database, branch).position
+
+    def read(self, query: Query) -> Iterator[Recorded]:
+        """Yield matching events in order of position, holding few of them in memory."""
+        return self._reader.read(query)
+
+    def follow(
+        self, query: Query, *, timeout: float | None = None, poll: float = 0.5
+    ) -> Iterator[Recorded]:
+        """Yield matching events and then wait for more, at least once each, in position order."""
+        after, quiet_since = query.after, time.monotonic()
+        left = query.limit
+        while True:
+            # The end is taken before reading: what comes in between is read in the next round.
+            last = self.last(query.branch)
+            until = last if query.until is None else min(last, query.until)
+            if until > after:
+                now = msgspec.structs.replace(
+                    query, after=after, until=until, newest_first=False, limit=left
+                )
+                for recorded in self.read(now):
+                    yield recorded
+                    left = None if left is None else left - 1
+                    quiet_since = time.monotonic()
+                after = until
+            if left == 0 or (query.until is not None and after >= query.until):
+                return
+            waited = time.monotonic() - quiet_since
+            if timeout is not None and waited >= timeout:
+                return
+            self._database.wait(poll if timeout is None else timeout - waited, poll)
+
+    def scan(self, window: Window, *, after_position: int = 0) -> Iterator[Chunk]:
+        """Yield the events of a window that have an effect on truth, in position order."""
+        return columns.scan(
+            self._database, self._names, self._packer, window, after_position=after_position
+        )
+
+    def payloads(self, positions: Sequence[int], branch: str = MAIN) -> Mapping[int, bytes]:
+        """Return the payloads at the given positions."""
+        with self._database.alone():
+            return self._reader.payloads(positions, branch)
+
+    def references(self, objects: Sequence[int]) -> Mapping[int, Reference]:
+        """Return what the store's object ids stand for."""
+        with self._database.alone():
+            return self._names.references(objects)
+
+    def revision_at(self, observed: int, *, known: int, cluster: str, branch: str = MAIN) -> int:
+        """Return the greatest revision that had happened by a time, in microseconds."""
+        with self._database.alone():
+            return columns.revision_at(
+                self._database, self._names, observed, known=known, cluster=cluster, branch=branch
+            )
+
+    def extent(self, *, known: int, cluster: str, branch: str = MAIN) -> Extent:
+        """Return the first and last revision and time among what was known by a position."""
+        with self._database.alone():
+            return columns.extent(
+                self._database, self._names, known=known, cluster=cluster, branch=branch
+            )
+
+    def clusters(self) -> Sequence[str]:
+        """Return the names of all clusters in the log, sorted."""
+        return sorted(row[0] for row in self._database.rows("SELECT name FROM cluster"))
+
+    def create_branch(self, name: str, *, parent: str = MAIN, fork: int | None = None) -> BranchInfo:
+        """Create a branch that continues ``parent`` from position ``fork`` (default: its end)."""
+        with self._writing():
+            return branches.create_branch(self._database, name, parent=parent, fork=fork)
+
+    def branches(self) -> Sequence[BranchInfo]:
+        """Return all branches, ``main`` first, then by name."""
+        return branches.all_branches(self._database)
+
+    def put_checkpoint(self, checkpoint: Checkpoint) -> None:
+        """Store a checkpoint, replacing one at the same place."""
+        with self._writing():
+            derived.put_checkpoint(self._database, self._names, checkpoint)
+
+    def nearest_checkpoint(self, window: Window, version: int) -> Checkpoint | None:
+        """Return the last checkpoint with revision <= ``until`` and ``known`` within the window."""
+        with self._database.alone():
+            return derived.nearest_checkpoint(self._database, self._names, window, version)
+
+    def checkpoints(self) -> Sequence[tuple[str, str, int, int, int]]:
+        """Return (branch, cluster, revision, known, bytes) of every checkpoint, in order."""
+        return derived.checkpoints(self._database)
+
+    def drop_derived(self, *, checkpoints: bool = True, facts: bool = True) -> None:
+        """Delete checkpoints and the fact sidecar; both can be made again."""
+        with self._writing():
+            derived.drop_derived(self._database, checkpoints=checkpoints, facts=facts)
+
+    def put_facts(
+        self, blocks: Sequence[FactBlock], *, cluster: str, branch: str, version: int
+    ) -> None:
+        """Store blocks of the fact sidecar."""
+        with self._writing():
+            derived.put_facts(
+                self._database,
+                self._names,
+                blocks,
+                cluster=cluster,
+                branch=branch,
+                version=version,
+            )
+
+    def facts_until(self, *, cluster: str, branch: str, version: int) -> int:
+        """Return the position up to which the fact sidecar of this version reaches."""
+        with self._database.alone():
+            return derived.facts_until(
+                self._database, self._names, cluster=cluster, branch=branch, version=version
+            )
+
+    def facts(self, window: Window, version: int) -> Iterator[FactBlock]:
+        """Yield the blocks that may hold events of a window, in position order."""
+        return derived.facts(self._database, self._names, window, version)
+
+    def verify(
+        self, *, branch: str | None = None, progress: Progress | None = None
+    ) -> VerifyReport:
+        """Recompute every hash of the log (or one branch and its past) and compare."""
+        # Names are read anew: what is cached was true once, but may have been tampered with since.
+        with self._database.reading():
+            return verify(
+                self._database,
+                Names(self._database),
+                self._packer,
+                branch=branch,
+                progress=progress,
+            )
+
+    def info(self) -> LogInfo:
+        """Return figures about the log."""
+        with self._database.reading():
+            return self._info()
+
+    def _info(self) -> LogInfo:
+        found = self.branches()
+        database = self._database
+
+        def one(sql: str) -> int:
+            return int(database.rows(sql)[0][0])
+
+        return LogInfo(
+            url=database.location.shown,
+            database=database.name,
+            schema_revision=str(database.rows("SELECT version_num FROM alembic_version")[0][0]),
+            plinian=str(database.rows("SELECT plinian FROM log")[0][0]),
+            last=found[0].last,
+            events=sum(info.last - info.fork for info in found),
+            objects=one("SELECT coalesce(max(id), 0) FROM object"),
+            batches=one("SELECT sum(batch) FROM head"),
+            checkpoints=one("SELECT count(*) FROM checkpoint"),
+            fact_blocks=one("SELECT count(*) FROM fact_block"),
+            bytes_stored=database.size(),
+            clusters=tuple(self.clusters()),
+            branches=tuple(found),
+        )
+
+    def close(self) -> None:
+        """Release the connection; the store is unusable afterwards."""
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            with self._database.writing():
+                yield
+        except BaseException:
+            self._names.rolled_back()
+            raise
+        self._names.committed()

@@ -1,0 +1,17 @@
+"""${message}."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = ${repr(up_revision)}
+down_revision = ${repr(down_revision)}
+
+
+def upgrade() -> None:
+    """${upgrades if upgrades else "Change the tables forward."}"""
+
+
+def downgrade() -> None:
+    """${downgrades if downgrades else "Change them back."}"""
