@@ -26,6 +26,7 @@ class Context(msgspec.Struct, kw_only=True):
     :param skipped: reason to count of records that were left out on purpose or as malformed.
     :param malformed: the first few malformed records, as messages.
     :param notes: remarks for the summary (``the last line is cut off``), in order of appearance.
+    :param pages: (group, kind, revision) of lists that came in pages: no page speaks for the whole.
     """
 
     source: str
@@ -36,6 +37,7 @@ class Context(msgspec.Struct, kw_only=True):
     skipped: dict[str, int] = {}
     malformed: list[str] = []
     notes: list[str] = []
+    pages: list[tuple[str, str, int]] = []
 
     def skip(self, reason: str) -> None:
         """Count a record that is left out for a reason that is no fault (a read request, say)."""

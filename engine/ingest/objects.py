@@ -6,13 +6,75 @@ whatever source it came.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
+
+import msgspec
 
 from ..errors import EventMalformed
 from ..events import Event, Reference, canonical_json, kind_of_version
+from ..events.kinds import NOUNS
 from ..units import parse_time
 
 MAX_REVISION = 2**63 - 1
+
+_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+_MANAGED = b'"managedFields":['
+_CUT = b"0"
+"""Stands in the text where ``managedFields`` were; no API server writes a number there."""
+
+
+class _Manager(msgspec.Struct, gc=False):
+    """What is needed of an entry of ``managedFields``; the rest is passed over."""
+
+    time: str | None = None
+
+
+_DECODE = msgspec.json.Decoder().decode
+_MANAGERS = msgspec.json.Decoder(list[_Manager]).decode
+
+
+def decode_slim(text: bytes, holder: str = "") -> tuple[Any, int | None, bytes]:
+    """Decode JSON that holds one object, without building its ``managedFields``.
+
+    These are half of what an API server sends, and only their newest time is wanted.
+
+    :param holder: the field that the object is in (``object`` in a watch); empty: the text is it.
+    :returns: the value; the newest time of ``managedFields`` in microseconds; the text decoded,
+        with a number in place of what was left out.
+    :raises msgspec.DecodeError: it is no JSON. :raises RecursionError: it is nested too deep.
+    """
+    slim, written_at = _without_managed_fields(text)
+    value = _DECODE(slim)
+    if slim is text:
+        return value, None, text
+    document = value.get(holder) if holder and isinstance(value, dict) else value
+    metadata = document.get("metadata") if isinstance(document, dict) else None
+    if isinstance(metadata, dict) and metadata.get("managedFields") == 0:
+        return value, written_at, slim
+    # What was cut out was another field of that name, deep inside: take the long way.
+    return _DECODE(text), None, text
+
+
+def _without_managed_fields(text: bytes) -> tuple[bytes, int | None]:
+    # An unescaped quote cannot be inside a JSON string, so what is found is a key, and if the
+    # piece up to a bracket is JSON by itself, then it is the whole value.
+    start = text.find(_MANAGED)
+    if start < 0:
+        return text, None
+    start += len(_MANAGED) - 1
+    view = memoryview(text)
+    end = text.find(b"}]", start)
+    while end >= 0:
+        try:
+            managers = _MANAGERS(view[start : end + 2])
+        except msgspec.ValidationError:
+            return text, None
+        except (msgspec.DecodeError, RecursionError):
+            end = text.find(b"}]", end + 2)
+            continue
+        newest = max((manager.time for manager in managers if manager.time), default="")
+        return text[:start] + _CUT + text[end + 2 :], _parsed(newest)
+    return text, None
 
 
 def version_event(
@@ -34,38 +96,31 @@ def version_event(
         for a deletion none, because nothing in the last version says when it went.
     :raises EventMalformed: no kind, name, uid or usable resourceVersion, or a field of wrong type.
     """
-    where = f"{source}:{line}"
-    kind = _text(document, "kind", "$", where)
-    api_version = _text(document, "apiVersion", "$", where)
-    metadata = document.get("metadata")
-    if not isinstance(metadata, dict):
-        raise _wrong("an object", metadata, "$.metadata", where)
-    fields = metadata.pop("managedFields", None)
-    resource_version = _text(metadata, "resourceVersion", "$.metadata", where)
-    if not (resource_version.isascii() and resource_version.isdigit()):
-        raise _wrong("a decimal number", resource_version, "$.metadata.resourceVersion", where)
-    revision = int(resource_version)
-    if revision > MAX_REVISION:
-        raise _wrong("a number below 2^63", resource_version, "$.metadata.resourceVersion", where)
+    try:
+        kind, api_version, metadata = document["kind"], document["apiVersion"], document["metadata"]
+        fields = metadata.pop("managedFields", None)
+        version, name, uid = metadata["resourceVersion"], metadata["name"], metadata["uid"]
+        namespace = metadata.get("namespace") or ""
+        if not (
+            version.isdecimal() and version.isascii() and kind and api_version and name and uid
+        ):
+            raise_fault(document, f"{source}:{line}")
+        group = api_version.rpartition("/")[0]
+        reference = Reference(group, kind, namespace, name, uid)
+        revision = int(version)
+    except (KeyError, TypeError, AttributeError, ValueError):
+        raise_fault(document, f"{source}:{line}")
+    if revision > MAX_REVISION or not _has_right_types(document, metadata, reference):
+        raise_fault(document, f"{source}:{line}")
     if observed_at is None and fields and verb != "deleted":
         observed_at = newest_time(fields)
-    namespace = metadata.get("namespace") or ""
-    if not isinstance(namespace, str):
-        raise _wrong("a string", namespace, "$.metadata.namespace", where)
-    group = api_version.rpartition("/")[0]
     if kind == "Secret" and not group:
         conceal_secret(document)
     return Event(
         kind=kind_of_version(group, kind, verb),
-        reference=Reference(
-            group,
-            kind,
-            namespace,
-            _text(metadata, "name", "$.metadata", where),
-            _text(metadata, "uid", "$.metadata", where),
-        ),
+        reference=reference,
         payload=canonical_json(document),
-        resource_version=resource_version,
+        resource_version=version,
         revision=revision,
         observed_at=observed_at,
         actor=actor,
@@ -75,6 +130,54 @@ def version_event(
     )
 
 
+def _has_right_types(
+    document: dict[str, Any], metadata: dict[str, Any], reference: Reference
+) -> bool:
+    """Say whether the fields that everything rests on have the types that Kubernetes gives them."""
+    spec, status = document.get("spec"), document.get("status")
+    labels, annotations = metadata.get("labels"), metadata.get("annotations")
+    return (
+        type(reference.kind) is type(reference.group) is type(reference.namespace) is str
+        and type(reference.name) is type(reference.uid) is str
+        and (labels is None or type(labels) is dict)
+        and (annotations is None or type(annotations) is dict)
+        and (
+            ((spec is None or type(spec) is dict) and (status is None or type(status) is dict))
+            or (reference.group, reference.kind) not in NOUNS
+        )
+    )
+
+
+def raise_fault(document: dict[str, Any], where: str) -> NoReturn:
+    """Raise for the first thing wrong with an object; one thing is.
+
+    :raises EventMalformed: always.
+    """
+    kind = _text(document, "kind", "$", where)
+    api_version = _text(document, "apiVersion", "$", where)
+    metadata = document.get("metadata")
+    if not isinstance(metadata, dict):
+        raise _wrong("an object", metadata, "$.metadata", where)
+    _text(metadata, "name", "$.metadata", where)
+    _text(metadata, "uid", "$.metadata", where)
+    version = _text(metadata, "resourceVersion", "$.metadata", where)
+    if not (version.isascii() and version.isdecimal()):
+        raise _wrong("a decimal number", version, "$.metadata.resourceVersion", where)
+    if len(version) > 19 or int(version) > MAX_REVISION:
+        raise _wrong("a number below 2^63", version, "$.metadata.resourceVersion", where)
+    if not isinstance(metadata.get("namespace") or "", str):
+        raise _wrong("a string", metadata["namespace"], "$.metadata.namespace", where)
+    for path, holder, field in (
+        ("$.metadata", metadata, "labels"),
+        ("$.metadata", metadata, "annotations"),
+        ("$", document, "spec"),
+        ("$", document, "status"),
+    ):
+        if not isinstance(holder.get(field) or {}, dict):
+            raise _wrong("an object", holder[field], f"{path}.{field}", where)
+    raise _wrong("an object of Kubernetes", f"{api_version} {kind}", "$", where)
+
+
 def conceal_secret(document: dict[str, Any]) -> None:
     """Take a Secret's content out of it: ``data``, ``stringData``, and kubectl's copy of them."""
     document.pop("data", None)
@@ -82,7 +185,7 @@ def conceal_secret(document: dict[str, Any]) -> None:
     metadata = document.get("metadata")
     annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
     if isinstance(annotations, dict):
-        annotations.pop("kubectl.kubernetes.io/last-applied-configuration", None)
+        annotations.pop(_LAST_APPLIED, None)
 
 
 def newest_time(managed_fields: Any) -> int | None:
@@ -98,11 +201,15 @@ def newest_time(managed_fields: Any) -> int | None:
         for entry in managed_fields
         if isinstance(entry, dict) and isinstance(entry.get("time"), str)
     ]
-    if not times:
-        return None
+    return _parsed(max(times, default=""))
+
+
+def _parsed(newest: str) -> int | None:
     # RFC 3339 in UTC with whole seconds sorts as text, and only the winner need be parsed.
+    if not newest:
+        return None
     try:
-        return parse_time(max(times))
+        return parse_time(newest)
     except ValueError:
         return None
 

@@ -1,0 +1,151 @@
+"""Compressed streams, by their first bytes; every fault in them is an input's fault."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import zlib
+from abc import abstractmethod
+from collections.abc import Callable
+from types import MappingProxyType
+from typing import TYPE_CHECKING, BinaryIO, Final, cast
+
+import zstandard
+
+from ..errors import InputError, InputTruncated
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+BUFFER = 2**18
+"""Bytes that are asked for at a time."""
+
+_CHUNK = 2**14
+"""Compressed bytes that are expanded at a time: small, because a byte can stand for thousands."""
+
+
+class Source(io.RawIOBase):
+    """A stream that is defined by how the next bytes are come by."""
+
+    @abstractmethod
+    def take(self, size: int) -> bytes | memoryview:
+        """Return from one to ``size`` bytes, or none at the end."""
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def readinto(self, target: WriteableBuffer) -> int:
+        """Fill a buffer as far as one piece goes; 0 at the end."""
+        view = memoryview(target).cast("B")
+        piece = self.take(len(view))
+        view[: len(piece)] = piece
+        return len(piece)
+
+    def buffered(self) -> BinaryIO:
+        """Return the stream with a buffer before it, which has lines and reads in full."""
+        return io.BufferedReader(self, BUFFER)
+
+
+class _Zstd(Source):
+    """A zstd stream of any number of frames; unlike the library's reader it notices a cut."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._frame = zstandard.ZstdDecompressor().decompressobj()
+        self._fed = False
+        self._ready = memoryview(b"")
+
+    def take(self, size: int) -> memoryview:
+        """Return the next bytes.
+
+        :raises EOFError: the stream ends inside a frame.
+        """
+        while not self._ready and self._expand():
+            pass
+        piece, self._ready = self._ready[:size], self._ready[size:]
+        return piece
+
+    def _expand(self) -> bool:
+        rest = b""
+        if self._frame.eof:
+            rest = self._frame.unused_data
+            self._frame = zstandard.ZstdDecompressor().decompressobj()
+            self._fed = False
+        chunk = rest or self._stream.read(_CHUNK)
+        if not chunk:
+            if self._fed:
+                raise EOFError
+            return False
+        self._fed = True
+        self._ready = memoryview(self._frame.decompress(chunk))
+        return True
+
+
+class Guarded(Source):
+    """A stream whose faults are told as an input's faults, with the input's name."""
+
+    def __init__(self, stream: BinaryIO, source: str) -> None:
+        self._stream = stream
+        self._source = source
+
+    def take(self, size: int) -> bytes:
+        """Return the next bytes.
+
+        :raises InputTruncated: the compressed data ends too early.
+        :raises InputError: it is damaged, or cannot be read.
+        """
+        try:
+            return self._stream.read(size)
+        except EOFError:
+            raise InputTruncated(
+                "the compressed data ends in the middle",
+                where=self._source,
+                now="fetch the file again, or unpack what there is of it and ingest that",
+            ) from None
+        except (zlib.error, lzma.LZMAError, zstandard.ZstdError, gzip.BadGzipFile) as fault:
+            raise InputError(
+                f"the compressed data is damaged: {fault}",
+                where=self._source,
+                now="fetch the file again",
+            ) from None
+        except OSError as fault:
+            raise InputError(
+                f"cannot be read: {fault.strerror or fault}", where=self._source
+            ) from None
+
+
+def _gzip(stream: BinaryIO) -> BinaryIO:
+    return cast("BinaryIO", gzip.GzipFile(fileobj=stream, mode="rb"))
+
+
+def _xz(stream: BinaryIO) -> BinaryIO:
+    return cast("BinaryIO", lzma.LZMAFile(stream))
+
+
+def _bz2(stream: BinaryIO) -> BinaryIO:
+    return cast("BinaryIO", bz2.BZ2File(stream))
+
+
+def _zstd(stream: BinaryIO) -> BinaryIO:
+    return _Zstd(stream).buffered()
+
+
+_MAGIC: Final = MappingProxyType(
+    {
+        b"\x1f\x8b": _gzip,
+        b"\xfd7zXZ\x00": _xz,
+        b"\x28\xb5\x2f\xfd": _zstd,
+        b"BZh": _bz2,
+    }
+)
+
+
+def decompressor(head: bytes) -> Callable[[BinaryIO], BinaryIO] | None:
+    """Return what unpacks a stream that begins with ``head``; None if it is not compressed."""
+    for magic, unpack in _MAGIC.items():
+        if head.startswith(magic):
+            return unpack
+    return None

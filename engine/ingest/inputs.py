@@ -1,0 +1,276 @@
+"""Paths to documents: files, folders, standard input, compressed or in archives, to any depth.
+
+The shell of ingest: it touches the file system, and hands binary streams to the formats. What a file
+is, is seen by its first bytes; names and suffixes say nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO, BinaryIO, cast
+
+import msgspec
+
+from ..errors import FormatUnknown, InputError, InputTruncated
+from .compression import BUFFER, Guarded, Source, decompressor
+
+STDIN = "-"
+HEAD = 2**16
+"""Bytes that a format may look at to recognise a document."""
+
+_MAX_DEPTH = 5
+"""Archives within archives."""
+
+_IN_MEMORY = 2**24
+_TAR_MAGIC, _TAR_MAGIC_AT = b"ustar", 257
+_ZIP_MAGICS = (b"PK\x03\x04", b"PK\x05\x06")
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class InputFile(msgspec.Struct, frozen=True):
+    """A file that was named or found.
+
+    :param path: as it will stand in events. :param named: given by itself, not found in a folder.
+    :param size: bytes on disk; 0 when there is no telling.
+    """
+
+    path: str
+    named: bool
+    size: int
+
+
+class Document(msgspec.Struct):
+    """Something to be recognised and read, before the next one is opened.
+
+    :param source: its name in events; members of archives are ``archive.tar.gz!member``.
+    :param name: its file name without compression suffixes, as a hint.
+    :param head: its first bytes, up to 64 KiB; ``stream`` still begins with them.
+    :param named: it was given by itself.
+    """
+
+    source: str
+    name: str
+    head: bytes
+    stream: BinaryIO
+    named: bool
+
+
+def find_files(
+    paths: Sequence[str], skip: Callable[[str, str], None] = lambda _path, _why: None
+) -> list[InputFile]:
+    """Return the files that paths stand for, each once, sorted by path; folders are searched.
+
+    :param skip: told (path, reason) of what is in a folder and no file.
+    :raises InputError: a path does not exist, or cannot be looked at.
+    """
+    found: dict[str, InputFile] = {}
+    for given in paths:
+        if given == STDIN:
+            found[given] = InputFile(given, named=True, size=0)
+            continue
+        path = Path(given)
+        try:
+            status = path.stat()
+        except FileNotFoundError:
+            raise InputError("there is no such file or folder", where=given) from None
+        except OSError as fault:
+            raise InputError(f"cannot be read: {fault.strerror}", where=given) from None
+        if not stat.S_ISDIR(status.st_mode):
+            size = status.st_size if stat.S_ISREG(status.st_mode) else 0
+            found[str(path)] = InputFile(str(path), named=True, size=size)
+            continue
+        for one in _in_folder(path, skip):
+            found.setdefault(one.path, one)
+    return [found[path] for path in sorted(found)]
+
+
+def _in_folder(folder: Path, skip: Callable[[str, str], None]) -> Iterator[InputFile]:
+    def refuse(fault: OSError) -> None:
+        raise InputError(f"cannot be read: {fault.strerror}", where=str(fault.filename))
+
+    for parent, _, names in os.walk(folder, onerror=refuse):
+        for name in names:
+            path = Path(parent, name)
+            try:
+                status = path.stat()
+            except OSError as fault:
+                skip(str(path), f"cannot be looked at: {fault.strerror}")
+                continue
+            if stat.S_ISREG(status.st_mode):
+                yield InputFile(str(path), named=False, size=status.st_size)
+            else:
+                skip(str(path), "no regular file")
+
+
+def documents(
+    file: InputFile,
+    *,
+    stdin: BinaryIO | None = None,
+    read: Callable[[int], None] = lambda _size: None,
+) -> Iterator[Document]:
+    """Yield the documents in a file: one, or one for each member of an archive.
+
+    A document's stream is good until the next document is asked for.
+
+    :param stdin: what ``-`` stands for; the process's own standard input by default.
+    :param read: told of bytes as they are read from disk.
+    :raises InputError: the file cannot be opened or is damaged (from here, or from the streams).
+    """
+    if file.path == STDIN:
+        raw: BinaryIO = stdin or sys.stdin.buffer
+        yield from _unpack(_buffered(raw, file.path, read), "standard input", file, 0)
+        return
+    with ExitStack() as stack:
+        try:
+            raw = stack.enter_context(Path(file.path).open("rb", buffering=0))
+        except OSError as fault:
+            raise InputError(f"cannot be opened: {fault.strerror}", where=file.path) from None
+        yield from _unpack(_buffered(raw, file.path, read), file.path, file, 0)
+
+
+class _Counted(Source):
+    """A stream that tells how much was read of it; what was read ahead comes first."""
+
+    def __init__(self, stream: BinaryIO, read: Callable[[int], None], ahead: bytes = b"") -> None:
+        self._stream = stream
+        self._read = read
+        self._ahead = memoryview(ahead)
+
+    def take(self, size: int) -> bytes | memoryview:
+        if self._ahead:
+            piece, self._ahead = self._ahead[:size], self._ahead[size:]
+            return piece
+        data = self._stream.read(size)
+        self._read(len(data))
+        return data
+
+
+def _buffered(stream: BinaryIO, source: str, read: Callable[[int], None]) -> BinaryIO:
+    return Guarded(_Counted(stream, read).buffered(), source).buffered()
+
+
+def _with_head(stream: BinaryIO) -> tuple[bytes, BinaryIO]:
+    """Read the first bytes of a stream; return them, and a stream that begins with them still."""
+    head = stream.read(HEAD).removeprefix(_BYTE_ORDER_MARK)
+    return head, _Counted(stream, lambda _size: None, ahead=head).buffered()
+
+
+def _unpack(stream: BinaryIO, source: str, file: InputFile, depth: int) -> Iterator[Document]:
+    if depth > _MAX_DEPTH:
+        raise InputError(
+            "archives within archives, too deep", where=source, now="unpack the outer ones first"
+        )
+    head, whole = _with_head(stream)
+    unpack = decompressor(head)
+    if unpack is not None:
+        inner = Guarded(unpack(whole), source).buffered()
+        yield from _unpack(inner, source, file, depth + 1)
+    elif head[_TAR_MAGIC_AT : _TAR_MAGIC_AT + len(_TAR_MAGIC)] == _TAR_MAGIC:
+        yield from _tar_members(whole, source, file, depth)
+    elif head.startswith(_ZIP_MAGICS):
+        yield from _zip_members(whole, source, file, depth)
+    else:
+        yield Document(source, _plain_name(source), head, whole, file.named and "!" not in source)
+
+
+def _plain_name(source: str) -> str:
+    name = source.rpartition("!")[2].rpartition("/")[2]
+    for suffix in (".gz", ".xz", ".zst", ".bz2"):
+        name = name.removesuffix(suffix)
+    return name
+
+
+def _tar_members(stream: BinaryIO, source: str, file: InputFile, depth: int) -> Iterator[Document]:
+    try:
+        with tarfile.open(fileobj=stream, mode="r|") as archive:
+            for member in archive:
+                opened = archive.extractfile(member) if member.isreg() else None
+                if opened is not None:
+                    name = f"{source}!{member.name.removeprefix('./')}"
+                    inner = _TarMember(opened, member.size, name).buffered()
+                    yield from _unpack(inner, name, file, depth + 1)
+                archive.members.clear()  # type: ignore[attr-defined]  # Or it would keep them all.
+    except (tarfile.TarError, EOFError) as fault:
+        raise InputTruncated(
+            f"the archive is damaged, or ends in the middle: {fault}",
+            where=source,
+            now="fetch the archive again",
+        ) from None
+
+
+class _TarMember(Source):
+    """A member of an archive; it must have the length that the archive says."""
+
+    def __init__(self, stream: IO[bytes], size: int, source: str) -> None:
+        self._stream = stream
+        self._left = size
+        self._source = source
+
+    def take(self, size: int) -> bytes:
+        piece = self._stream.read(min(size, self._left))
+        if not piece and self._left:
+            raise InputTruncated(
+                "the archive ends in the middle of this member",
+                where=self._source,
+                now="fetch the archive again",
+            )
+        self._left -= len(piece)
+        return piece
+
+
+def _zip_members(stream: BinaryIO, source: str, file: InputFile, depth: int) -> Iterator[Document]:
+    """Open a zip; its directory is at its end, so what cannot seek is copied first."""
+    with ExitStack() as stack:
+        if file.path == source and file.size:
+            seekable: BinaryIO = stack.enter_context(Path(file.path).open("rb"))
+        else:
+            copy = stack.enter_context(tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY))
+            while piece := stream.read(BUFFER):
+                copy.write(piece)
+            copy.seek(0)
+            seekable = cast("BinaryIO", copy)
+        try:
+            archive = stack.enter_context(zipfile.ZipFile(seekable))
+            for member in archive.infolist():
+                if not member.is_dir():
+                    name = f"{source}!{member.filename}"
+                    with archive.open(member) as opened:
+                        inner = _ZipMember(opened, name).buffered()
+                        yield from _unpack(inner, name, file, depth + 1)
+        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as fault:
+            raise InputError(
+                f"the archive cannot be read: {fault}",
+                where=source,
+                now="fetch it again; if it is encrypted, unpack it first",
+            ) from None
+
+
+class _ZipMember(Source):
+    """A member of a zip; a wrong checksum is found at its end."""
+
+    def __init__(self, stream: IO[bytes], source: str) -> None:
+        self._stream = stream
+        self._source = source
+
+    def take(self, size: int) -> bytes:
+        try:
+            return self._stream.read(size)
+        except (zipfile.BadZipFile, EOFError) as fault:
+            raise InputError(
+                f"this member of the archive is damaged: {fault}",
+                where=self._source,
+                now="fetch the archive again",
+            ) from None
+
+
+def unknown(document: Document, why: str, now: str) -> FormatUnknown:
+    """Return the error for a document that no format recognises."""
+    return FormatUnknown(f"cannot be ingested: {why}", where=document.source, now=now)

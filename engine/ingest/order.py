@@ -1,0 +1,264 @@
+"""One deterministic order of all events of one call, with bounded memory.
+
+Events are ordered by revision. What has none is placed after the revisions that its source told
+before it; a source without any revision (a log of the scheduler) is laid alongside by time. More
+events than fit in memory are sorted through temporary files.
+"""
+
+from __future__ import annotations
+
+import heapq
+import tempfile
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+from typing import IO, Self
+
+import msgspec
+
+from ..errors import InputError
+from ..events import Event, Reference
+
+LAST = 2**63 - 1
+FIRST = -(2**63)
+
+RUN_BYTES = 96 * 2**20
+"""Memory that events may take before they are written out, about; measured by their payloads."""
+
+_OVERHEAD = 900
+"""Bytes of an event in memory besides its payload."""
+
+_BLOCK = 64
+"""Events that are written and read together."""
+
+_OBSERVED = ".observed"
+_LOWER_BOUND = b'"exact":false'
+
+Keyed = tuple[int, int, int, int, Event]
+"""Revision, time, rank, order of reading; no two are alike in the last."""
+
+
+class _Row(msgspec.Struct, array_like=True, gc=False):
+    """An event with its key, as it is written out."""
+
+    key: tuple[int, int, int, int]
+    reference: tuple[str, str, str, str, str]
+    kind: str
+    payload: bytes
+    resource_version: str
+    revision: int | None
+    observed_at: int | None
+    actor: str
+    source: str
+    line: int
+    schema: int
+    cluster: str
+
+
+_ENCODE = msgspec.msgpack.Encoder().encode
+_DECODE = msgspec.msgpack.Decoder(list[_Row]).decode
+
+
+class EventOrder:
+    """Takes the events of one source after the other, and gives all of them in order.
+
+    The order depends on the sources and their sequence, not on ``run_bytes``. Use as a context: its
+    end removes what was written out.
+
+    :param run_bytes: how much may be held in memory at a time.
+    """
+
+    def __init__(self, *, run_bytes: int = RUN_BYTES) -> None:
+        self._placed = _Sorter(run_bytes)
+        self._timed = _Sorter(run_bytes)
+        self._number = 0
+        self._revision = FIRST
+        self._time = FIRST
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._placed.close()
+        self._timed.close()
+
+    def __len__(self) -> int:
+        return self._number
+
+    def begin_source(self) -> None:
+        """Say that the next event is of another source than the last."""
+        self._revision = FIRST
+        self._time = FIRST
+
+    def add(self, event: Event) -> None:
+        """Take the next event of a source.
+
+        :raises InputError: there is no space to write events out.
+        """
+        self._number += 1
+        revision, time = event.revision, event.observed_at
+        if time is not None and time > self._time:
+            self._time = time
+        if revision is None:
+            if self._revision == FIRST:
+                self._timed.add((0, self._time, 0, self._number, event))
+                return
+            revision = self._revision
+        elif revision > self._revision:
+            self._revision = revision
+        # Of one version told by several sources the first is kept: that which knows the time, and
+        # whether the object was created or changed.
+        rank = _rank(event) if event.kind.endswith(_OBSERVED) else 0
+        self._placed.add((revision, LAST if time is None else time, rank, self._number, event))
+
+    def events(self) -> Iterator[Event]:
+        """Yield all events in order; may be asked for once.
+
+        :raises InputError: what was written out cannot be read again.
+        """
+        timed = self._timed.sorted()
+        first = next(timed, None)
+        placed = self._placed.sorted()
+        if first is None:
+            for keyed in placed:
+                yield keyed[4]
+        else:
+            yield from _alongside(placed, chain([first], timed))
+
+
+def _rank(event: Event) -> int:
+    if event.kind != "list.observed":
+        return 1
+    return 3 if _LOWER_BOUND in event.payload else 2
+
+
+def _alongside(placed: Iterator[Keyed], timed: Iterator[Keyed]) -> Iterator[Event]:
+    """Lay events that have only a time between those that have a revision."""
+    now = FIRST
+    waiting = next(timed, None)
+    for keyed in placed:
+        time = keyed[4].observed_at
+        if time is not None and time > now:
+            now = time
+            while waiting is not None and waiting[1] < now:
+                yield waiting[4]
+                waiting = next(timed, None)
+        yield keyed[4]
+    if waiting is not None:
+        yield waiting[4]
+    for keyed in timed:
+        yield keyed[4]
+
+
+class _Sorter:
+    """Sorts more than memory holds: sorted runs in files, merged at the end."""
+
+    def __init__(self, run_bytes: int) -> None:
+        self._run_bytes = run_bytes
+        self._held: list[Keyed] = []
+        self._bytes = 0
+        self._runs: list[IO[bytes]] = []
+
+    def add(self, keyed: Keyed) -> None:
+        self._held.append(keyed)
+        self._bytes += len(keyed[4].payload) + _OVERHEAD
+        if self._bytes > self._run_bytes:
+            self._write_out()
+
+    def sorted(self) -> Iterator[Keyed]:
+        self._held.sort()
+        if not self._runs:
+            held, self._held = self._held, []
+            return iter(held)
+        self._write_out()
+        return heapq.merge(*(_read(run) for run in self._runs))
+
+    def close(self) -> None:
+        for run in self._runs:
+            run.close()
+        self._held = []
+
+    def _write_out(self) -> None:
+        self._held.sort()
+        try:
+            run = tempfile.TemporaryFile(prefix="plinian-")  # noqa: SIM115 - close() closes it
+            self._runs.append(run)
+            rows = map(_row, self._held)
+            while block := list(islice(rows, _BLOCK)):
+                text = _ENCODE(block)
+                run.write(len(text).to_bytes(4, "little"))
+                run.write(text)
+            run.flush()
+        except OSError as fault:
+            raise _no_space(fault) from None
+        self._held = []
+        self._bytes = 0
+
+
+def _no_space(fault: OSError) -> InputError:
+    return InputError(
+        f"a temporary file to sort events cannot be used: {fault.strerror or fault}",
+        where=str(fault.filename or tempfile.gettempdir()),
+        now="free some space, or set TMPDIR to a folder that has as much as the inputs unpacked",
+    )
+
+
+def _row(keyed: Keyed) -> _Row:
+    event = keyed[4]
+    reference = event.reference
+    return _Row(
+        keyed[:4],
+        (
+            reference.group,
+            reference.kind,
+            reference.namespace,
+            reference.name,
+            reference.uid,
+        ),
+        event.kind,
+        event.payload,
+        event.resource_version,
+        event.revision,
+        event.observed_at,
+        event.actor,
+        event.source,
+        event.line,
+        event.schema,
+        event.cluster,
+    )
+
+
+def _read(run: IO[bytes]) -> Iterator[Keyed]:
+    try:
+        run.seek(0)
+        while prefix := run.read(4):
+            yield from map(_keyed, _DECODE(run.read(int.from_bytes(prefix, "little"))))
+    except OSError as fault:
+        raise _no_space(fault) from None
+
+
+def _keyed(row: _Row) -> Keyed:
+    revision, time, rank, number = row.key
+    event = Event(
+        kind=row.kind,
+        reference=Reference(*row.reference),
+        payload=row.payload,
+        resource_version=row.resource_version,
+        revision=row.revision,
+        observed_at=row.observed_at,
+        actor=row.actor,
+        source=row.source,
+        line=row.line,
+        schema=row.schema,
+        cluster=row.cluster,
+    )
+    return revision, time, rank, number, event
+
+
+def in_order(sources: Iterable[Iterable[Event]], *, run_bytes: int = RUN_BYTES) -> Iterator[Event]:
+    """Yield the events of several sources in one order."""
+    with EventOrder(run_bytes=run_bytes) as order:
+        for source in sources:
+            order.begin_source()
+            for event in source:
+                order.add(event)
+        yield from order.events()

@@ -1,0 +1,76 @@
+"""All formats, in the order in which they are tried, and why a document may be of none."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from . import (
+    audit_log,
+    cache_dump,
+    object_list,
+    scenario,
+    scheduler_conf,
+    scheduler_log,
+    watch_stream,
+    yaml_documents,
+)
+from .formats import Format
+from .lists import excerpt_in
+
+FORMATS: Final[tuple[Format, ...]] = (
+    audit_log.FORMAT,
+    watch_stream.FORMAT,
+    scenario.FORMAT,
+    cache_dump.FORMAT,
+    scheduler_conf.FORMAT,
+    object_list.FORMAT,
+    yaml_documents.FORMAT,
+    scheduler_log.FORMAT,
+)
+"""The more telling a format's beginning is, the earlier it is tried."""
+
+_TEXT_TABLE = re.compile(rb"(?:NAMESPACE +)?NAME +[A-Z][A-Z()-]*(?: |$)", re.MULTILINE)
+_MANIFEST = re.compile(rb'(?m)^[{\s-]*"?(?:apiVersion|kind)"?\s*:')
+_BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
+_WHOLE = "fetch whole objects: kubectl get ... -o json"
+
+
+def recognise(head: bytes, name: str) -> Format | None:
+    """Return the format of a document by its first bytes (up to 64 KiB), None if none knows it.
+
+    :param name: the document's file name, a hint only.
+    """
+    for one in FORMATS:
+        if one.sniff(head, name):
+            return one
+    return None
+
+
+def why_unknown(head: bytes) -> tuple[str, str]:
+    """Return for a document of no format (what it seems to be, what to do instead)."""
+    if not head:
+        return "it is empty", "look whether the command that wrote it failed"
+    if head.startswith(_BYTE_ORDER_MARKS) or _is_utf16(head):
+        return (
+            "it is UTF-16 text, as PowerShell writes it",
+            "write it as UTF-8: kubectl ... | Out-File -Encoding utf8 FILE",
+        )
+    excerpt = excerpt_in(head)
+    if excerpt:
+        return f"its objects are excerpts ({excerpt})", _WHOLE
+    if _TEXT_TABLE.match(head):
+        return "it is a table for people, as kubectl prints without -o json", _WHOLE
+    if b"\0" in head:
+        return "it is binary", "see docs/how-to for what can be read"
+    if _MANIFEST.match(head) and b"kind" in head:
+        return (
+            "its objects have no resourceVersion: a manifest, not what a cluster stored",
+            "fetch the objects from the cluster: kubectl get ... -o json",
+        )
+    return "no format recognises it", "see docs/how-to for what can be read"
+
+
+def _is_utf16(head: bytes) -> bool:
+    return len(head) > 3 and (head[0] == 0) != (head[1] == 0) and head[:4].count(0) == 2

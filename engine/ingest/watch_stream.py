@@ -1,0 +1,239 @@
+"""Watch streams: lines of an API watch, or the documents that kubectl prints of one.
+
+A stream begins by telling what exists: ADDED for each object, in the order of names. An API watch
+ends this with a bookmark that says at which revision it was complete, which makes it a list. After a
+reconnection the stream tells all over again; that is seen by revisions that are not new.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import chain
+from types import MappingProxyType
+from typing import Any, BinaryIO
+
+import msgspec
+
+from ..errors import EventMalformed
+from ..events import Event, Reference, canonical_json
+from ..events.payloads import WatchInterrupted
+from .derived import extra_events
+from .formats import Context
+from .json_text import MAX_DOCUMENT, fault_of, json_documents, repeated_key
+from .lines import numbered_lines
+from .lists import EXCERPTS, excerpt_in, excerpt_refused, list_event, scope
+from .objects import decode_slim, version_event
+
+_TYPES = rb'"(?:ADDED|MODIFIED|DELETED|BOOKMARK|ERROR)"'
+_BEGIN = re.compile(
+    rb'\s*\{\s*(?:"type"\s*:\s*' + _TYPES + rb'|"object"\s*:\s*\{.*?"type"\s*:\s*' + _TYPES + rb")",
+    re.DOTALL,
+)
+_INITIAL_END = "k8s.io/initial-events-end"
+_VERBS = MappingProxyType({"ADDED": "created", "MODIFIED": "updated", "DELETED": "deleted"})
+_SPAN = msgspec.json.Decoder(msgspec.Raw).decode
+_DECODE_FAULTS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+_WRAPPER = len('{"type":"","object":}')
+_WRAPPER_QUOTES = 6
+_MARKER = len('"managedFields":0,')
+
+
+class WatchStream:
+    """Watch events, one per line or as documents one after the other.
+
+    The first run of ADDED becomes ``<noun>.observed``, later ones ``created``. A stream of which
+    the end is cut off is kept up to there, and noted.
+    """
+
+    name = "watch-stream"
+
+    def sniff(self, head: bytes, name: str) -> bool:  # noqa: ARG002 - the name says nothing here
+        """Recognise a JSON object with a watch event's type, and an object."""
+        return _BEGIN.match(head) is not None and b'"object"' in head and not excerpt_in(head)
+
+    def events(self, stream: BinaryIO, context: Context) -> Iterator[Event]:
+        """Yield versions in the order of the stream; ``list.observed`` where a list is complete."""
+        reader = _Reader(context)
+        first = stream.readline(MAX_DOCUMENT)
+        if not first.rstrip().endswith(b"}") or not _is_whole(first):
+            for line, text in json_documents(stream, context, head=first, cut_is_normal=True):
+                yield from reader.read(line, bytes(text), may_be_cut=False)
+            return
+        rest = ((line + 1, text) for line, text in numbered_lines(stream, context))
+        for line, text in chain([(1, first)], rest):
+            yield from reader.read(line, text, may_be_cut=text[-1:] != b"\n")
+
+
+def _is_whole(text: bytes) -> bool:
+    try:
+        _SPAN(text)
+    except _DECODE_FAULTS:
+        return False
+    return True
+
+
+class _Reader:
+    """What one stream has told so far."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._initial = True
+        self._highest = -1
+        self._last: Reference | None = None
+        # The objects of the list that the stream may be telling, and all namespaces seen.
+        self._listed: dict[str, str] = {}
+        self._listing = True
+        self._namespaces: dict[str, None] = {}
+
+    def read(self, line: int, text: bytes, *, may_be_cut: bool) -> Iterator[Event]:
+        """Yield what one watch event says."""
+        try:
+            value, written_at, slim = decode_slim(text, "object")
+        except _DECODE_FAULTS as fault:
+            if may_be_cut and not isinstance(fault, RecursionError):
+                self._context.notes.append(
+                    f"line {line} is cut off, as the recording ended; what came before it is kept"
+                )
+            else:
+                self._context.reject(fault_of(fault)[0], line=line)
+            return
+        kind, document = _parts(value)
+        if document is None or not isinstance(kind, str):
+            self._context.reject(
+                "expected a watch event: an object with type and object", line=line
+            )
+        elif kind in _VERBS:
+            cut = slim is not text
+            yield from self._version(kind, document, line, written_at, slim.rstrip(), cut=cut)
+        elif kind == "BOOKMARK":
+            yield from self._bookmark(document, line)
+        elif kind == "ERROR":
+            yield self._error(document, line)
+        else:
+            self._context.reject(f"no such watch event: {kind[:40]!r}", line=line, path="$.type")
+
+    def _version(
+        self,
+        kind: str,
+        document: dict[str, Any],
+        line: int,
+        written_at: int | None,
+        text: bytes,
+        *,
+        cut: bool,
+    ) -> Iterator[Event]:
+        if document.get("kind") in EXCERPTS:
+            raise excerpt_refused(str(document["kind"]), f"{self._context.source}:{line}")
+        try:
+            event = version_event(
+                document,
+                verb=_VERBS[kind],
+                source=self._context.source,
+                line=line,
+                cluster=self._context.cluster,
+                observed_at=None if kind == "DELETED" else written_at,
+            )
+        except EventMalformed as fault:
+            self._context.reject(fault.what.replace("$", "$.object", 1), line=line)
+            return
+        # Equal lengths prove that nothing was dropped; else white space, escapes or a repetition.
+        if len(text) != len(event.payload) + _WRAPPER + len(kind) + (_MARKER if cut else 0) and (
+            not self._says_it_once(text, event, 2 if cut else 0, line)
+        ):
+            return
+        if self._follow(kind, event):
+            event = msgspec.structs.replace(event, kind=f"{event.kind.partition('.')[0]}.observed")
+        yield event
+        if event.reference.kind == "ConfigMap":
+            yield from extra_events(document, event)
+
+    def _says_it_once(self, text: bytes, event: Event, quotes: int, line: int) -> bool:
+        if event.reference.kind == "Secret":
+            return True  # Its payload is not what the text says.
+        key = repeated_key(text, event.payload, quotes=_WRAPPER_QUOTES + quotes)
+        if key is not None:
+            self._context.reject(f"the key {key[:60]!r} occurs twice in one object", line=line)
+        return key is None
+
+    def _follow(self, kind: str, event: Event) -> bool:
+        """Keep track of the list being told; say whether the event belongs to one."""
+        reference, revision = event.reference, event.revision or 0
+        self._last = reference
+        self._namespaces[reference.namespace] = None
+        if kind == "ADDED":
+            if revision <= self._highest and not self._initial:
+                self._initial = self._listing = True  # Not new: the stream began again.
+            self._listed[reference.uid] = reference.namespace
+        else:
+            self._initial = False
+            if not self._listing:
+                self._listed.clear()
+            elif kind == "DELETED":
+                self._listed.pop(reference.uid, None)
+            else:
+                self._listed[reference.uid] = reference.namespace
+        self._highest = max(self._highest, revision)
+        return kind == "ADDED" and self._initial
+
+    def _bookmark(self, document: dict[str, Any], line: int) -> Iterator[Event]:
+        metadata = document.get("metadata")
+        annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+        if not isinstance(annotations, dict) or annotations.get(_INITIAL_END) != "true":
+            self._context.skip("bookmark")
+            return
+        kind, version = document.get("kind"), metadata.get("resourceVersion")  # type: ignore[union-attr]
+        group = str(document.get("apiVersion") or "").rpartition("/")[0]
+        if not isinstance(kind, str) or not isinstance(version, str) or not version.isdecimal():
+            self._context.reject("a bookmark without kind or resourceVersion", line=line)
+            return
+        listed, self._listed = self._listed, {}
+        self._initial = self._listing = False
+        namespaces = scope(group, kind, sorted(set(listed.values())), among=self._namespaces)
+        if self._context.partial_lists:
+            self._context.skip("bookmark")
+        elif namespaces is None:
+            self._context.skip("empty list that does not say of which namespaces")
+        else:
+            yield list_event(
+                self._context,
+                group=group,
+                kind=kind,
+                namespaces=namespaces,
+                uids=listed,
+                resource_version=version,
+                line=line,
+                exact=True,
+            )
+
+    def _error(self, status: dict[str, Any], line: int) -> Event:
+        """Make the event of an ERROR, after which the stream may begin anew."""
+        self._initial = self._listing = True
+        self._listed = {}
+        code = status.get("code")
+        last = self._last
+        return Event(
+            kind="watch.interrupted",
+            reference=Reference(last.group, last.kind) if last else Reference(),
+            payload=canonical_json(
+                WatchInterrupted(
+                    code=code if isinstance(code, int) else 0,
+                    reason=str(status.get("reason") or ""),
+                    message=str(status.get("message") or ""),
+                )
+            ),
+            source=self._context.source,
+            line=line,
+            cluster=self._context.cluster,
+        )
+
+
+def _parts(value: Any) -> tuple[Any, dict[str, Any] | None]:
+    if not isinstance(value, dict):
+        return None, None
+    document = value.get("object")
+    return value.get("type"), document if isinstance(document, dict) else None
+
+
+FORMAT = WatchStream()

@@ -1,0 +1,339 @@
+"""Ingest: from paths to events in a log, in one order, all or nothing.
+
+First everything is read and put in order; only if all of it could be read, appending begins. So an
+input with a fault stores nothing. An ingest that is interrupted while it appends is completed by the
+same call: what the log holds already is counted as known.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import islice
+from typing import BinaryIO, Final
+
+import msgspec
+
+from ..engine.errors import FormatUnknown, InputTruncated
+from ..engine.events import Event
+from ..engine.ingest.formats import Context, Format
+from ..engine.ingest.inputs import Document, InputFile, documents, find_files, unknown
+from ..engine.ingest.order import EventOrder
+from ..engine.ingest.registry import recognise, why_unknown
+from ..engine.log.store import MAIN, LogStore
+from ..engine.units import SECOND_US, format_time
+
+Progress = Callable[[str, int, int], None]
+"""Called with (``read`` or ``append``, how much is done, how much there is; 0 if not known)."""
+
+_UNDATED: Final = "klog"
+"""The format whose times lack a year; read last, when the others have told which it may be."""
+
+_EXAMPLES = 10
+_EMPTY = "it is empty"
+
+
+class IngestOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What the person says about the inputs.
+
+    :param cluster: the cluster that they are of.
+    :param skip_malformed: count malformed records and go on, instead of storing nothing.
+    :param partial_lists: lists are excerpts: absence from one means nothing.
+    :param year: in which the last line of a log without years was written. By default the year of
+        the latest time in the other inputs of the call, or else in the log.
+    :param branch: of the log, to append to.
+    :param batch_size: events that are committed together.
+    """
+
+    cluster: str = "default"
+    skip_malformed: bool = False
+    partial_lists: bool = False
+    year: int | None = None
+    branch: str = MAIN
+    batch_size: int = 1000
+
+
+class SkippedFile(msgspec.Struct, frozen=True):
+    """A file of a folder or an archive that was left out, and why."""
+
+    source: str
+    reason: str
+
+
+class IngestSummary(msgspec.Struct, kw_only=True):
+    """What one call did.
+
+    :param appended: events that were new. :param known: events that the log held already.
+    :param kinds: new events by kind. :param formats: documents read, by format.
+    :param skipped: records left out, by reason; ``malformed`` are those with a fault.
+    :param skipped_files: what was found in folders and archives and not read.
+    :param malformed: the first faults, as messages.
+    :param notes: what else to know about the inputs, each with the input it is about.
+    :param first_revision: and ``last_revision``: least and greatest in the inputs.
+    :param first_observed: and ``last_observed``: the same of times, RFC 3339.
+    :param last_position: of the log's branch, afterwards.
+    """
+
+    appended: int = 0
+    known: int = 0
+    kinds: dict[str, int] = {}
+    formats: dict[str, int] = {}
+    skipped: dict[str, int] = {}
+    skipped_files: list[SkippedFile] = []
+    malformed: list[str] = []
+    notes: list[str] = []
+    first_revision: int | None = None
+    last_revision: int | None = None
+    first_observed: str | None = None
+    last_observed: str | None = None
+    last_position: int = 0
+
+
+def ingest(
+    store: LogStore,
+    paths: Sequence[str],
+    options: IngestOptions | None = None,
+    progress: Progress | None = None,
+    *,
+    stdin: BinaryIO | None = None,
+) -> IngestSummary:
+    """Read inputs, put their events in one order, and append those that the log does not hold.
+
+    The order does not depend on the order of ``paths``.
+
+    :param paths: files, folders, or ``-`` for standard input.
+    :param stdin: what ``-`` stands for, if not the process's own.
+    :raises FormatUnknown: a file that was named is of no known format, or nothing was.
+    :raises InputError: an input is missing, damaged or malformed; then nothing was appended.
+    :raises LogUnavailable: the log went away; whole batches may have been appended.
+    """
+    options = options or IngestOptions()
+    with EventOrder() as order:
+        reading = _Reading(options, order, progress or _silent, stdin)
+        reading.read(paths, store)
+        summary = reading.summary
+        _append(store, reading, options, progress or _silent)
+    summary.last_position = store.last(options.branch)
+    return summary
+
+
+def _silent(_phase: str, _done: int, _total: int) -> None:
+    """Show no progress."""
+
+
+class _Reading:
+    """The first half: inputs to events in order, and what is to be told about it."""
+
+    def __init__(
+        self,
+        options: IngestOptions,
+        order: EventOrder,
+        progress: Progress,
+        stdin: BinaryIO | None,
+    ) -> None:
+        self.summary = IngestSummary()
+        self.order = order
+        self.pages: frozenset[tuple[str, str, int]] = frozenset()
+        self._options = options
+        self._progress = progress
+        self._stdin = stdin
+        self._total = 0
+        self._done = 0
+        self._last_observed: int | None = None
+        self._undated: dict[str, list[str]] = {}
+
+    def read(self, paths: Sequence[str], store: LogStore) -> None:
+        """Read everything; logs without years after all else."""
+        files = find_files(paths, self._skip_file)
+        self._total = sum(file.size for file in files)
+        for file in files:
+            self._read_file(file, self._options.year, None)
+        year = self._year(store)
+        for file in files:
+            if file.path in self._undated:
+                self._read_file(file, year, frozenset(self._undated[file.path]))
+        if not self.summary.formats:
+            self._refuse_all(paths)
+
+    def _read_file(self, file: InputFile, year: int | None, only: frozenset[str] | None) -> None:
+        """Read the documents of a file; ``only`` those, if given."""
+        try:
+            for document in documents(file, stdin=self._stdin, read=self._advance):
+                if only is None or document.source in only:
+                    self._read_document(file, document, year, final=only is not None)
+        except InputTruncated as fault:
+            if not self._options.skip_malformed:
+                raise
+            self._reject(str(fault))
+
+    def _read_document(
+        self, file: InputFile, document: Document, year: int | None, *, final: bool
+    ) -> None:
+        found = recognise(document.head, document.name)
+        if found is None:
+            self._leave_out(document)
+            return
+        if found.name == _UNDATED and year is None and not final and self._may_reopen(file):
+            self._undated.setdefault(file.path, []).append(document.source)
+            return
+        context = Context(
+            source=document.source,
+            cluster=self._options.cluster,
+            year=year,
+            partial_lists=self._options.partial_lists,
+            skip_malformed=self._options.skip_malformed,
+        )
+        formats = self.summary.formats
+        formats[found.name] = formats.get(found.name, 0) + 1
+        try:
+            self._take(found, document, context)
+        finally:
+            self._report(context)
+
+    def _take(self, found: Format, document: Document, context: Context) -> None:
+        self.order.begin_source()
+        add, last = self.order.add, self._last_observed
+        try:
+            for event in found.events(document.stream, context):
+                add(event)
+                time = event.observed_at
+                if time is not None and (last is None or time > last):
+                    last = time
+        finally:
+            self._last_observed = last
+
+    def _may_reopen(self, file: InputFile) -> bool:
+        return file.size > 0
+
+    def _leave_out(self, document: Document) -> None:
+        why, now = why_unknown(document.head)
+        if document.named and why != _EMPTY:
+            raise unknown(document, why, now)
+        self._skip_file(document.source, why)
+
+    def _skip_file(self, source: str, reason: str) -> None:
+        self.summary.skipped_files.append(SkippedFile(source, reason))
+
+    def _refuse_all(self, paths: Sequence[str]) -> None:
+        """Raise because nothing was recognised, naming the first few files and why."""
+        skipped = self.summary.skipped_files
+        if len(skipped) == 1:
+            what = f"cannot be ingested: {skipped[0].reason}"
+            where = skipped[0].source
+        else:
+            few = "; ".join(f"{one.source}: {one.reason}" for one in skipped[:5])
+            more = f"; and {len(skipped) - 5} more" if len(skipped) > 5 else ""
+            what = f"nothing in it can be ingested ({few}{more})" if few else "it holds no files"
+            where = ", ".join(paths[:3])
+        raise FormatUnknown(what, where=where, now="see docs/how-to for what can be read")
+
+    def _year(self, store: LogStore) -> int | None:
+        """Return the year that is taken for logs without one; None if nothing tells."""
+        if self._options.year is not None or not self._undated:
+            return self._options.year
+        last = self._last_observed
+        if last is None:
+            branch = self._options.branch
+            extent = store.extent(
+                known=store.last(branch), cluster=self._options.cluster, branch=branch
+            )
+            last = extent.last_observed
+        if last is None:
+            return None
+        year = datetime.fromtimestamp(last // SECOND_US, UTC).year
+        self.summary.notes.append(
+            f"the year of logs without one is taken to be {year}; --year says otherwise"
+        )
+        return year
+
+    def _report(self, context: Context) -> None:
+        """Add what a document left in its context to the summary."""
+        summary = self.summary
+        for reason, count in context.skipped.items():
+            summary.skipped[reason] = summary.skipped.get(reason, 0) + count
+        summary.malformed += context.malformed[: _EXAMPLES - len(summary.malformed)]
+        summary.notes += [f"{context.source}: {note}" for note in context.notes]
+        self.pages |= frozenset(context.pages)
+
+    def _reject(self, fault: str) -> None:
+        self.summary.skipped["malformed"] = self.summary.skipped.get("malformed", 0) + 1
+        if len(self.summary.malformed) < _EXAMPLES:
+            self.summary.malformed.append(fault)
+
+    def _advance(self, size: int) -> None:
+        self._done += size
+        self._progress("read", self._done, max(self._total, self._done))
+
+
+def _append(store: LogStore, reading: _Reading, options: IngestOptions, progress: Progress) -> None:
+    summary, total = reading.summary, len(reading.order)
+    events = _without_pages(reading)
+    kinds: Counter[str] = Counter()
+    unnamed: Counter[str] = Counter()
+    reach = _Reach()
+    done = 0
+    while batch := list(islice(events, options.batch_size)):
+        appended = store.append(batch, branch=options.branch)
+        summary.appended += len(appended.appended)
+        summary.known += appended.known
+        kinds.update(batch[index].kind for index in appended.appended)
+        unnamed.update(_kind_of(event) for event in batch if event.kind.startswith("object."))
+        reach.widen(batch)
+        done += len(batch)
+        progress("append", done, total)
+    summary.kinds = dict(sorted(kinds.items()))
+    if unnamed:
+        known = ", ".join(f"{kind} ({count})" for kind, count in sorted(unnamed.items()))
+        summary.notes.append(f"kinds without a name of their own, kept as object.*: {known}")
+    summary.first_revision, summary.last_revision = reach.revisions
+    summary.first_observed, summary.last_observed = reach.times()
+
+
+def _kind_of(event: Event) -> str:
+    reference = event.reference
+    return f"{reference.kind}.{reference.group}" if reference.group else reference.kind
+
+
+def _without_pages(reading: _Reading) -> Iterator[Event]:
+    """Leave out what the last page of a list says as a whole: the page does not tell itself."""
+    pages = reading.pages
+    for event in reading.order.events():
+        if pages and event.kind == "list.observed":
+            reference = event.reference
+            if (reference.group, reference.kind, event.revision) in pages:
+                reason = "completeness of a list that is a page of a larger one"
+                skipped = reading.summary.skipped
+                skipped[reason] = skipped.get(reason, 0) + 1
+                continue
+        yield event
+
+
+class _Reach:
+    """The least and the greatest revision and time of some events."""
+
+    def __init__(self) -> None:
+        self.revisions: tuple[int | None, int | None] = (None, None)
+        self._times: tuple[int | None, int | None] = (None, None)
+
+    def widen(self, batch: Sequence[Event]) -> None:
+        """Take some more events into account."""
+        revisions = [event.revision for event in batch if event.revision is not None]
+        self.revisions = _widened(self.revisions, revisions)
+        times = [event.observed_at for event in batch if event.observed_at is not None]
+        self._times = _widened(self._times, times)
+
+    def times(self) -> tuple[str | None, str | None]:
+        """Return the least and the greatest time as text."""
+        first, last = self._times
+        return (
+            None if first is None else format_time(first),
+            None if last is None else format_time(last),
+        )
+
+
+def _widened(
+    reach: tuple[int | None, int | None], values: list[int]
+) -> tuple[int | None, int | None]:
+    all_values = [*values, *(value for value in reach if value is not None)]
+    return (min(all_values), max(all_values)) if all_values else (None, None)
