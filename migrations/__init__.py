@@ -95,7 +95,8 @@ def connected(location: Location, *, create: bool = False) -> Iterator[Connectio
             where=location.shown,
             now="check the path, or make a log with: plinian ingest --log PATH …",
         )
-    engine = create_engine(_sqlalchemy_url(location), poolclass=NullPool)
+    arguments = {"client_encoding": "utf8"} if location.database == "postgres" else {}
+    engine = create_engine(_sqlalchemy_url(location), poolclass=NullPool, connect_args=arguments)
     if location.database == "sqlite":
         event.listen(engine, "connect", _own_transactions)
         event.listen(engine, "begin", _begin_immediate)

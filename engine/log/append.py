@@ -6,7 +6,7 @@ order of commits, and a crash leaves the whole batch or nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 import msgspec
@@ -177,11 +177,11 @@ def _store(
 ) -> None:
     """Insert a batch: its events, the batch row that commits to them, and the new head."""
     first, last = head.position + 1, head.position + len(fresh)
-    leaves = [
-        event_hash(row.event, branch=branch, position=position)
-        for position, row in enumerate(fresh, first)
-    ]
-    database.insert_events(_rows(names, packer, fresh, branch_id=head.branch_id, first=first))
+    leaves: list[bytes] = []
+    symbols = names.symbol_ids(
+        text for row in fresh for text in (row.event.kind, row.event.source, row.event.actor)
+    )
+    database.insert_events(_rows(packer, symbols, fresh, leaves, branch=branch, head=head))
     root = merkle_root(leaves)
     recorded_at = max(now, head.recorded_at)  # a clock that steps back must not reorder batches
     digest = batch_hash(
@@ -209,35 +209,40 @@ def _store(
 
 
 def _rows(
-    names: Names, packer: Packer, fresh: Sequence[Fresh], *, branch_id: int, first: int
-) -> list[Row]:
-    symbols = names.symbol_ids(
-        text for row in fresh for text in (row.event.kind, row.event.source, row.event.actor)
-    )
-    rows: list[Row] = []
-    for position, row in enumerate(fresh, first):
+    packer: Packer,
+    symbols: Mapping[str, int],
+    fresh: Sequence[Fresh],
+    leaves: list[bytes],
+    *,
+    branch: str,
+    head: Head,
+) -> Iterator[Row]:
+    """Yield the rows to insert, and leave the hash of each in ``leaves``.
+
+    One pass in which nothing but one row is held, so that the database works while the next is made.
+    """
+    branch_id, pack, add = head.branch_id, packer.pack, leaves.append
+    for position, row in enumerate(fresh, head.position + 1):
         event = row.event
         revision, actor = event.revision, event.actor
-        codec, dictionary, payload = packer.pack(event.payload)
+        codec, dictionary, payload = pack(event.payload)
+        add(event_hash(event, branch=branch, position=position))
         usual = "" if revision is None else str(revision)
-        rows.append(
-            (
-                branch_id,
-                row.effect,
-                event.schema,
-                codec,
-                position,
-                revision,
-                event.observed_at,
-                row.object_id,
-                symbols[event.kind],
-                symbols[event.source],
-                event.line,
-                symbols[actor] if actor else None,
-                dictionary,
-                None if event.resource_version == usual else event.resource_version,
-                row.identity,
-                payload,
-            )
+        yield (
+            branch_id,
+            row.effect,
+            event.schema,
+            codec,
+            position,
+            revision,
+            event.observed_at,
+            row.object_id,
+            symbols[event.kind],
+            symbols[event.source],
+            event.line,
+            symbols[actor] if actor else None,
+            dictionary,
+            None if event.resource_version == usual else event.resource_version,
+            row.identity,
+            payload,
         )
-    return rows

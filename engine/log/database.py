@@ -6,13 +6,15 @@ differs: connecting, locking, bulk insertion, waiting for news, and what errors 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 from .location import Location
 
 Row = tuple[Any, ...]
+
+_V = TypeVar("_V", bytes, str)
 
 EVENT_COLUMNS = (
     "branch_id",
@@ -63,7 +65,7 @@ class Database(Protocol):
     def alone(self) -> AbstractContextManager[None]:
         """Keep other threads from this connection."""
 
-    def insert_events(self, rows: Iterator[Row]) -> None:
+    def insert_events(self, rows: Iterable[Row]) -> None:
         """Insert rows of ``event``, in the order of :data:`EVENT_COLUMNS`."""
 
     def versions(self, branch: int, until: int, keys: Sequence[tuple[int, int]]) -> list[Row]:
@@ -72,6 +74,9 @@ class Database(Protocol):
 
     def identities(self, branch: int, until: int, keys: Sequence[tuple[int, bytes]]) -> list[Row]:
         """Return (effect, identity) of a branch's events with these up to a position."""
+
+    def ids_of(self, table: str, column: str, values: Sequence[_V]) -> dict[_V, int]:
+        """Return the ids of those rows whose column has one of these values."""
 
     def any_of(self, column: str) -> str:
         """Return SQL that holds if a column is in the list bound to one placeholder."""

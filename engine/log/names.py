@@ -46,13 +46,10 @@ class Names:
         wanted = set(texts)
         self._shrink(self._symbols)
         found = {text: self._symbols[text] for text in wanted if text in self._symbols}
-        fresh = []
-        for text in sorted(wanted - found.keys()):
-            rows = self._database.rows("SELECT id FROM symbol WHERE text = ?", (text,))
-            if rows:
-                found[text] = rows[0][0]
-            else:
-                fresh.append(text)
+        if len(found) < len(wanted):
+            missing = sorted(wanted - found.keys())
+            found |= self._database.ids_of("symbol", "text", missing)
+        fresh = sorted(wanted - found.keys())
         if fresh:
             first = self._next_id("symbol")
             found |= {text: first + index for index, text in enumerate(fresh)}
@@ -97,10 +94,9 @@ class Names:
         return [objects[key] for key in keys]
 
     def _find_objects(self, keys: Sequence[tuple[str, Reference]]) -> None:
-        for key in keys:
-            rows = self._database.rows("SELECT id FROM object WHERE key = ?", (object_key(*key),))
-            if rows:
-                self._objects[key] = rows[0][0]
+        by_key = {object_key(*key): key for key in keys}
+        for digest, number in self._database.ids_of("object", "key", list(by_key)).items():
+            self._objects[by_key[digest]] = number
 
     def _add_objects(self, keys: Sequence[tuple[str, Reference]]) -> None:
         if not keys:

@@ -165,7 +165,7 @@ class Reader:
         return int(
             self._database.rows(
                 "SELECT count(*) FROM (SELECT 1 FROM event WHERE branch_id = ?"  # noqa: S608
-                f" AND revision BETWEEN ? AND ? LIMIT {MANY_POSITIONS + 1}) AS some",
+                f" AND revision BETWEEN ? AND ? LIMIT {MANY_POSITIONS + 1}) AS found",
                 (part.branch_id, low, high),
             )[0][0]
         )

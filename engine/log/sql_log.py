@@ -33,6 +33,10 @@ from .store import (
 from .verify import Progress, verify
 
 
+_LONG = 60.0
+"""Seconds after which a follower looks again even if nobody woke it up."""
+
+
 def wall_clock() -> int:
     """Return the time in microseconds since 1970 UTC."""
     return time.time_ns() // 1000
@@ -104,7 +108,7 @@ class SqlLog:
             waited = time.monotonic() - quiet_since
             if timeout is not None and waited >= timeout:
                 return
-            self._database.wait(poll if timeout is None else timeout - waited, poll)
+            self._database.wait(_LONG if timeout is None else timeout - waited, poll)
 
     def scan(self, window: Window, *, after_position: int = 0) -> Iterator[Chunk]:
         """Yield the events of a window that have an effect on truth, in position order."""

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import RLock
-from typing import Literal
+from typing import Literal, TypeVar
 
 from ..errors import LogCorrupt, LogError, LogNotFound, LogUnavailable
 from .database import EVENT_COLUMNS, Row
 from .location import Location
+
+_V = TypeVar("_V", bytes, str)
 
 APPLICATION_ID = 0x506C696E
 """``Plin``; in the file's header, so that ``file`` and we recognise a log."""
@@ -118,7 +120,7 @@ class SqliteDatabase:
         with self._lock:
             yield
 
-    def insert_events(self, rows: Iterator[Row]) -> None:
+    def insert_events(self, rows: Iterable[Row]) -> None:
         """Insert rows of ``event``."""
         with self._guard():
             self._connection.executemany(_INSERT_EVENT, rows)
@@ -137,6 +139,15 @@ class SqliteDatabase:
         with self._guard():
             for effect, identity in keys:
                 found += self._connection.execute(_IDENTITY, (branch, effect, identity, until))
+        return found
+
+    def ids_of(self, table: str, column: str, values: Sequence[_V]) -> dict[_V, int]:
+        """Return the ids of those rows whose column has one of these values."""
+        sql = f"SELECT {column}, id FROM {table} WHERE {column} = ?"  # noqa: S608 -- our names
+        found: dict[_V, int] = {}
+        with self._guard():
+            for value in values:
+                found.update(self._connection.execute(sql, (value,)))
         return found
 
     def any_of(self, column: str) -> str:

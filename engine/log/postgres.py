@@ -1,0 +1,280 @@
+"""Postgres underneath a log: one schema per log, many readers, writers one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+from threading import RLock
+from typing import Any, Literal, LiteralString, TypeVar
+
+import psycopg
+from psycopg import errors, sql as psql
+from psycopg.conninfo import conninfo_to_dict
+
+from ..errors import LogCorrupt, LogError, LogNotFound, LogUnavailable
+from .database import EVENT_COLUMNS, Row
+from .location import Location
+
+_V = TypeVar("_V", bytes, str)
+
+CONNECT_SECONDS = 10
+BUSY_SECONDS = 30
+"""How long a writer waits for another one before it gives up."""
+
+_TYPES = {
+    "branch_id": "int2",
+    "effect": "int2",
+    "schema": "int2",
+    "codec": "int2",
+    "position": "int8",
+    "revision": "int8",
+    "observed_at": "int8",
+    "object_id": "int4",
+    "kind_id": "int4",
+    "source_id": "int4",
+    "line": "int4",
+    "actor_id": "int4",
+    "dictionary_id": "int4",
+    "resource_version": "text",
+    "identity": "bytea",
+    "payload": "bytea",
+}
+_COPY = f"COPY event ({', '.join(EVENT_COLUMNS)}) FROM STDIN (FORMAT BINARY)"
+_VERSIONS = (
+    "SELECT e.revision, e.object_id, e.effect, e.actor_id"
+    " FROM unnest(%s::bigint[], %s::int[]) AS k (revision, object_id)"
+    " JOIN event e ON e.branch_id = %s AND e.revision = k.revision AND e.object_id = k.object_id"
+    " WHERE e.position <= %s"
+)
+_IDENTITIES = (
+    "SELECT e.effect, e.identity"
+    " FROM unnest(%s::smallint[], %s::bytea[]) AS k (effect, identity)"
+    " JOIN event e ON e.branch_id = %s AND e.effect = k.effect AND e.identity = k.identity"
+    " WHERE e.position <= %s"
+)
+
+
+class PostgresDatabase:
+    """A :class:`~.database.Database` in one schema of a Postgres database."""
+
+    name: Literal["sqlite", "postgres"] = "postgres"
+
+    def __init__(
+        self, location: Location, *, read_only: bool = False, busy_seconds: float = BUSY_SECONDS
+    ) -> None:
+        self.location = location
+        self.read_only = read_only
+        self._lock = RLock()
+        self._listener: psycopg.Connection[Row] | None = None
+        with self._guard():
+            self._connection = self._connect()
+            try:
+                self._enter(busy_seconds)
+            except BaseException:
+                self._connection.close()
+                raise
+
+    def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[Row]:
+        """Return all rows of a query."""
+        with self._lock, self._guard(), self._connection.cursor(binary=True) as cursor:
+            return cursor.execute(_translated(sql), parameters).fetchall()
+
+    def stream(self, sql: str, parameters: Sequence[object] = ()) -> Iterator[list[Row]]:
+        """Yield a large result in lists of rows; only within :meth:`reading`."""
+        with self._connection.cursor(name="stream", binary=True) as cursor:
+            with self._guard():
+                cursor.execute(_translated(sql), parameters)
+            while True:
+                with self._guard():
+                    rows = cursor.fetchmany(2048)
+                if not rows:
+                    return
+                yield rows
+
+    def run(self, sql: str, parameters: Sequence[object] = ()) -> int:
+        """Run a statement and return how many rows it touched."""
+        with self._lock, self._guard():
+            return self._connection.execute(_translated(sql), parameters).rowcount
+
+    def run_many(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
+        """Run a statement once for each row."""
+        with self._lock, self._guard(), self._connection.cursor() as cursor:
+            cursor.executemany(_translated(sql), rows)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Hold the log's one row: commit at the end, roll back on any exception."""
+        if self.read_only:
+            raise LogUnavailable("the log was opened for reading only", where=self.location.shown)
+        with self._transaction("BEGIN"):
+            # READ COMMITTED: what is read once the row is ours includes the last writer's commit.
+            with self._guard():
+                self._connection.execute("SELECT 1 FROM log FOR UPDATE")
+            yield
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Hold one unchanging view of the log."""
+        with self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"):
+            yield
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep other threads from this connection."""
+        with self._lock:
+            yield
+
+    def insert_events(self, rows: Iterable[Row]) -> None:
+        """Insert rows of ``event`` by binary COPY; the server works while the next are made."""
+        with self._guard(), self._connection.cursor() as cursor, cursor.copy(_COPY) as copy:
+            copy.set_types([_TYPES[column] for column in EVENT_COLUMNS])
+            for row in rows:
+                copy.write_row(row)
+
+    def versions(self, branch: int, until: int, keys: Sequence[tuple[int, int]]) -> list[Row]:
+        """Return (revision, object, effect, actor) of the events with these keys."""
+        return self._matching(_VERSIONS, keys, branch, until)
+
+    def identities(self, branch: int, until: int, keys: Sequence[tuple[int, bytes]]) -> list[Row]:
+        """Return (effect, identity) of the events with these keys."""
+        return self._matching(_IDENTITIES, keys, branch, until)
+
+    def ids_of(self, table: str, column: str, values: Sequence[_V]) -> dict[_V, int]:
+        """Return the ids of those rows whose column has one of these values."""
+        rows = self.rows(
+            f"SELECT {column}, id FROM {table} WHERE {column} = ANY(?)",  # noqa: S608 -- our names
+            (list(values),),
+        )
+        return dict(rows) if values else {}
+
+    def any_of(self, column: str) -> str:
+        """Return SQL that holds if a column is in the list bound to one placeholder."""
+        return f"{column} = ANY(?::bigint[])"
+
+    def listed(self, values: Sequence[int]) -> object:
+        """Return integers as the parameter that :meth:`any_of` wants."""
+        return list(values)
+
+    def tell(self, branch: str, last: int) -> None:
+        """Notify followers; Postgres delivers it when the transaction commits."""
+        self.run("SELECT pg_notify(?, ?)", (self._channel(), f"{branch}@{last}"))
+
+    def wait(self, seconds: float, poll: float) -> None:
+        """Sleep until an append notifies, at most so many seconds; ``poll`` is not needed.
+
+        The first call returns at once: what was appended before it listened must be looked for.
+        """
+        del poll
+        with self._guard():
+            if self._listener is None:
+                self._listener = self._connect()
+                self._listener.execute(
+                    psql.SQL("LISTEN {}").format(psql.Identifier(self._channel()))
+                )
+                return
+            for _ in self._listener.notifies(timeout=max(0.0, seconds), stop_after=1):
+                return
+
+    def size(self) -> int:
+        """Return the bytes of the schema's tables and indexes."""
+        return int(
+            self.rows(
+                "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c"
+                " JOIN pg_namespace n ON n.oid = c.relnamespace"
+                " WHERE n.nspname = current_schema() AND c.relkind = 'r'"
+            )[0][0]
+        )
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        with self._lock:
+            self._connection.close()
+            if self._listener is not None:
+                self._listener.close()
+
+    def _connect(self) -> psycopg.Connection[Row]:
+        given = conninfo_to_dict(self.location.conninfo)
+        return psycopg.connect(
+            self.location.conninfo,
+            autocommit=True,
+            application_name="plinian",
+            client_encoding="utf8",
+            connect_timeout=given.get("connect_timeout", CONNECT_SECONDS),
+        )
+
+    def _enter(self, busy_seconds: float) -> None:
+        run = self._connection.execute
+        if not run(
+            "SELECT 1 FROM pg_namespace WHERE nspname = %s", (self.location.schema,)
+        ).fetchone():
+            raise LogNotFound(
+                f"the database has no schema {self.location.schema!r}",
+                where=self.location.shown,
+                now="check ?schema=… of the URL, or make a log with: plinian ingest --log URL …",
+            )
+        run("SELECT set_config('search_path', %s, false)", (self.location.quoted_schema,))
+        run("SELECT set_config('lock_timeout', %s, false)", (f"{int(busy_seconds * 1000)}ms",))
+        if self.read_only:
+            run("SET default_transaction_read_only = on")
+
+    def _matching(
+        self, sql: str, keys: Sequence[tuple[int, Any]], branch: int, until: int
+    ) -> list[Row]:
+        if not keys:
+            return []
+        left, right = zip(*keys, strict=True)
+        with self._guard(), self._connection.cursor(binary=True) as cursor:
+            return cursor.execute(sql, (list(left), list(right), branch, until)).fetchall()
+
+    def _channel(self) -> str:
+        return f"plinian:{self.location.schema}"[:63]
+
+    @contextmanager
+    def _transaction(self, begin: LiteralString) -> Iterator[None]:
+        with self._lock:
+            with self._guard():
+                self._connection.execute(begin)
+            try:
+                yield
+                with self._guard():
+                    self._connection.execute("COMMIT")
+            except BaseException:
+                # With the connection gone the server has rolled back already.
+                with suppress(psycopg.Error):
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _guard(self) -> Iterator[None]:
+        try:
+            yield
+        except psycopg.Error as fault:
+            raise _explained(fault, self.location.shown) from fault
+
+
+@lru_cache(maxsize=512)
+def _translated(sql: str) -> str:
+    return sql.replace("?", "%s")
+
+
+def _explained(fault: psycopg.Error, where: str) -> LogError:
+    what = str(fault).strip().partition("\n")[0]
+    if isinstance(fault, errors.DataCorrupted | errors.IndexCorrupted):
+        return LogCorrupt(
+            f"the database is damaged: {what}",
+            position=0,
+            where=where,
+            now="restore a copy, or ingest the inputs again into a new log",
+        )
+    if isinstance(fault, errors.LockNotAvailable):
+        now = "wait until the other writer is done, or stop it"
+    elif isinstance(fault, errors.DiskFull | errors.OutOfMemory):
+        now = "make room on the server and run the same command again"
+    elif isinstance(fault, errors.InsufficientPrivilege | errors.ReadOnlySqlTransaction):
+        now = "connect as a user who may write, or read only"
+    elif isinstance(fault, psycopg.OperationalError | psycopg.InterfaceError):
+        now = "check that the server runs and answers at this address, then run the command again"
+    else:
+        now = "run: plinian verify"
+    return LogUnavailable(what or type(fault).__name__, where=where, now=now)

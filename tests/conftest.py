@@ -1,0 +1,68 @@
+"""What tests share: a log on each database, and one Postgres server for the whole session."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from urllib.parse import quote
+
+import psycopg
+import pytest
+
+from postgres import NoPostgres, server_url, stop_server
+
+_SCHEMAS = count(1)
+
+
+@pytest.fixture(scope="session")
+def postgres_server(
+    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Iterator[str]:
+    """The URL of a Postgres server that all workers of this session share."""
+    shared = tmp_path_factory.getbasetemp()
+    worker = hasattr(request.config, "workerinput")
+    if worker:
+        shared = shared.parent
+    try:
+        yield server_url(shared)
+    except NoPostgres as fault:
+        if os.environ.get("CI") and os.environ.get("PLINIAN_SKIP_POSTGRES") != "1":
+            pytest.fail(f"no Postgres, and CI is set: {fault}", pytrace=False)
+        pytest.skip(f"no Postgres: {fault}")
+    if not worker:
+        stop_server(shared)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Stop the server that workers shared, once all of them are done."""
+    factory = getattr(session.config, "_tmp_path_factory", None)
+    if not hasattr(session.config, "workerinput") and factory is not None:
+        stop_server(factory.getbasetemp())
+
+
+@pytest.fixture
+def postgres_log_url(postgres_server: str) -> Iterator[str]:
+    """The URL of a log that does not exist yet, in a schema of its own."""
+    schema = f"t{os.getpid()}_{next(_SCHEMAS)}"
+    separator = "&" if "?" in postgres_server else "?"
+    yield f"{postgres_server}{separator}schema={quote(schema)}"
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        connection.execute(f'DROP SCHEMA IF EXISTS "{schema}" CASCADE')
+
+
+@pytest.fixture
+def sqlite_log_path(tmp_path: Path) -> str:
+    """The path of a log that does not exist yet."""
+    return str(tmp_path / "log.db")
+
+
+@pytest.fixture(
+    params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)],
+)
+def log_place(request: pytest.FixtureRequest) -> str:
+    """The place of a log that does not exist yet, on each database in turn."""
+    name = "sqlite_log_path" if request.param == "sqlite" else "postgres_log_url"
+    place: str = request.getfixturevalue(name)
+    return place
