@@ -39,7 +39,7 @@ from .points import Moment
 BLOCK_ROWS = 1024
 """Events in a block of the fact sidecar."""
 
-CHECKPOINT_EVENTS = 100_000
+CHECKPOINT_EVENTS = 50_000
 """A checkpoint is made after so many events: what a seek folds at most."""
 
 _EFFECT_VERSION = 1
@@ -75,10 +75,13 @@ def _truth(store: LogStore, moment: Moment, fold: Fold, reader: BlockReader) -> 
     def lives_on(record: Record) -> bool:
         return moment.revision is not None and _has_later(store, moment, record)
 
-    def raw_fact(record: Record) -> bytes | None:
-        if record.origin != NO_ORIGIN:
-            return reader.raw_fact(record.origin)
-        return record.fact or None
+    def raw_facts(records: Sequence[Record]) -> list[bytes | None]:
+        found: list[bytes | None] = [record.fact or None for record in records]
+        stored = [row for row, record in enumerate(records) if record.origin != NO_ORIGIN]
+        raws = reader.raw_facts([records[row].origin for row in stored])
+        for row, raw in zip(stored, raws, strict=True):
+            found[row] = raw
+        return found
 
     def fetch(positions: Sequence[int]) -> dict[int, bytes]:
         return dict(store.payloads(positions, moment.branch))
@@ -86,7 +89,7 @@ def _truth(store: LogStore, moment: Moment, fold: Fold, reader: BlockReader) -> 
     time = moment.time
     if time is None and fold.late != NO_TIME:
         time = fold.late
-    return Truth(fold.alive(lives_on), time=time, raw_fact=raw_fact, fetch=fetch)
+    return Truth(fold.alive(lives_on), time=time, raw_facts=raw_facts, fetch=fetch)
 
 
 def _has_later(store: LogStore, moment: Moment, record: Record) -> bool:
@@ -304,13 +307,11 @@ def _build_checkpoints(store: LogStore, *, branch: str, cluster: str, every: int
 
 def _settle_facts(store: LogStore, fold: Fold, reader: BlockReader, branch: str) -> None:
     """Give every record its encoded fact, so that the fold no longer needs what it was read from."""
-    bare = []
-    for record in fold.records.values():
-        if record.origin != NO_ORIGIN:
-            record.fact = reader.raw_fact(record.origin)
-            record.origin = NO_ORIGIN
-        elif not record.fact:
-            bare.append(record)
+    stored = [record for record in fold.records.values() if record.origin != NO_ORIGIN]
+    raws = reader.raw_facts([record.origin for record in stored])
+    for record, raw in zip(stored, raws, strict=True):
+        record.fact, record.origin = raw, NO_ORIGIN
+    bare = [record for record in fold.records.values() if not record.fact]
     payloads = store.payloads([record.position for record in bare], branch)
     for record in bare:
         reference = record.reference

@@ -116,7 +116,6 @@ class BlockReader:
 
     def __init__(self) -> None:
         self._facts: list[bytes] = []
-        self._decoded: tuple[int, list[msgspec.Raw]] = (-1, [])
 
     def add(self, data: bytes) -> Columns:
         """Take in a block and return its columns, with origins that point here.
@@ -128,12 +127,7 @@ class BlockReader:
             packed = zstandard.ZstdDecompressor().decompress(block.columns)
             table = np.frombuffer(packed, "<i8").astype(np.int64).reshape(len(_FIELDS), block.rows)
         except (msgspec.DecodeError, zstandard.ZstdError, ValueError) as fault:
-            raise LogCorrupt(
-                f"a block of the fact sidecar cannot be read ({fault})",
-                position=0,
-                where="table fact_block",
-                now="the log itself is not concerned: plinian checkpoint drop, then build",
-            ) from fault
+            raise _damaged(fault) from fault
         table = np.cumsum(table, axis=1)
         number = len(self._facts)
         self._facts.append(block.facts)
@@ -141,13 +135,35 @@ class BlockReader:
             **dict(zip(_FIELDS, table, strict=True)), origins=origin_of(number, block.rows)
         )
 
-    def raw_fact(self, origin: int) -> bytes:
-        """Return the fact at an origin, still encoded."""
-        number, row = split_origin(origin)
-        if self._decoded[0] != number:
-            data = zstandard.ZstdDecompressor().decompress(self._facts[number])
-            self._decoded = (number, _DECODE_RAWS.decode(data))
-        return bytes(self._decoded[1][row])
+    def raw_facts(self, origins: Sequence[int]) -> list[bytes]:
+        """Return the facts at some origins, still encoded, in their order.
+
+        Every block is decompressed once, however the origins are mixed.
+        """
+        raws = [b""] * len(origins)
+        rows: Sequence[msgspec.Raw] = ()
+        opened = -1
+        for index in sorted(range(len(origins)), key=origins.__getitem__):
+            number, row = split_origin(origins[index])
+            if number != opened:
+                rows, opened = self._open(number), number
+            raws[index] = bytes(rows[row])
+        return raws
+
+    def _open(self, number: int) -> list[msgspec.Raw]:
+        try:
+            return _DECODE_RAWS.decode(zstandard.ZstdDecompressor().decompress(self._facts[number]))
+        except (msgspec.DecodeError, zstandard.ZstdError) as fault:
+            raise _damaged(fault) from fault
+
+
+def _damaged(fault: Exception) -> LogCorrupt:
+    return LogCorrupt(
+        f"a block of the fact sidecar cannot be read ({fault})",
+        position=0,
+        where="table fact_block",
+        now="the log itself is not concerned: plinian checkpoint drop, then build",
+    )
 
 
 def decode_fact(raw: bytes) -> facts.Fact:

@@ -133,25 +133,43 @@ class Fold:
         strong = (rows.effects == Effect.VERSION) | (rows.effects == Effect.DELETED)
         self._learn_references(rows)
         # dict keeps the last of equal keys, and rows are in order: one winner per object.
-        picked = np.flatnonzero(strong).tolist()
-        winners = dict(zip(rows.objects[picked].tolist(), picked, strict=True))
+        picked = np.flatnonzero(strong)
+        winners = dict(zip(rows.objects[picked].tolist(), picked.tolist(), strict=True))
         by_name = []
-        for number, row in sorted(winners.items(), key=lambda winner: winner[1]):
+        ordered = sorted(winners.items(), key=lambda winner: winner[1])
+        chosen = np.array([row for _, row in ordered], np.int64)
+        places = zip(
+            ordered,
+            (rows.effects[chosen] == Effect.DELETED).tolist(),
+            keys[chosen].tolist(),
+            rows.positions[chosen].tolist(),
+            rows.revisions[chosen].tolist(),
+            rows.origins[chosen].tolist(),
+            strict=True,
+        )
+        for (number, _), deleted, key, position, revision, origin in places:
             reference = self._known[number]
-            key = int(keys[row])
-            if not reference.uid:
-                by_name.append((key, row, reference))
-            elif rows.effects[row] == Effect.DELETED:
+            if deleted and not reference.uid:
+                by_name.append((key, reference))
+            elif deleted:
                 self._delete(number, reference, key)
             else:
-                self._put(number, reference, rows, row, key)
+                self._put(
+                    Record(
+                        object=number,
+                        reference=reference,
+                        position=position,
+                        key=key,
+                        revision=revision,
+                        origin=origin,
+                    )
+                )
         self._bound_at: dict[int, tuple[int, int]] = {}
         weak = (rows.effects == Effect.BOUND) | (rows.effects == Effect.TOUCHED)
         for row in np.flatnonzero(weak).tolist():
             self._apply_weak(rows, row, int(keys[row]))
-        for key, row, reference in by_name:
-            if rows.effects[row] == Effect.DELETED:
-                self._delete_by_name(reference, key)
+        for key, reference in by_name:
+            self._delete_by_name(reference, key)
 
     def _learn_references(self, rows: Columns) -> None:
         numbers = np.unique(rows.objects).tolist()
@@ -165,23 +183,18 @@ class Fold:
                 self._known[number] = record.reference
         self._known.update(self._references(missing))
 
-    def _put(self, number: int, reference: Reference, rows: Columns, row: int, key: int) -> None:
-        record = self.records.get(number)
-        name = _name_key(reference)
+    def _put(self, record: Record) -> None:
+        number = record.object
+        before = self.records.get(number)
+        if before is not None:
+            record.doomed = before.doomed
+        name = _name_key(record.reference)
         namesake = self._by_name.get(name, number)
         if namesake != number:
-            if self.records[namesake].key > key:
+            if self.records[namesake].key > record.key:
                 return  # A younger object has the name: this one's deletion was not seen.
             self._remove(namesake)
-        self.records[number] = Record(
-            object=number,
-            reference=reference,
-            position=int(rows.positions[row]),
-            key=key,
-            revision=int(rows.revisions[row]),
-            doomed=record.doomed if record else False,
-            origin=int(rows.origins[row]),
-        )
+        self.records[number] = record
         self._by_name[name] = number
 
     def _remove(self, number: int) -> None:

@@ -44,7 +44,7 @@ class Truth:
     """All objects at a moment, grouped by kind; facts are decoded when a kind is asked for.
 
     :param time: the moment in microseconds (for ages), or None if no event told a time.
-    :param raw_fact: gives a record's encoded fact where one is stored, else None.
+    :param raw_facts: gives the encoded facts of records, None for those that have none stored.
     :param fetch: gives the payloads at positions, for the records without a stored fact.
     """
 
@@ -53,11 +53,11 @@ class Truth:
         records: Iterable[Record],
         *,
         time: int | None,
-        raw_fact: Callable[[Record], bytes | None],
+        raw_facts: Callable[[Sequence[Record]], Sequence[bytes | None]],
         fetch: FetchPayloads,
     ) -> None:
         self.time = time
-        self._raw_fact = raw_fact
+        self._raw_facts = raw_facts
         self._fetch = fetch
         self._records: dict[tuple[str, str], list[Record]] = {}
         for record in records:
@@ -106,7 +106,7 @@ class Truth:
 
     def _decode(self, records: Iterable[Record]) -> list[Entry]:
         ordered = sorted(records, key=_reference_of)
-        raws = [self._raw_fact(record) for record in ordered]
+        raws = self._raw_facts(ordered)
         wanted = [record.position for record, raw in zip(ordered, raws, strict=True) if raw is None]
         wanted += [record.bound for record in ordered if record.bound]
         payloads = self._fetch(wanted) if wanted else {}
