@@ -31,6 +31,15 @@ class UsageError(PlinianError):
     """The arguments do not fit together, or name something that does not exist."""
 
 
+class ObjectNotFound(UsageError):
+    """An object that was asked for by name does not exist at the moment looked at.
+
+    The exit code is 1, as kubectl's: nothing broke, and a script can tell the two apart.
+    """
+
+    exit_code: ClassVar[int] = 1
+
+
 class InputError(PlinianError):
     """An input cannot be read: missing, cut short, of no known format, or malformed."""
 

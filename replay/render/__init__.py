@@ -1,1 +1,1 @@
-"""How answers look: tables and documents, from values that were computed elsewhere."""
+"""What people and programs see: tables, documents, differences. Nothing is computed here."""

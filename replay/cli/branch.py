@@ -1,0 +1,79 @@
+"""``plinian branch``: named continuations of a log."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from . import options
+from .shell import guarded, note, style
+
+if TYPE_CHECKING:
+    from ...engine.log import LogStore
+
+app = typer.Typer(
+    help="Create and list branches: continuations of a log from a position.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+@app.command()
+@guarded
+def create(
+    name: Annotated[str, typer.Argument(metavar="NAME")],
+    log: options.Place = options.DEFAULT_LOG,
+    at: Annotated[
+        str,
+        typer.Option("--at", metavar="@POSITION", help="Where to fork; the end by default."),
+    ] = "end",
+    branch: Annotated[
+        str, typer.Option("--branch", metavar="PARENT", help="The branch to continue.")
+    ] = "main",
+) -> None:
+    """Create a branch; it shares the past of its parent and never touches it."""
+    from ...engine.errors import UsageError
+    from ..log import opened
+
+    with opened(log, branch=branch) as opened_log:
+        if at != "end" and "@" not in at:
+            raise UsageError(
+                f"a branch forks at a position, not at {at!r}",
+                now="write --at @1042; plinian events tells positions",
+            )
+        moment = _fork(opened_log.store, at, branch)
+        made = opened_log.store.create_branch(name, parent=moment[0], fork=moment[1])
+    note(f"branch {made.name} continues {made.parent} from @{made.fork}")
+
+
+def _fork(store: LogStore, at: str, branch: str) -> tuple[str, int]:
+    """Return the (branch, position) to fork at."""
+    from ..points import resolve
+
+    # Which cluster does not matter to a position; the first one keeps logs of several usable.
+    clusters = store.clusters()
+    moment = resolve(store, at, branch=branch, cluster=clusters[0] if clusters else None)
+    return moment.branch, moment.known
+
+
+@app.command("list")
+@guarded
+def list_branches(
+    log: options.Place = options.DEFAULT_LOG, output: options.JsonOrText = "text"
+) -> None:
+    """List the branches of a log."""
+    import msgspec
+
+    from ...engine.log import open_log
+    from ..render.documents import json_text
+    from ..render.tables import NONE, Table, write_table
+
+    with open_log(log, read_only=True) as store:
+        branches = store.branches()
+    if output == "json":
+        sys.stdout.write(json_text(msgspec.to_builtins(list(branches))) + "\n")
+        return
+    rows = [[info.name, info.parent or NONE, f"@{info.fork}", f"@{info.last}"] for info in branches]
+    write_table(sys.stdout, Table(("BRANCH", "PARENT", "FORK", "LAST"), rows), style=style())

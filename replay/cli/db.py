@@ -1,0 +1,79 @@
+"""``plinian db``: the tables of a log, and figures about it."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from . import options
+from .shell import guarded, note
+
+app = typer.Typer(
+    help="Upgrade, downgrade and describe the tables of a log.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+@app.command()
+@guarded
+def info(
+    log: options.Place = options.DEFAULT_LOG,
+    output: options.JsonOrText = "text",
+) -> None:
+    """Print where a log is, how long and how large, and which branches and clusters it holds."""
+    import msgspec
+
+    from ...engine.log import open_log
+    from ..render.documents import json_text
+    from ..render.figures import info_lines
+
+    with open_log(log, read_only=True) as store:
+        figures = store.info()
+    if output == "json":
+        sys.stdout.write(json_text(msgspec.to_builtins(figures)) + "\n")
+    else:
+        sys.stdout.writelines(info_lines(figures))
+
+
+@app.command()
+@guarded
+def upgrade(
+    log: options.Place = options.DEFAULT_LOG,
+    revision: Annotated[str, typer.Argument(metavar="[REVISION]")] = "head",
+) -> None:
+    """Bring the tables to a revision, by default the newest; events stay as they are."""
+    from ... import migrations
+
+    before = migrations.info(log).current
+    migrations.upgrade(log, revision)
+    note(f"the tables were at revision {before}, now at {migrations.info(log).current}")
+
+
+@app.command()
+@guarded
+def downgrade(
+    revision: Annotated[str, typer.Argument(metavar="REVISION", help="Where to go back to.")],
+    log: options.Place = options.DEFAULT_LOG,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Really: needed for base, which drops the whole log.")
+    ] = False,
+) -> None:
+    """Take the tables back to an older revision, for an older Plinian.
+
+    Going back to base drops the log with everything in it, and needs --yes.
+    """
+    from ... import migrations
+    from ...engine.errors import UsageError
+
+    if revision == "base" and not yes:
+        raise UsageError(
+            "going back to base drops the log with all its events; nothing was done",
+            where=log,
+            now="run it again with --yes if that is what you want",
+        )
+    before = migrations.info(log).current
+    migrations.downgrade(log, revision)
+    note(f"the tables were at revision {before}, now at {migrations.info(log).current}")

@@ -1,0 +1,100 @@
+"""``plinian demo``: the tool on a real recording, from nothing to an answer."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .shell import guarded, note, shows_progress, style
+
+if TYPE_CHECKING:
+    from ..log import Log
+
+DEMO_LOG = "plinian-demo.db"
+
+
+@guarded
+def demo(
+    log: Annotated[
+        str,
+        typer.Option("--log", metavar="FILE|URL", help="Where to put the demonstration's log."),
+    ] = DEMO_LOG,
+) -> None:
+    """Ingest a real recording that comes with Plinian, and look at an incident in it.
+
+    A cluster with Volcano 1.12.1: a node is drained, another deleted while pods run on it. Leaves
+    the log behind to try things on. Running it again adds nothing.
+    """
+    from .. import demo as recording
+    from ..log import opened
+    from ..render.differences import diff_lines, history_lines
+
+    with opened(log, create=True) as opened_log:
+        _ingest(opened_log)
+        at, later = recording.BEFORE_INCIDENT, recording.AFTER_INCIDENT
+        _shown(f"get nodes,queues,podgroups --at {at} --log {log}")
+        _tables(opened_log, at)
+        ignore = " ".join(f"--ignore {path}" for path in recording.QUIET)
+        _shown(f"diff {at} {later} --kind nodes,podgroups {ignore} --log {log}")
+        kinds = ["nodes", "podgroups"]
+        found = opened_log.diff(at, later, kinds=kinds, ignore=recording.QUIET)
+        sys.stdout.writelines(diff_lines(found, style=style()))
+        _shown(f"history {recording.JOB} {ignore} --log {log}")
+        past = opened_log.history(recording.JOB, ignore=recording.QUIET)
+        sys.stdout.writelines(history_lines(past, style=style()))
+    _what_next(log)
+
+
+def _ingest(log: Log) -> None:
+    from .. import demo as recording
+    from ..points import only_cluster
+    from ..render.progress import phases
+    from ..truth import build_index
+
+    with (
+        recording.recorded_inputs() as paths,
+        phases(visible=shows_progress()) as progress,
+    ):
+        log.ingest(paths, progress=progress)
+    build_index(log.store, cluster=only_cluster(log.store, None))
+    note(f"a recording of a real cluster is now in the log: {log.store.last()} events")
+
+
+def _tables(log: Log, at: str) -> None:
+    from ..render.columns import Sight, table_of
+    from ..render.tables import write_table
+
+    sight = Sight(log.truth(at))
+    for kind in ("nodes", "queues", "podgroups"):
+        pair = log.kind(kind, at)
+        table = table_of(sight, *pair, log.entries(pair, at=at))
+        write_table(sys.stdout, table, style=style())
+        sys.stdout.write("\n")
+
+
+def _shown(arguments: str) -> None:
+    """Write the command that prints what follows."""
+    sys.stdout.write(style().bold(f"\n$ plinian {arguments}") + "\n")
+
+
+def _what_next(log: str) -> None:
+    from ..demo import AFTER_INCIDENT
+
+    sys.stdout.write(
+        f"""
+Now try, with PLINIAN_LOG={log}:
+
+    plinian describe node node-1 --at {AFTER_INCIDENT}
+    plinian get pods -o wide --at -90s
+    plinian history pod/train-a-worker-0      (four pods had this name)
+    plinian events --kind pod.bound
+    plinian verify
+
+and with recordings of your own:
+
+    kubectl get nodes,pods,podgroups,queues,vcjob -A -o json > now.json
+    plinian ingest now.json audit.log scheduler.log
+"""
+    )

@@ -1,0 +1,36 @@
+"""``plinian digest``: one number for the whole state at a moment."""
+
+from __future__ import annotations
+
+import sys
+
+from . import options
+from .shell import guarded
+
+
+@guarded
+def digest(
+    log: options.Place = options.DEFAULT_LOG,
+    at: options.At = "end",
+    as_known_at: options.AsKnownAt = None,
+    output: options.JsonOrText = "text",
+    cluster: options.Cluster = None,
+    branch: options.Branch = "main",
+) -> None:
+    """Print the digest of the state at a moment.
+
+    Equal states have equal digests, whatever the database, the order of ingestion, the batches or
+    the platform.
+    """
+    from ..log import opened
+    from ..render.documents import json_text
+
+    with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
+        moment = opened_log.moment(at, as_known_at=as_known_at)
+        found = opened_log.digest(moment)
+        objects = len(opened_log.truth(moment))
+        if output == "json":
+            fields = {"at": moment.label, "digest": found, "objects": objects}
+            sys.stdout.write(json_text(fields) + "\n")
+        else:
+            sys.stdout.write(f"{found}\n")

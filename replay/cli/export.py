@@ -1,0 +1,81 @@
+"""``plinian export``: the log as files for other programs."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from . import options
+from .shell import guarded, note, shows_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+    from ...engine.events import Recorded
+    from ..log import Log
+
+FORMATS = ("ndjson", "parquet")
+
+
+@guarded
+def export(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="Where to write; - is standard output.")
+    ],
+    log: options.Place = options.DEFAULT_LOG,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format", metavar="ndjson|parquet", help="By default what the file's name ends with."
+        ),
+    ] = None,
+    cluster: options.Cluster = None,
+    branch: options.Branch = "main",
+) -> None:
+    """Write all events, with their payloads, as JSON lines or Parquet.
+
+    The file appears when it is complete. Parquet needs the extra plinian[parquet].
+    """
+    from pathlib import Path
+
+    from ...engine.errors import UsageError
+    from .. import export as writers
+    from ..log import opened
+
+    form = form or ("parquet" if file.endswith((".parquet", ".pq")) else "ndjson")
+    if form not in FORMATS:
+        raise UsageError(f"there is no format {form!r}", now=f"choose: {' or '.join(FORMATS)}")
+    write = writers.write_parquet if form == "parquet" else writers.write_ndjson
+    with (
+        opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log,
+        _counted(opened_log, branch) as count,
+    ):
+        found: Iterator[Recorded] = opened_log.events()
+        if file == "-":
+            sys.stdout.flush()
+            written = write(found, sys.stdout.buffer, progress=count)
+            sys.stdout.buffer.flush()
+        else:
+            written = writers.write_file(Path(file), lambda out: write(found, out, progress=count))
+    note(f"{written} events written to {'standard output' if file == '-' else file}")
+
+
+def _counted(log: Log, branch: str) -> AbstractContextManager[Callable[[int], None] | None]:
+    """Give a function to call with the number of events done."""
+    from contextlib import contextmanager
+
+    from ..render.progress import counting
+
+    @contextmanager
+    def counted() -> Iterator[Callable[[int], None] | None]:
+        with counting("exporting", visible=shows_progress()) as progress:
+            if progress is None:
+                yield None
+                return
+            total = log.store.last(branch)
+            yield lambda done: progress(done, total)
+
+    return counted()

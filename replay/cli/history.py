@@ -1,0 +1,61 @@
+"""``plinian history``: every version of an object, and who made it."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from . import options
+from .shell import fail, guarded, style
+
+
+@guarded
+def history(
+    named: Annotated[
+        list[str], typer.Argument(metavar="KIND/NAME | KIND NAME", help="The object.")
+    ],
+    log: options.Place = options.DEFAULT_LOG,
+    namespace: options.Namespace = None,
+    at: options.At = "end",
+    as_known_at: options.AsKnownAt = None,
+    ignore: options.Ignore = [],  # noqa: B006 -- typer copies it
+    output: options.JsonOrText = "text",
+    cluster: options.Cluster = None,
+    branch: options.Branch = "main",
+) -> None:
+    """Show everything the log knows of an object, in the order in which it happened.
+
+    Every version with its position, its time, who made it and which fields changed; bindings,
+    refused writes, deletions, and complete lists that no longer held it. Where several objects had
+    the name one after the other, all of them. Exits with 1 if the log knows none.
+    """
+    from ...engine.errors import ObjectNotFound
+    from ..kinds import plural_of
+    from ..log import opened
+    from ..render import differences as forms
+    from ..render.documents import json_text
+
+    text = "/".join(named)
+    with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
+        target = opened_log.object(text)
+        place = namespace or "default"
+        found = opened_log.history(
+            target,
+            namespace=place,
+            at=opened_log.moment(at, as_known_at=as_known_at),
+            ignore=ignore,
+        )
+    if not found.happenings:
+        scope = f" in namespace {found.object.namespace}" if found.object.namespace else ""
+        fail(
+            ObjectNotFound(
+                f'the log knows no {plural_of(target.group, target.kind)} "{target.name}"{scope}',
+                now="plinian events --object KIND lists what it knows; -n chooses the namespace",
+            )
+        )
+    if output == "json":
+        sys.stdout.write(json_text(forms.history_json(found), indent=2) + "\n")
+    else:
+        sys.stdout.writelines(forms.history_lines(found, style=style()))

@@ -1,0 +1,79 @@
+"""``plinian ingest``: from what people have to events of the log."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from . import options
+from .shell import guarded, shows_progress, style
+
+
+@guarded
+def ingest(
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PATH…", help="Files, folders, archives (.gz .xz .zst .tar.gz .zip), or -."
+        ),
+    ],
+    log: options.Place = options.DEFAULT_LOG,
+    cluster: Annotated[
+        str, typer.Option("--cluster", metavar="NAME", help="The cluster that this is about.")
+    ] = "default",
+    branch: options.Branch = "main",
+    skip_malformed: Annotated[
+        bool,
+        typer.Option("--skip-malformed", help="Count malformed records and go on without them."),
+    ] = False,
+    partial_lists: Annotated[
+        bool,
+        typer.Option(
+            "--partial-lists", help="Lists are excerpts: what is not in one may still exist."
+        ),
+    ] = False,
+    year: Annotated[
+        int | None,
+        typer.Option("--year", metavar="YEAR", help="The year of logs that do not say theirs."),
+    ] = None,
+    no_checkpoint: Annotated[
+        bool,
+        typer.Option("--no-checkpoint", help="Do not index what was added; seeks are slower."),
+    ] = False,
+    output: options.JsonOrText = "text",
+) -> None:
+    """Read files, folders and archives, recognise each by its content, and append what they tell.
+
+    Lists and dumps of kubectl, watch streams, audit logs, logs and dumps of Volcano's scheduler
+    and controllers, scheduler configurations, scenarios. Inputs given together are merged into one
+    order, whatever order they come in; what the log already holds is counted and left alone. The
+    log is made if there is none.
+    """
+    import msgspec
+
+    from ..ingest import IngestOptions
+    from ..log import opened
+    from ..render.documents import json_text
+    from ..render.progress import counting, phases
+    from ..render.summary import summary_lines
+    from ..truth import build_index
+
+    chosen = IngestOptions(
+        cluster=cluster,
+        branch=branch,
+        skip_malformed=skip_malformed,
+        partial_lists=partial_lists,
+        year=year,
+    )
+    with opened(log, create=True, branch=branch, cluster=cluster) as opened_log:
+        with phases(visible=shows_progress()) as progress:
+            summary = opened_log.ingest(paths, chosen, progress=progress)
+        if not no_checkpoint:
+            with counting("index", visible=shows_progress()) as count:
+                build_index(opened_log.store, branch=branch, cluster=cluster, progress=count)
+    if output == "json":
+        sys.stdout.write(json_text(msgspec.to_builtins(summary)) + "\n")
+    else:
+        sys.stdout.writelines(summary_lines(summary, style=style()))

@@ -1,0 +1,79 @@
+"""The command line ``plinian``: which commands there are.
+
+Each command is a module that imports what it needs when it runs, so that none waits for another's
+parts.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from . import (
+    branch,
+    checkpoint,
+    completion,
+    db,
+    demo,
+    describe,
+    diff,
+    digest,
+    events,
+    export,
+    get,
+    history,
+    ingest,
+    verify,
+    version,
+)
+
+_SPAN = re.compile(r"-\d+(?:\.\d+)?(?:d|h|ms|us|µs|m|s)(?:\d+(?:\.\d+)?(?:d|h|ms|us|µs|m|s))*")
+
+
+class Commands(TyperGroup):
+    """The commands; takes a point such as ``-5m`` for an argument and not for options."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command that is meant, and mark points among what follows it."""
+        name, command, rest = super().resolve_command(ctx, args)
+        # A point is read with white space stripped, and what begins with a space is no option.
+        return name, command, [f" {arg}" if _SPAN.fullmatch(arg) else arg for arg in rest]
+
+
+app = typer.Typer(
+    cls=Commands,
+    name="plinian",
+    help="The recorded history of a Kubernetes cluster with Volcano, and its state at any moment.",
+    epilog="Exit codes: 0 success, 1 a difference (diff --exit-code) or an object not found, "
+    "2 anything that broke, 130 interrupted.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+app.command()(ingest.ingest)
+app.command()(events.events)
+app.command()(get.get)
+app.command()(describe.describe)
+app.command()(history.history)
+app.command()(diff.diff)
+app.command()(digest.digest)
+app.command()(verify.verify)
+app.command()(export.export)
+app.add_typer(db.app, name="db")
+app.add_typer(checkpoint.app, name="checkpoint")
+app.add_typer(branch.app, name="branch")
+app.command()(demo.demo)
+app.command()(completion.completion)
+app.command("__complete", hidden=True)(completion.candidates)
+app.command()(version.version)
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    app(prog_name="plinian")

@@ -1,0 +1,75 @@
+"""Options that several commands share, each written down once."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, TypeAlias
+
+import typer
+
+DEFAULT_LOG = "plinian.db"
+
+Place: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--log",
+        envvar="PLINIAN_LOG",
+        metavar="FILE|URL",
+        help="The log: an SQLite file, or a postgresql:// URL.",
+    ),
+]
+Cluster: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--cluster", metavar="NAME", help="Which cluster, if the log holds several."),
+]
+Branch: TypeAlias = Annotated[
+    str, typer.Option("--branch", metavar="NAME", help="Which branch of the log.")
+]
+Namespace: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--namespace", "-n", metavar="NAME", help="The namespace to look in."),
+]
+AllNamespaces: TypeAlias = Annotated[
+    bool, typer.Option("--all-namespaces", "-A", help="Look in all namespaces.")
+]
+At: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--at",
+        metavar="POINT",
+        help="The moment to look at: @POSITION, rv:REVISION, an RFC 3339 time, -5m (before the "
+        "end) or end; with a branch: what-if@1042.",
+    ),
+]
+AsKnownAt: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--as-known-at",
+        metavar="@POSITION",
+        help="Leave out of account what was appended after this position.",
+    ),
+]
+Selectors: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--selector", "-l", metavar="SELECTOR", help="Labels, as in app=web,tier in (a,b),!canary."
+    ),
+]
+NoHeaders: TypeAlias = Annotated[
+    bool, typer.Option("--no-headers", help="Leave out the line of column names.")
+]
+Ignore: TypeAlias = Annotated[
+    list[str],
+    typer.Option(
+        "--ignore",
+        metavar="PATH",
+        help="Leave out changes of this field and all below it (* is wild); repeatable.",
+    ),
+]
+
+
+def output_option(forms: str) -> Any:
+    """Return the ``-o`` option of a command that has these forms."""
+    return typer.Option("--output", "-o", metavar=forms, help="How to print it.")
+
+
+JsonOrText: TypeAlias = Annotated[str, output_option("text|json")]

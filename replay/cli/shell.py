@@ -1,0 +1,135 @@
+"""The border between a command and the terminal: errors, interrupts, pipes, notes, colour."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, NoReturn, ParamSpec
+
+from ...engine.errors import PlinianError
+
+if TYPE_CHECKING:
+    from ..render.tables import Style
+
+P = ParamSpec("P")
+
+INTERRUPTED = 130
+PIPE_CLOSED = 141
+BROKEN = 2
+
+
+def guarded(command: Callable[P, None]) -> Callable[P, None]:
+    """Let a command end as the shell expects: a message and a code, never a traceback.
+
+    Errors of Plinian print what, where and what now; exit codes are theirs. An interrupt is 130, a
+    reader that went away 141 as if SIGPIPE had ended us, anything unforeseen 2 (with the traceback
+    if ``PLINIAN_TRACEBACK`` is set).
+    """
+
+    @wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            command(*args, **kwargs)
+            sys.stdout.flush()
+        except PlinianError as fault:
+            fail(fault)
+        except KeyboardInterrupt:
+            _leave(INTERRUPTED)
+        except BrokenPipeError:
+            _leave(PIPE_CLOSED)
+        except OSError as fault:
+            where = str(fault.filename or "")
+            fail(PlinianError(fault.strerror or str(fault), where=where, now=_space(fault)))
+        except Exception as fault:
+            if os.environ.get("PLINIAN_TRACEBACK"):
+                raise
+            fail(_unforeseen(fault))
+
+    return run
+
+
+def say(fault: PlinianError) -> None:
+    """Write an error to standard error: where and what, then what to do now, indented."""
+    where = f"{fault.where}: " if fault.where else ""
+    sys.stderr.write(f"plinian: {where}{fault.what}\n")
+    for line in fault.now.splitlines():
+        sys.stderr.write(f"        {line}\n")
+
+
+def fail(fault: PlinianError) -> NoReturn:
+    """Say what is wrong and exit with the error's code."""
+    _finish_output()
+    say(fault)
+    raise SystemExit(fault.exit_code)
+
+
+def note(text: str) -> None:
+    """Write a remark to standard error, out of the way of what is piped on."""
+    sys.stderr.write(f"{text}\n")
+
+
+def is_terminal() -> bool:
+    """Say whether standard output is a terminal."""
+    return sys.stdout.isatty()
+
+
+def shows_progress() -> bool:
+    """Say whether anybody would see a progress bar on standard error."""
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def style() -> Style:
+    """Return how to mark text: in colour on a terminal, unless NO_COLOR is set."""
+    from ..render.tables import Style
+
+    wanted = is_terminal() and not os.environ.get("NO_COLOR")
+    return Style(colour=wanted and os.environ.get("TERM") != "dumb")
+
+
+def _leave(code: int) -> NoReturn:
+    """Exit at once; what is still buffered has no reader."""
+    _silence(sys.stdout)
+    raise SystemExit(code)
+
+
+def _silence(stream: object) -> None:
+    """Point a stream at nothing, so that the interpreter's last flush cannot fail."""
+    try:
+        number = stream.fileno()  # type: ignore[attr-defined]
+        nothing = os.open(os.devnull, os.O_WRONLY)
+    except (OSError, ValueError, AttributeError):  # no real file, as in tests
+        return
+    os.dup2(nothing, number)
+    os.close(nothing)
+
+
+def _finish_output() -> None:
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _leave(PIPE_CLOSED)
+
+
+def _space(fault: OSError) -> str:
+    import errno
+
+    advice = {
+        errno.ENOSPC: "make room on the disk and run the same command again",
+        errno.EACCES: "check who may read and write there",
+        errno.EROFS: "choose a place that can be written",
+        errno.ENOENT: "check the path",
+    }
+    return advice.get(fault.errno or 0, "")
+
+
+def _unforeseen(fault: Exception) -> PlinianError:
+    if isinstance(fault, RecursionError):
+        return PlinianError("the input is nested too deeply", now="leave it out, or flatten it")
+    if isinstance(fault, MemoryError):
+        return PlinianError("there is not enough memory", now="ask for less at once")
+    return PlinianError(
+        f"a fault of Plinian itself: {type(fault).__name__}: {fault}",
+        now="please report it, with what this prints when PLINIAN_TRACEBACK=1 is set",
+    )

@@ -1,0 +1,37 @@
+"""The demonstration: a real recording that travels with Plinian, and where to look in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.resources import as_file, files
+from pathlib import Path
+
+RECORDING = ("recordings", "quickstart")
+
+BEFORE_INCIDENT = "2026-11-21T01:53:36Z"
+"""Just before node-1 is drained."""
+
+AFTER_INCIDENT = "2026-11-21T01:54:11Z"
+"""After that, and after node-4 was deleted while pods ran on it."""
+
+JOB = "vcjob/train-b"
+"""A job that lost a pod in the drain and came back."""
+
+QUIET = ("metadata.generation", "status.conditions", "status.taskStatusCount")
+"""Fields that change with every breath of the controllers; left out to see the rest."""
+
+INPUTS = ("*.jsonl.xz", "*.log.xz", "scheduler-conf/*")
+"""What of the recording is ingested; the diary of the person at the cluster is not."""
+
+
+@contextmanager
+def recorded_inputs() -> Iterator[list[str]]:
+    """Give the paths of the recording's inputs, unpacked if Plinian is installed in an archive."""
+    with as_file(files(__package__).joinpath(*RECORDING)) as folder:
+        yield [str(path) for path in sorted(_inputs(folder))]
+
+
+def _inputs(folder: Path) -> Iterator[Path]:
+    for pattern in INPUTS:
+        yield from folder.glob(pattern)

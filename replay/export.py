@@ -1,0 +1,151 @@
+"""Events out of the log into files that others can read: JSON lines and Parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgspec
+
+from ..engine.errors import UsageError
+from ..engine.events import Recorded
+
+_ROWS_AT_ONCE = 5_000
+
+Count = Callable[[int], None]
+
+
+class Line(msgspec.Struct, frozen=True, kw_only=True):
+    """One event with its whole envelope; times are microseconds since 1970 UTC.
+
+    A line of the JSON export is this, with the payload as JSON; a row of the Parquet export is
+    this, with the payload as text.
+    """
+
+    position: int
+    branch: str
+    cluster: str
+    kind: str
+    schema: int
+    group: str
+    object_kind: str
+    namespace: str
+    name: str
+    uid: str
+    resource_version: str
+    revision: int | None
+    observed_at: int | None
+    recorded_at: int
+    actor: str
+    source: str
+    line: int
+    payload: msgspec.Raw
+
+
+def line_of(recorded: Recorded) -> Line:
+    """Return an event as it is exported."""
+    event = recorded.event
+    reference = event.reference
+    return Line(
+        position=recorded.position,
+        branch=recorded.branch,
+        cluster=event.cluster,
+        kind=event.kind,
+        schema=event.schema,
+        group=reference.group,
+        object_kind=reference.kind,
+        namespace=reference.namespace,
+        name=reference.name,
+        uid=reference.uid,
+        resource_version=event.resource_version,
+        revision=event.revision,
+        observed_at=event.observed_at,
+        recorded_at=recorded.recorded_at,
+        actor=event.actor,
+        source=event.source,
+        line=event.line,
+        payload=msgspec.Raw(event.payload),
+    )
+
+
+def write_ndjson(
+    events: Iterable[Recorded], out: BinaryIO, *, progress: Count | None = None
+) -> int:
+    """Write one JSON object a line, and return how many; holds few events in memory."""
+    encoder = msgspec.json.Encoder()
+    written = 0
+    for some in _in_parts(events):
+        out.write(encoder.encode_lines([line_of(recorded) for recorded in some]))
+        written += len(some)
+        if progress is not None:
+            progress(written)
+    return written
+
+
+def write_parquet(
+    events: Iterable[Recorded], out: BinaryIO, *, progress: Count | None = None
+) -> int:
+    """Write a Parquet file, compressed with zstd, and return the number of rows.
+
+    :raises UsageError: pyarrow is not installed.
+    """
+    try:
+        import pyarrow as pa  # noqa: PLC0415 -- an extra
+        import pyarrow.parquet as pq  # noqa: PLC0415
+    except ImportError as fault:
+        raise UsageError(
+            "writing Parquet needs pyarrow, which is not installed",
+            now="pip install 'plinian[parquet]', or export ndjson",
+        ) from fault
+    types = {
+        "position": pa.int64(),
+        "schema": pa.int32(),
+        "revision": pa.int64(),
+        "observed_at": pa.timestamp("us", tz="UTC"),
+        "recorded_at": pa.timestamp("us", tz="UTC"),
+        "line": pa.int64(),
+    }
+    repeated = ("branch", "cluster", "kind", "group", "object_kind", "namespace", "actor", "source")
+    schema = pa.schema([(name, types.get(name, pa.string())) for name in Line.__struct_fields__])
+    written = 0
+    with pq.ParquetWriter(out, schema, compression="zstd", use_dictionary=list(repeated)) as writer:
+        for some in _in_parts(events):
+            columns = _columns([line_of(recorded) for recorded in some])
+            writer.write_table(pa.table(columns, schema=schema))
+            written += len(some)
+            if progress is not None:
+                progress(written)
+    return written
+
+
+def write_file(
+    path: Path,
+    write: Callable[[BinaryIO], int],
+) -> int:
+    """Write a file whole or not at all: beside it first, then in its place."""
+    beside = path.with_name(f".{path.name}.part")
+    try:
+        with beside.open("wb") as out:
+            written = write(out)
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+    return written
+
+
+def _columns(lines: list[Line]) -> dict[str, list[Any]]:
+    columns = {
+        name: [getattr(line, name) for line in lines]
+        for name in Line.__struct_fields__
+        if name != "payload"
+    }
+    return {**columns, "payload": [bytes(line.payload).decode() for line in lines]}
+
+
+def _in_parts(events: Iterable[Recorded]) -> Iterator[list[Recorded]]:
+    rest = iter(events)
+    while some := list(islice(rest, _ROWS_AT_ONCE)):
+        yield some

@@ -1,0 +1,259 @@
+"""A log with questions: the object that the public API and the command line work with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from ..engine.errors import ObjectNotFound
+from ..engine.events import Recorded
+from ..engine.log import MAIN, LogStore, Query, VerifyReport, open_log
+from ..engine.state.truth import Entry, Truth
+from .kinds import CLUSTER_SCOPED, GroupKind, ObjectName, kind_named, object_named, plural_of
+from .label_selectors import EVERYTHING, Selector, parse_selector
+from .points import Moment, resolve
+from .truth import documents, state_digest, truth_at
+
+if TYPE_CHECKING:
+    from .diff import Diff
+    from .history import History
+    from .ingest import IngestOptions, IngestSummary
+
+_DOCUMENTS_AT_ONCE = 512
+_TRUTHS_KEPT = 4
+
+Progress = Callable[[int, int], None]
+
+
+class Log:
+    """An open log of one cluster on one branch; use it in a ``with`` block, or close it.
+
+    :param store: the log underneath.
+    :param branch: which branch is meant where none is named.
+    :param cluster: which cluster; may stay None while the log holds only one.
+    """
+
+    def __init__(self, store: LogStore, *, branch: str = MAIN, cluster: str | None = None) -> None:
+        self.store = store
+        self.branch = branch
+        self.cluster = cluster
+        self._truths = lru_cache(maxsize=_TRUTHS_KEPT)(self._fold)
+
+    def moment(self, at: str = "end", *, as_known_at: str | None = None) -> Moment:
+        """Return the moment that a point names: ``@1042``, ``rv:7``, a time, ``-5m``, ``end``.
+
+        :param as_known_at: ``@POSITION``; leave out of account what was appended later.
+        :raises PointUnknown: the point has none of the forms, or lies outside the log.
+        """
+        return resolve(
+            self.store, at, branch=self.branch, cluster=self.cluster, as_known_at=as_known_at
+        )
+
+    def truth(self, at: str | Moment = "end") -> Truth:
+        """Return all objects at a moment; the last few answers are kept."""
+        return self._truths(self._as_moment(at))
+
+    def kind(self, name: str, at: str | Moment = "end") -> GroupKind:
+        """Return the (group, kind) of a name such as ``po``, also of kinds only this log knows.
+
+        :raises UsageError: no kind is called so.
+        """
+        return kind_named(name, self.truth(at).kinds())
+
+    def object(self, text: str, at: str | Moment = "end") -> ObjectName:
+        """Return what ``TYPE/NAME`` names.
+
+        :raises UsageError: it has another shape, or no kind is called so.
+        """
+        return object_named(text, self.truth(at).kinds())
+
+    def entries(
+        self,
+        kind: str | GroupKind,
+        *,
+        at: str | Moment = "end",
+        namespace: str | None = None,
+        selector: str | Selector = EVERYTHING,
+    ) -> list[Entry]:
+        """Return the objects of a kind with their facts, by namespace and name.
+
+        :param namespace: only objects in it; None is all. Means nothing to kinds without one.
+        :param selector: labels, as in ``app=web,tier in (a,b)``.
+        """
+        if isinstance(selector, str):
+            selector = parse_selector(selector)
+        if isinstance(kind, str):
+            kind = self.kind(kind, at)
+        found = self.truth(at).of(*kind)
+        if namespace is not None and kind not in CLUSTER_SCOPED:
+            found = [entry for entry in found if entry.reference.namespace in (namespace, "")]
+        if not selector.requirements:
+            return found
+        return [entry for entry in found if selector.matches(entry.fact.labels)]
+
+    def get(
+        self,
+        kind: str | GroupKind,
+        name: str | None = None,
+        *,
+        at: str | Moment = "end",
+        namespace: str | None = None,
+        selector: str | Selector = EVERYTHING,
+    ) -> list[dict[str, Any]]:
+        """Return whole objects of a kind as the API server would have answered at a moment.
+
+        :param name: only objects of this name.
+        :raises ObjectNotFound: a name was given, and there is none at that moment.
+        """
+        moment = self._as_moment(at)
+        found = self.entries(kind, at=moment, namespace=namespace, selector=selector)
+        if name is not None:
+            found = [entry for entry in found if entry.reference.name == name]
+            if not found:
+                pair = self.kind(kind, moment) if isinstance(kind, str) else kind
+                raise not_found(pair, name, namespace, moment)
+        return list(self.documents(found, branch=moment.branch))
+
+    def documents(
+        self, entries: Sequence[Entry], *, branch: str | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """Yield whole objects in the order given, with few of them in memory at a time.
+
+        :param branch: that of the moment the entries are of; None is the log's own.
+        """
+        for start in range(0, len(entries), _DOCUMENTS_AT_ONCE):
+            some = entries[start : start + _DOCUMENTS_AT_ONCE]
+            yield from documents(self.store, some, branch or self.branch)
+
+    def events(self, **narrowed: Any) -> Iterator[Recorded]:
+        """Yield events in order of position; takes the fields of ``plinian.engine.log.Query``."""
+        narrowed.setdefault("branch", self.branch)
+        narrowed.setdefault("cluster", self.cluster)
+        return self.store.read(Query(**narrowed))
+
+    def diff(
+        self,
+        before: str | Moment,
+        after: str | Moment = "end",
+        *,
+        kinds: Sequence[str] = (),
+        namespace: str | None = None,
+        ignore: Sequence[str] = (),
+    ) -> Diff:
+        """Return what differs between two moments: objects, fields, nodes' and queues' holdings.
+
+        :param kinds: only these. :param ignore: fields to leave out, as in ``status.conditions``.
+        """
+        from .diff import Scope, diff  # noqa: PLC0415 -- only needed here
+
+        sides = [(moment, self.truth(moment)) for moment in map(self._as_moment, (before, after))]
+        known = [kind for _, truth in sides for kind in truth.kinds()]
+        scope = Scope(
+            kinds=tuple(kind_named(kind, known) for kind in kinds),
+            namespace=namespace,
+            ignore=tuple(ignore),
+        )
+        return diff(self.store, sides[0], sides[1], scope=scope)
+
+    def history(
+        self,
+        named: str | ObjectName,
+        *,
+        namespace: str = "default",
+        at: str | Moment = "end",
+        ignore: Sequence[str] = (),
+    ) -> History:
+        """Return everything the log knows of an object, ``pod/train-0`` say, up to a moment.
+
+        :param namespace: means nothing to kinds without one.
+        """
+        from .history import history  # noqa: PLC0415 -- only needed here
+
+        moment = self._as_moment(at)
+        if isinstance(named, str):
+            named = self.object(named)
+        if (named.group, named.kind) in CLUSTER_SCOPED:
+            namespace = ""
+        return history(self.store, named, namespace=namespace, moment=moment, ignore=ignore)
+
+    def ingest(
+        self,
+        paths: Sequence[str | Path],
+        options: IngestOptions | None = None,
+        *,
+        progress: Callable[[str, int, int], None] | None = None,
+    ) -> IngestSummary:
+        """Append what files, folders and archives tell, and return what was done with them.
+
+        :param progress: called with (``read`` or ``append``, done, in all).
+        :raises InputError: an input is missing, damaged or malformed; then nothing was appended.
+        """
+        from .ingest import ingest  # noqa: PLC0415 -- only needed here
+
+        self._truths.cache_clear()
+        names = [str(path) for path in paths]
+        return ingest(self.store, names, options, progress)
+
+    def digest(self, at: str | Moment = "end") -> str:
+        """Return the digest of the state at a moment; equal states have equal digests anywhere."""
+        moment = self._as_moment(at)
+        return state_digest(self.store, self.truth(moment), moment.branch)
+
+    def verify(self, *, progress: Progress | None = None) -> VerifyReport:
+        """Recompute every hash of the log.
+
+        :raises LogCorrupt: naming the first position that cannot be trusted.
+        """
+        return self.store.verify(progress=progress)
+
+    def close(self) -> None:
+        """Release the log."""
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _fault: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _fold(self, moment: Moment) -> Truth:
+        return truth_at(self.store, moment)
+
+    def _as_moment(self, at: str | Moment) -> Moment:
+        return self.moment(at) if isinstance(at, str) else at
+
+
+def opened(
+    place: str | Path,
+    *,
+    create: bool = False,
+    read_only: bool = False,
+    branch: str = MAIN,
+    cluster: str | None = None,
+) -> Log:
+    """Open the log at a path or URL.
+
+    :param create: found a new log if there is none. :param read_only: promise to write nothing.
+    :raises LogNotFound: there is none.
+    """
+    store = open_log(place, create=create, read_only=read_only)
+    return Log(store, branch=branch, cluster=cluster)
+
+
+def not_found(kind: GroupKind, name: str, namespace: str | None, moment: Moment) -> ObjectNotFound:
+    """Return the error for an object that does not exist at a moment."""
+    scoped = namespace is not None and kind not in CLUSTER_SCOPED
+    place = f" in namespace {namespace}" if scoped else ""
+    option = f" -n {namespace}" if scoped else ""
+    return ObjectNotFound(
+        f'{plural_of(*kind)} "{name}" not found{place} at {moment.label}',
+        now=f"if it ever was, this tells when: plinian history {kind[1].lower()}/{name}{option}",
+    )

@@ -1,0 +1,374 @@
+"""The columns of ``get``: kubectl's own for its kinds, those that matter for Volcano's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from types import MappingProxyType
+from typing import NamedTuple
+
+from ...engine.state.facts import (
+    JobFact,
+    NodeFact,
+    OtherFact,
+    PodFact,
+    PodGroupFact,
+    QueueFact,
+)
+from ...engine.state.tables import (
+    NodeTable,
+    QueueTable,
+    node_table,
+    podgroup_members,
+    queue_of_pods,
+    queue_table,
+)
+from ...engine.state.truth import Entry, Truth
+from ...engine.units import parse_time
+from .amounts import age, resource_list, short_amount, used_of
+from .tables import NONE, Table
+
+Row = list[str]
+
+
+class Sight:
+    """A truth as tables see it: the moment, and totals that are added up when first asked for."""
+
+    def __init__(self, truth: Truth) -> None:
+        self.truth = truth
+        self.now = truth.time
+
+    @cached_property
+    def nodes(self) -> NodeTable:
+        """Allocatable and used of every node."""
+        return node_table(self.truth)
+
+    @cached_property
+    def queues(self) -> QueueTable:
+        """Allocated of every queue."""
+        return queue_table(self.truth)
+
+    @cached_property
+    def node_rows(self) -> Mapping[str, int]:
+        """Row of each node in :attr:`nodes`."""
+        return {name: row for row, name in enumerate(self.nodes.names)}
+
+    @cached_property
+    def queue_rows(self) -> Mapping[str, int]:
+        """Row of each queue in :attr:`queues`."""
+        return {name: row for row, name in enumerate(self.queues.names)}
+
+    @cached_property
+    def members(self) -> Mapping[tuple[str, str], Mapping[str, int]]:
+        """Pods of each PodGroup by status."""
+        return podgroup_members(self.truth)
+
+    @cached_property
+    def queue_by_group(self) -> Mapping[tuple[str, str], str]:
+        """Queue of each PodGroup."""
+        return queue_of_pods(self.truth)
+
+    def age_of(self, entry: Entry) -> str:
+        """Age of an object at the moment."""
+        return age(self.now, entry.fact.created_at)
+
+
+class Columns(NamedTuple):
+    """How a kind is tabled; ``wide`` are added by ``-o wide``, after the others."""
+
+    headers: tuple[str, ...]
+    row: Callable[[Sight, Entry], Row]
+    wide: Callable[[Sight, Sequence[Entry]], tuple[tuple[str, ...], Callable[[Entry], Row]]]
+
+
+def table_of(
+    sight: Sight,
+    group: str,
+    kind: str,
+    entries: Sequence[Entry],
+    *,
+    wide: bool = False,
+    namespaces: bool = False,
+    name_prefix: str = "",
+) -> Table:
+    """Return the table of some objects of one kind.
+
+    :param namespaces: begin with the namespace, as ``-A`` does.
+    :param name_prefix: put before names, as kubectl does when it prints several kinds.
+    """
+    columns = _COLUMNS.get((group, kind), _OTHER)
+    headers: tuple[str, ...] = columns.headers
+    more: Callable[[Entry], Row] | None = None
+    if wide:
+        extra, more = columns.wide(sight, entries)
+        headers += extra
+    if namespaces:
+        headers = ("NAMESPACE", *headers)
+    rows = []
+    place = headers.index("NAME") - namespaces if "NAME" in headers else None
+    for entry in entries:
+        row = columns.row(sight, entry)
+        if place is not None and name_prefix:
+            row[place] = name_prefix + row[place]
+        if more is not None:
+            row += more(entry)
+        rows.append([entry.reference.namespace, *row] if namespaces else row)
+    return Table(headers, rows)
+
+
+def _nothing_wide(
+    _sight: Sight, _entries: Sequence[Entry]
+) -> tuple[tuple[str, ...], Callable[[Entry], Row]]:
+    return (), lambda _entry: []
+
+
+def _pod(sight: Sight, entry: Entry) -> Row:
+    fact = entry.fact
+    assert isinstance(fact, PodFact)
+    return [
+        entry.reference.name,
+        f"{fact.ready}/{fact.containers}",
+        fact.status,
+        str(fact.restarts),
+        sight.age_of(entry),
+    ]
+
+
+def _pod_wide(
+    sight: Sight, _entries: Sequence[Entry]
+) -> tuple[tuple[str, ...], Callable[[Entry], Row]]:
+    def more(entry: Entry) -> Row:
+        fact = entry.fact
+        assert isinstance(fact, PodFact)
+        key = (entry.reference.namespace, fact.podgroup)
+        return [
+            fact.node or NONE,
+            fact.podgroup or NONE,
+            sight.queue_by_group.get(key, fact.queue) or NONE,
+            resource_list(fact.requests),
+        ]
+
+    return ("NODE", "PODGROUP", "QUEUE", "REQUESTS"), more
+
+
+def node_status(fact: NodeFact) -> str:
+    """Return kubectl's STATUS of a node."""
+    words = {"True": "Ready", "": "Unknown"}
+    status = words.get(fact.ready, "NotReady")
+    return f"{status},SchedulingDisabled" if fact.unschedulable else status
+
+
+def _node(sight: Sight, entry: Entry) -> Row:
+    fact = entry.fact
+    assert isinstance(fact, NodeFact)
+    row = sight.node_rows[entry.reference.name]
+    table = sight.nodes
+    return [
+        entry.reference.name,
+        node_status(fact),
+        ",".join(fact.roles) or NONE,
+        sight.age_of(entry),
+        fact.version or NONE,
+        *(
+            used_of(name, float(table.used[row, column]), float(table.allocatable[row, column]))
+            for column, name in enumerate(("cpu", "memory"))
+        ),
+    ]
+
+
+def _node_wide(
+    sight: Sight, entries: Sequence[Entry]
+) -> tuple[tuple[str, ...], Callable[[Entry], Row]]:
+    table = sight.nodes
+    rows = [sight.node_rows[entry.reference.name] for entry in entries]
+    shown = [
+        (column, name)
+        for column, name in enumerate(table.resources)
+        if name not in ("cpu", "memory", "pods")
+        and (table.allocatable[rows, column].any() or table.used[rows, column].any())
+    ]
+
+    def more(entry: Entry) -> Row:
+        row = sight.node_rows[entry.reference.name]
+        fact = entry.fact
+        assert isinstance(fact, NodeFact)
+        pods = str(int(table.pods[row]))
+        limit = fact.allocatable.get("pods")
+        if limit is not None:
+            pods += f"/{short_amount('pods', limit)}"
+        return [
+            pods,
+            *(
+                used_of(name, float(table.used[row, at]), float(table.allocatable[row, at]))
+                for at, name in shown
+            ),
+        ]
+
+    return ("PODS", *(name.upper() for _, name in shown)), more
+
+
+def _queue(sight: Sight, entry: Entry) -> Row:
+    fact = entry.fact
+    assert isinstance(fact, QueueFact)
+    table, row = sight.queues, sight.queue_rows[entry.reference.name]
+    allocated = _not_zero(dict(zip(table.resources, table.allocated[row].tolist(), strict=True)))
+    allocated.pop("pods", None)  # has a column of its own
+    return [
+        entry.reference.name,
+        fact.state or NONE,
+        str(fact.weight),
+        fact.parent or NONE,
+        resource_list(fact.capability),
+        resource_list(_not_zero(fact.deserved)),
+        resource_list(_not_zero(fact.guarantee)),
+        resource_list(allocated),
+        str(int(table.pods[row])),
+        sight.age_of(entry),
+    ]
+
+
+def _not_zero(amounts: Mapping[str, float]) -> dict[str, float]:
+    """Leave out zeros: of a capability they are a limit, elsewhere they say nothing."""
+    return {name: amount for name, amount in amounts.items() if amount}
+
+
+def _queue_wide(
+    _sight: Sight, _entries: Sequence[Entry]
+) -> tuple[tuple[str, ...], Callable[[Entry], Row]]:
+    def more(entry: Entry) -> Row:
+        fact = entry.fact
+        assert isinstance(fact, QueueFact)
+        reclaimable = NONE if fact.reclaimable is None else str(fact.reclaimable).lower()
+        return [reclaimable, resource_list(fact.allocated)]
+
+    return ("RECLAIMABLE", "STATUS.ALLOCATED"), more
+
+
+def counted(members: Mapping[str, int]) -> str:
+    """Return counts by status as ``Running=3,Pending=1``, the most frequent first."""
+    order = sorted(members.items(), key=lambda item: (-item[1], item[0]))
+    return ",".join(f"{status}={count}" for status, count in order) or NONE
+
+
+def _podgroup(sight: Sight, entry: Entry) -> Row:
+    fact = entry.fact
+    assert isinstance(fact, PodGroupFact)
+    key = (entry.reference.namespace, entry.reference.name)
+    return [
+        entry.reference.name,
+        fact.phase or NONE,
+        str(fact.min_member),
+        counted(sight.members.get(key, {})),
+        fact.queue or "default",
+        sight.age_of(entry),
+    ]
+
+
+def _podgroup_wide(
+    _sight: Sight, _entries: Sequence[Entry]
+) -> tuple[tuple[str, ...], Callable[[Entry], Row]]:
+    def more(entry: Entry) -> Row:
+        fact = entry.fact
+        assert isinstance(fact, PodGroupFact)
+        return [fact.priority_class or NONE, resource_list(fact.min_resources)]
+
+    return ("PRIORITYCLASS", "MINRESOURCES"), more
+
+
+def _job(sight: Sight, entry: Entry) -> Row:
+    fact = entry.fact
+    assert isinstance(fact, JobFact)
+    return [
+        entry.reference.name,
+        fact.phase or NONE,
+        str(fact.min_available),
+        str(fact.running),
+        str(fact.pending),
+        str(fact.succeeded),
+        str(fact.failed),
+        fact.queue or "default",
+        sight.age_of(entry),
+    ]
+
+
+def _job_wide(
+    _sight: Sight, _entries: Sequence[Entry]
+) -> tuple[tuple[str, ...], Callable[[Entry], Row]]:
+    def more(entry: Entry) -> Row:
+        fact = entry.fact
+        assert isinstance(fact, JobFact)
+        numbers = (fact.replicas, fact.terminating, fact.unknown)
+        return [*map(str, numbers), fact.priority_class or NONE]
+
+    return ("REPLICAS", "TERMINATING", "UNKNOWN", "PRIORITYCLASS"), more
+
+
+def _summary(entry: Entry, length: int) -> Sequence[str]:
+    fact = entry.fact
+    summary = fact.summary if isinstance(fact, OtherFact) else ()
+    return [*summary, *("",) * length][:length]
+
+
+def _priority_class(sight: Sight, entry: Entry) -> Row:
+    value, default = _summary(entry, 2)
+    return [entry.reference.name, value, default, sight.age_of(entry)]
+
+
+def _event(sight: Sight, entry: Entry) -> Row:
+    seen, severity, reason, about, message, _ = _summary(entry, 6)
+    try:
+        last_seen = age(sight.now, parse_time(seen))
+    except ValueError:
+        last_seen = "<unknown>"
+    return [last_seen, severity, reason, about, message.replace("\n", " ")]
+
+
+def _event_wide(
+    sight: Sight, _entries: Sequence[Entry]
+) -> tuple[tuple[str, ...], Callable[[Entry], Row]]:
+    return ("COUNT", "FIRST SEEN", "NAME"), lambda entry: [
+        _summary(entry, 6)[5],
+        sight.age_of(entry),
+        entry.reference.name,
+    ]
+
+
+def _other(sight: Sight, entry: Entry) -> Row:
+    return [entry.reference.name, sight.age_of(entry)]
+
+
+_OTHER = Columns(("NAME", "AGE"), _other, _nothing_wide)
+_EVENT = Columns(("LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"), _event, _event_wide)
+
+_COLUMNS: Mapping[tuple[str, str], Columns] = MappingProxyType(
+    {
+        ("", "Pod"): Columns(("NAME", "READY", "STATUS", "RESTARTS", "AGE"), _pod, _pod_wide),
+        ("", "Node"): Columns(
+            ("NAME", "STATUS", "ROLES", "AGE", "VERSION", "CPU", "MEMORY"), _node, _node_wide
+        ),
+        ("", "Event"): _EVENT,
+        ("events.k8s.io", "Event"): _EVENT,
+        ("scheduling.k8s.io", "PriorityClass"): Columns(
+            ("NAME", "VALUE", "GLOBAL-DEFAULT", "AGE"), _priority_class, _nothing_wide
+        ),
+        ("scheduling.volcano.sh", "Queue"): Columns(
+            (
+                *("NAME", "STATE", "WEIGHT", "PARENT", "CAPABILITY", "DESERVED"),
+                *("GUARANTEE", "ALLOCATED", "PODS", "AGE"),
+            ),
+            _queue,
+            _queue_wide,
+        ),
+        ("scheduling.volcano.sh", "PodGroup"): Columns(
+            ("NAME", "STATUS", "MINMEMBER", "MEMBERS", "QUEUE", "AGE"), _podgroup, _podgroup_wide
+        ),
+        ("batch.volcano.sh", "Job"): Columns(
+            (
+                *("NAME", "STATUS", "MINAVAILABLE", "RUNNINGS", "PENDING", "SUCCEEDED"),
+                *("FAILED", "QUEUE", "AGE"),
+            ),
+            _job,
+            _job_wide,
+        ),
+    }
+)

@@ -1,0 +1,339 @@
+"""One object in full, for people: what it asks, what it has, who belongs to it, what happened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from ...engine.events import Reference
+from ...engine.state.facts import NodeFact, OtherFact, PodFact, PodGroupFact, QueueFact
+from ...engine.state.truth import Entry
+from ...engine.units import format_time
+from ..history import Happening
+from .amounts import age, resource_list, short_amount
+from .columns import Sight, table_of
+from .differences import version_table
+from .tables import NONE, PLAIN, Style, Table, lines_of
+
+_WIDTH = 20
+_FINISHED = frozenset({"Succeeded", "Failed"})
+
+Lines = Iterator[str]
+
+
+class Described(NamedTuple):
+    """What a description is made of.
+
+    :param versions: the object's last happenings, oldest first.
+    """
+
+    sight: Sight
+    entry: Entry
+    document: dict[str, Any]
+    versions: Sequence[Happening]
+    style: Style = PLAIN
+
+
+def description_lines(described: Described) -> Lines:
+    """Yield the description of one object."""
+    reference = described.entry.reference
+    yield from _metadata(described)
+    yield from _by_kind(described)
+    yield from _conditions(described)
+    for title, group, kind, entries in _related(described):
+        if entries:
+            yield from _section(described, f"{title} ({len(entries)})")
+            table = table_of(described.sight, group, kind, entries)
+            yield from _indented(lines_of(table, style=described.style))
+    yield from _section(described, "Last versions")
+    yield from _indented(lines_of(version_table(described.versions), style=described.style))
+    yield from _kubernetes_events(described, reference)
+
+
+def _metadata(described: Described) -> Lines:
+    reference, fact = described.entry.reference, described.entry.fact
+    metadata = described.document.get("metadata", {})
+    yield _pair("Name", reference.name)
+    if reference.namespace:
+        yield _pair("Namespace", reference.namespace)
+    yield _pair("UID", reference.uid)
+    yield _pair("Version", f"rv:{described.entry.resource_version}  (@{described.entry.position})")
+    if fact.created_at is not None:
+        old = age(described.sight.now, fact.created_at)
+        yield _pair("Created", f"{format_time(fact.created_at)}  ({old} before this moment)")
+    if fact.deleting_at is not None:
+        yield _pair("Deletion by", format_time(fact.deleting_at))
+    owners = metadata.get("ownerReferences") or []
+    if owners:
+        names = (f"{owner.get('kind', '')}/{owner.get('name', '')}" for owner in owners)
+        yield _pair("Owned by", ", ".join(names))
+    yield from _mapping("Labels", metadata.get("labels"))
+    yield from _mapping("Annotations", metadata.get("annotations"))
+    if described.entry.stale:
+        yield _pair("Note", "a later write was accepted whose result was not recorded")
+
+
+def _mapping(name: str, values: Any) -> Lines:
+    pairs = sorted(values.items()) if isinstance(values, dict) else []
+    lines = [f"{key}={_short(value)}" for key, value in pairs] or [NONE]
+    yield _pair(name, lines[0])
+    for line in lines[1:]:
+        yield _pair("", line)
+
+
+def _by_kind(described: Described) -> Lines:
+    reference = described.entry.reference
+    highlight = _HIGHLIGHTS.get((reference.group, reference.kind))
+    if highlight is not None:
+        yield from highlight(described)
+
+
+def _pod(described: Described) -> Lines:
+    fact = described.entry.fact
+    assert isinstance(fact, PodFact)
+    yield _pair("Status", fact.status)
+    node = fact.node or NONE
+    if described.entry.node_bound:
+        node += "  (bound; no version shows it yet)"
+    yield _pair("Node", node)
+    yield _pair("Ready", f"{fact.ready}/{fact.containers}, {fact.restarts} restarts")
+    yield _pair("Requests", resource_list(fact.requests))
+    yield _pair("Scheduler", fact.scheduler or NONE)
+    yield _pair("Priority", NONE if fact.priority is None else str(fact.priority))
+    yield _pair("PodGroup", fact.podgroup or NONE)
+    key = (described.entry.reference.namespace, fact.podgroup)
+    yield _pair("Queue", described.sight.queue_by_group.get(key, fact.queue) or NONE)
+    selector = described.document.get("spec", {}).get("nodeSelector")
+    if selector:
+        yield from _mapping("Node selector", selector)
+
+
+def _node(described: Described) -> Lines:
+    fact = described.entry.fact
+    assert isinstance(fact, NodeFact)
+    yield _pair("Unschedulable", str(fact.unschedulable).lower())
+    taints = described.document.get("spec", {}).get("taints") or []
+    words = (
+        f"{taint.get('key', '')}={taint.get('value', '')}:{taint.get('effect', '')}"
+        for taint in taints
+    )
+    yield _pair("Taints", ", ".join(words) or NONE)
+    table = described.sight.nodes
+    row = described.sight.node_rows[described.entry.reference.name]
+    yield from _section(described, "Resources")
+    rows = []
+    for column, name in enumerate(table.resources):
+        allocatable, used = float(table.allocatable[row, column]), float(table.used[row, column])
+        if name == "pods":
+            used = float(table.pods[row])
+        if allocatable or used:
+            share = f"{used / allocatable:.0%}" if allocatable else NONE
+            amounts = (allocatable, used, allocatable - used)
+            rows.append([name, *(short_amount(name, amount) for amount in amounts), share])
+    headers = ("RESOURCE", "ALLOCATABLE", "REQUESTED", "LEFT", "SHARE")
+    yield from _indented(lines_of(Table(headers, rows), style=described.style))
+
+
+def _queue(described: Described) -> Lines:
+    fact = described.entry.fact
+    assert isinstance(fact, QueueFact)
+    table = described.sight.queues
+    row = described.sight.queue_rows[described.entry.reference.name]
+    yield _pair("State", fact.state or NONE)
+    yield _pair("Weight", str(fact.weight))
+    yield _pair("Parent", fact.parent or NONE)
+    yield _pair("Reclaimable", NONE if fact.reclaimable is None else str(fact.reclaimable).lower())
+    yield _pair(
+        "PodGroups",
+        f"{fact.running} running, {fact.inqueue} inqueue, {fact.pending} pending, by its status",
+    )
+    yield from _section(described, "Resources")
+    allocated = dict(zip(table.resources, table.allocated[row].tolist(), strict=True))
+    columns: tuple[Mapping[str, float], ...] = (
+        fact.capability,
+        fact.deserved,
+        fact.guarantee,
+        allocated,
+        fact.allocated,
+    )
+    names = sorted(
+        {name for column in columns for name, amount in column.items() if amount} - {"pods"},
+        key=lambda name: (name not in ("cpu", "memory"), name),
+    )
+    rows = [
+        [name, *(short_amount(name, c[name]) if name in c else NONE for c in columns)]
+        for name in names
+    ]
+    headers = ("RESOURCE", "CAPABILITY", "DESERVED", "GUARANTEE", "ALLOCATED", "STATUS.ALLOCATED")
+    yield from _indented(lines_of(Table(headers, rows), style=described.style))
+
+
+def _podgroup(described: Described) -> Lines:
+    fact = described.entry.fact
+    assert isinstance(fact, PodGroupFact)
+    yield _pair("Status", fact.phase or NONE)
+    yield _pair("Queue", fact.queue or "default")
+    yield _pair("Min member", str(fact.min_member))
+    yield _pair("Min resources", resource_list(fact.min_resources))
+    yield _pair("Priority class", fact.priority_class or NONE)
+
+
+def _job(described: Described) -> Lines:
+    spec, status = (described.document.get(part) or {} for part in ("spec", "status"))
+    state = status.get("state") or {}
+    yield _pair("Status", state.get("phase") or NONE)
+    if state.get("message") or state.get("reason"):
+        yield _pair("", " ".join(filter(None, (state.get("reason"), state.get("message")))))
+    yield _pair("Queue", spec.get("queue") or "default")
+    yield _pair("Min available", str(spec.get("minAvailable", 0)))
+    yield _pair("Priority class", spec.get("priorityClassName") or NONE)
+    yield _pair("Retries", f"{status.get('retryCount', 0)} of {spec.get('maxRetry', NONE)}")
+    counts = status.get("taskStatusCount") or {}
+    rows = []
+    for task in spec.get("tasks") or []:
+        phases = (counts.get(task.get("name")) or {}).get("phase") or {}
+        rows.append(
+            [
+                str(task.get("name", "")),
+                str(task.get("replicas", 0)),
+                str(task.get("minAvailable", NONE)),
+                ",".join(f"{phase}={count}" for phase, count in sorted(phases.items())) or NONE,
+            ]
+        )
+    if rows:
+        yield from _section(described, "Tasks")
+        table = Table(("TASK", "REPLICAS", "MINAVAILABLE", "PODS"), rows)
+        yield from _indented(lines_of(table, style=described.style))
+
+
+_HIGHLIGHTS: Mapping[tuple[str, str], Callable[[Described], Lines]] = MappingProxyType(
+    {
+        ("", "Pod"): _pod,
+        ("", "Node"): _node,
+        ("scheduling.volcano.sh", "Queue"): _queue,
+        ("scheduling.volcano.sh", "PodGroup"): _podgroup,
+        ("batch.volcano.sh", "Job"): _job,
+    }
+)
+
+
+def _conditions(described: Described) -> Lines:
+    conditions = (described.document.get("status") or {}).get("conditions") or []
+    rows = [
+        [
+            str(condition.get("type") or ""),
+            str(condition.get("status") or ""),
+            str(condition.get("lastTransitionTime") or NONE),
+            str(condition.get("reason") or ""),
+            " ".join(str(condition.get("message") or "").split()),
+        ]
+        for condition in conditions
+        if isinstance(condition, dict)
+    ]
+    if rows:
+        yield from _section(described, "Conditions")
+        headers = ("TYPE", "STATUS", "SINCE", "REASON", "MESSAGE")
+        yield from _indented(lines_of(Table(headers, rows), style=described.style))
+
+
+def _related(described: Described) -> Iterator[tuple[str, str, str, list[Entry]]]:
+    """Yield (title, group, kind, objects) of what belongs to an object."""
+    truth, reference = described.sight.truth, described.entry.reference
+    volcano = "scheduling.volcano.sh"
+    match (reference.group, reference.kind):
+        case ("", "Node"):
+            yield (
+                "Pods on it",
+                "",
+                "Pod",
+                [
+                    entry
+                    for entry in truth.of("", "Pod")
+                    if isinstance(entry.fact, PodFact)
+                    and entry.fact.node == reference.name
+                    and entry.fact.phase not in _FINISHED
+                ],
+            )
+        case ("scheduling.volcano.sh", "PodGroup"):
+            yield (
+                "Pods",
+                "",
+                "Pod",
+                [
+                    entry
+                    for entry in truth.of("", "Pod", reference.namespace)
+                    if isinstance(entry.fact, PodFact) and entry.fact.podgroup == reference.name
+                ],
+            )
+        case ("scheduling.volcano.sh", "Queue"):
+            yield (
+                "Queues below it",
+                volcano,
+                "Queue",
+                [
+                    entry
+                    for entry in truth.of(volcano, "Queue")
+                    if isinstance(entry.fact, QueueFact)
+                    and entry.fact.parent == reference.name
+                    and entry.reference.name != reference.name
+                ],
+            )
+            yield (
+                "PodGroups",
+                volcano,
+                "PodGroup",
+                [
+                    entry
+                    for entry in truth.of(volcano, "PodGroup")
+                    if isinstance(entry.fact, PodGroupFact)
+                    and (entry.fact.queue or "default") == reference.name
+                ],
+            )
+        case ("batch.volcano.sh", "Job"):
+            yield (
+                "Pods",
+                "",
+                "Pod",
+                [
+                    entry
+                    for entry in truth.of("", "Pod", reference.namespace)
+                    if isinstance(entry.fact, PodFact) and entry.fact.job == reference.name
+                ],
+            )
+
+
+def _kubernetes_events(described: Described, reference: Reference) -> Lines:
+    about = f"{reference.kind.lower()}/{reference.name}"
+    found = [
+        entry
+        for group in ("", "events.k8s.io")
+        for entry in described.sight.truth.of(group, "Event")
+        if isinstance(entry.fact, OtherFact)
+        and len(entry.fact.summary) > 3
+        and entry.fact.summary[3] == about
+        and (not reference.namespace or entry.reference.namespace == reference.namespace)
+    ]
+    if found:
+        found.sort(key=lambda entry: getattr(entry.fact, "summary", ("",))[0])
+        yield from _section(described, "Events of Kubernetes")
+        table = table_of(described.sight, "", "Event", found)
+        yield from _indented(lines_of(table, style=described.style))
+
+
+def _section(described: Described, title: str) -> Lines:
+    yield f"\n{described.style.bold(title)}\n"
+
+
+def _indented(lines: Lines) -> Lines:
+    return (f"  {line}" for line in lines)
+
+
+def _pair(name: str, value: str) -> str:
+    label = f"{name}:" if name else ""
+    return f"{label:<{_WIDTH}}{value}\n"
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 120 else f"{text[:119]}…"

@@ -1,0 +1,224 @@
+"""Differences and histories as text and as JSON of a stable shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from ...engine.units import format_time
+from ..changes import Change
+from ..diff import Diff, Holding, HoldingChanged, ObjectThen, Side
+from ..history import Happening, History
+from .amounts import short_amount
+from .events import clock, object_text
+from .tables import NONE, PLAIN, Style, Table, lines_of
+
+API_VERSION = "plinian/v1"
+_VALUE_CHARACTERS = 72
+
+
+def diff_json(found: Diff) -> dict[str, Any]:
+    """Return a difference as ``diff -o json`` prints it; fields are only ever added."""
+    fields: dict[str, Any] = msgspec.to_builtins(found)
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Diff",
+        "from": fields.pop("before"),
+        "to": fields.pop("after"),
+        "summary": {
+            "added": len(found.added),
+            "removed": len(found.removed),
+            "changed": len(found.changed),
+            "same": found.same,
+            "rewritten": found.rewritten,
+        },
+        **{name: fields[name] for name in ("added", "removed", "changed", "nodes", "queues")},
+    }
+
+
+def diff_lines(found: Diff, *, style: Style = PLAIN, events: bool = False) -> Iterator[str]:
+    """Yield a difference for people: objects, fields, then what nodes and queues hold.
+
+    :param events: tell Kubernetes's Event objects one by one; else only how many came.
+    """
+    yield from _sides(found)
+    told = 0
+    for sign, mark, these in (("+", style.added, found.added), ("-", style.removed, found.removed)):
+        for one in these:
+            if events or one.object.kind != "Event":
+                told += 1
+                yield mark(f"{sign} {object_text(one.object)}{_replaced(sign, one)}") + "\n"
+    for changed in found.changed:
+        if changed.object.kind == "Event" and not events:
+            continue
+        told += 1
+        yield style.changed(f"~ {object_text(changed.object)}") + "\n"
+        yield from change_lines(changed.changes, style=style, indent="    ")
+        if changed.stale[0] != changed.stale[1]:
+            yield "    (a write of unknown result came after this version)\n"
+    if told:
+        yield "\n"
+    yield from _holding_lines("NODE", found.nodes, style)
+    yield from _holding_lines("QUEUE", found.queues, style)
+    yield _summary(found, events=events)
+
+
+def change_lines(fields: Sequence[Change], *, style: Style = PLAIN, indent: str) -> Iterator[str]:
+    """Yield ``path: old → new`` a line."""
+    for change in fields:
+        old, new = value_text(change.old), value_text(change.new)
+        yield f"{indent}{change.path}: {style.removed(old)} → {style.added(new)}\n"
+
+
+def value_text(value: Any) -> str:
+    """Return a value in one short line; a field that does not exist is ``<none>``."""
+    if value is msgspec.UNSET:
+        return NONE
+    text = msgspec.json.encode(value, order="sorted").decode()
+    return text if len(text) <= _VALUE_CHARACTERS else f"{text[: _VALUE_CHARACTERS - 1]}…"
+
+
+def history_json(found: History) -> dict[str, Any]:
+    """Return a history as ``history -o json`` prints it; times are RFC 3339."""
+    happenings: list[dict[str, Any]] = []
+    for one in found.happenings:
+        fields: dict[str, Any] = msgspec.to_builtins(one)
+        for name in ("observed_at", "recorded_at"):
+            if fields[name] is not None:
+                fields[name] = format_time(fields[name])
+        happenings.append(fields)
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "History",
+        "object": msgspec.to_builtins(found.object),
+        "uids": list(found.uids),
+        "happenings": happenings,
+    }
+
+
+def history_lines(found: History, *, style: Style = PLAIN) -> Iterator[str]:
+    """Yield a history for people: one paragraph an event, objects of one name told apart."""
+    several = len(found.uids) > 1
+    if several:
+        yield f"{len(found.uids)} objects had this name, one after the other.\n\n"
+    uid = ""
+    for one in found.happenings:
+        if one.uid and one.uid != uid:
+            yield style.bold(f"{object_text(found.object)}  uid {one.uid}") + "\n"
+            uid = one.uid
+        yield from _happening_lines(one, style)
+
+
+def version_table(found: Sequence[Happening]) -> Table:
+    """Return the last versions of an object as a table: where, when, what, who."""
+    headers = ("POSITION", "VERSION", "OBSERVED", "KIND", "WHO", "CHANGED")
+    rows = [
+        [
+            f"@{one.position}",
+            one.resource_version or NONE,
+            clock(one.observed_at),
+            one.kind,
+            one.actor or NONE,
+            one.note or _paths(one.changes),
+        ]
+        for one in found
+    ]
+    return Table(headers, rows)
+
+
+def _paths(fields: Sequence[Change]) -> str:
+    paths = [change.path for change in fields]
+    more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
+    return ", ".join(paths[:3]) + more or NONE
+
+
+def _happening_lines(one: Happening, style: Style) -> Iterator[str]:
+    version = f"rv:{one.resource_version}" if one.resource_version else ""
+    who = f"by {one.actor}" if one.actor else ""
+    head = "  ".join(
+        part
+        for part in (f"@{one.position}", version, clock(one.observed_at), one.kind, who)
+        if part
+    )
+    mark = style.removed if one.kind.endswith(".deleted") else style.changed
+    yield f"  {mark(head)}\n"
+    if one.note:
+        yield f"      {one.note}\n"
+    yield from change_lines(one.changes, style=style, indent="      ")
+
+
+def _sides(found: Diff) -> Iterator[str]:
+    for word, side in (("from", found.before), ("to  ", found.after)):
+        yield f"{word}  {_side_text(side)}\n"
+    yield "\n"
+
+
+def _side_text(side: Side) -> str:
+    time = f"  ({side.time})" if side.time and side.time != side.point else ""
+    return f"{side.point}{time}"
+
+
+def _replaced(sign: str, one: ObjectThen) -> str:
+    if not one.replaced:
+        return ""
+    return "  (another of this name was there before)" if sign == "+" else "  (another follows it)"
+
+
+def _holding_lines(title: str, holdings: Sequence[HoldingChanged], style: Style) -> Iterator[str]:
+    if not holdings:
+        return
+    resources = sorted(
+        {
+            name
+            for one in holdings
+            for side in (one.before, one.after)
+            if side is not None
+            for name in side.used
+        },
+        key=lambda name: (name not in ("cpu", "memory"), name),
+    )
+    rows = [
+        [one.name, _pods(one), *(_amounts(one, resource) for resource in resources)]
+        for one in holdings
+    ]
+    headers = (title, "PODS", *(name.upper() for name in resources))
+    yield from lines_of(Table(headers, rows), style=style)
+    yield "\n"
+
+
+def _pods(one: HoldingChanged) -> str:
+    before, after = (NONE if side is None else str(side.pods) for side in (one.before, one.after))
+    return before if before == after else f"{before} → {after}"
+
+
+def _amounts(one: HoldingChanged, resource: str) -> str:
+    def text(side: Holding | None) -> str:
+        return NONE if side is None else short_amount(resource, side.used.get(resource, 0.0))
+
+    before, after = text(one.before), text(one.after)
+    total = next(
+        (
+            side.allocatable[resource]
+            for side in (one.after, one.before)
+            if side is not None and resource in side.allocatable
+        ),
+        None,
+    )
+    change = before if before == after else f"{before} → {after}"
+    return change if total is None else f"{change} of {short_amount(resource, total)}"
+
+
+def _summary(found: Diff, *, events: bool) -> str:
+    text = (
+        f"{len(found.added)} added, {len(found.removed)} removed, {len(found.changed)} changed, "
+        f"{found.same} the same"
+    )
+    if not events:
+        hidden = sum(
+            one.object.kind == "Event" for one in (*found.added, *found.removed, *found.changed)
+        )
+        if hidden:
+            text += f"; {hidden} of them are Event objects, shown with --kind events"
+    return text + "\n"

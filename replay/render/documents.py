@@ -1,0 +1,118 @@
+"""Whole objects as text: JSON, YAML, names, JSONPath, columns of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, TextIO
+
+import msgspec
+
+from ...engine.errors import UsageError
+from ..jsonpath import Path, find, parse_path, parse_template
+from ..kinds import resource_name
+from .tables import NONE, Table, write_table
+
+Documents = Iterable[dict[str, Any]]
+
+_ENCODER = msgspec.json.Encoder(order="sorted")
+
+
+def json_text(value: Any, *, indent: int = 4) -> str:
+    """Return a value as indented JSON with sorted keys."""
+    return msgspec.json.format(_ENCODER.encode(value), indent=indent).decode()
+
+
+def write_json(out: TextIO, documents: Documents, *, single: bool) -> None:
+    """Write objects as kubectl does: one by itself, or a ``List`` of all, item after item.
+
+    :param single: there is exactly one and it was asked for by name.
+    """
+    if single:
+        out.writelines(json_text(document) + "\n" for document in documents)
+        return
+    out.write('{\n    "apiVersion": "v1",\n    "items": [')
+    separator = "\n        "
+    for document in documents:
+        out.write(separator + json_text(document).replace("\n", "\n        "))
+        separator = ",\n        "
+    end = "]" if separator == "\n        " else "\n    ]"
+    out.write(f'{end},\n    "kind": "List",\n    "metadata": {{\n        "resourceVersion": ""\n')
+    out.write("    }\n}\n")
+
+
+def write_yaml(out: TextIO, documents: Documents, *, single: bool) -> None:
+    """Write objects as YAML: one by itself, or a ``List`` of all, item after item.
+
+    :param single: there is exactly one and it was asked for by name.
+    """
+    if single:
+        out.writelines(map(_yaml, documents))
+        return
+    out.write("apiVersion: v1\n")
+    begun = False
+    for document in documents:
+        out.write("" if begun else "items:\n")
+        out.write(_yaml([document]))
+        begun = True
+    out.write("" if begun else "items: []\n")
+    out.write('kind: List\nmetadata:\n  resourceVersion: ""\n')
+
+
+def list_of(documents: Documents) -> dict[str, Any]:
+    """Return objects as the one document that JSONPath templates are written against."""
+    return {
+        "apiVersion": "v1",
+        "items": list(documents),
+        "kind": "List",
+        "metadata": {"resourceVersion": ""},
+    }
+
+
+def write_jsonpath(out: TextIO, documents: Documents, template: str, *, single: bool) -> None:
+    """Write what a template finds, without a line end of its own, as kubectl does.
+
+    :raises UsageError: the template cannot be read.
+    """
+    filled = parse_template(template)
+    out.writelines(map(filled.render, documents if single else [list_of(documents)]))
+
+
+def write_custom_columns(out: TextIO, documents: Documents, text: str, *, no_headers: bool) -> None:
+    """Write a table of columns given as ``NAME:.metadata.name,NODE:.spec.nodeName``.
+
+    :raises UsageError: a column is not HEADER:PATH.
+    """
+    columns = list(_custom_columns(text))
+    rows = [
+        [",".join(map(_cell, find(path, document))) or NONE for _, path in columns]
+        for document in documents
+    ]
+    write_table(out, Table([header for header, _ in columns], rows), no_headers=no_headers)
+
+
+def write_names(out: TextIO, names: Iterable[tuple[str, str, str]]) -> None:
+    """Write (group, kind, name) of objects as ``pod/a`` and ``queue.scheduling.volcano.sh/b``."""
+    out.writelines(f"{resource_name(group, kind)}/{name}\n" for group, kind, name in names)
+
+
+def _custom_columns(text: str) -> Iterator[tuple[str, Path]]:
+    for column in text.split(","):
+        header, colon, path = column.partition(":")
+        if not colon or not header or not path:
+            raise UsageError(
+                f"{column!r} is no column",
+                now="write HEADER:PATH,HEADER:PATH as in NAME:.metadata.name,NODE:.spec.nodeName",
+            )
+        yield header, parse_path(path)
+
+
+def _cell(value: Any) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def _yaml(value: Any) -> str:
+    import yaml  # noqa: PLC0415 -- only one output format needs it
+
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    text: str = yaml.dump(value, Dumper=dumper, default_flow_style=False, width=4096)
+    return text

@@ -1,0 +1,101 @@
+"""Events of the log as lines: JSON for machines, a table for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from ...engine.events import Recorded, Reference
+from ...engine.units import SECOND_US, format_time
+from ..kinds import plain_name
+from .tables import NONE
+
+HEADERS = ("POSITION", "KIND", "OBJECT", "VERSION", "OBSERVED")
+WIDE_HEADERS = (*HEADERS, "ACTOR", "SOURCE")
+
+_ENCODER = msgspec.json.Encoder()
+_SHORT_FIELDS: Mapping[str, str] = MappingProxyType(
+    {"list.observed": "listed", "config.applied": "configmap"}
+)
+
+
+def event_fields(recorded: Recorded, *, payload: bool) -> dict[str, Any]:
+    """Return an event as ``-o ndjson`` and ``-o json`` print it: the envelope, fields additive.
+
+    Times are RFC 3339 in UTC with microseconds, null when not known.
+    """
+    event = recorded.event
+    fields: dict[str, Any] = {
+        "position": recorded.position,
+        "kind": event.kind,
+        "object": event.reference,
+        "resource_version": event.resource_version,
+        "observed_at": _time(event.observed_at),
+        "recorded_at": _time(recorded.recorded_at),
+        "actor": event.actor,
+        "source": event.source,
+        "line": event.line,
+        "branch": recorded.branch,
+        "cluster": event.cluster,
+    }
+    if payload:
+        fields["payload"] = msgspec.Raw(event.payload)
+    return fields
+
+
+def ndjson_lines(events: Iterable[Recorded], *, payload: bool) -> Iterator[str]:
+    """Yield one JSON object a line."""
+    for recorded in events:
+        yield _ENCODER.encode(event_fields(recorded, payload=payload)).decode() + "\n"
+
+
+def event_rows(events: Iterable[Recorded], *, wide: bool) -> Iterator[list[str]]:
+    """Yield the table rows of events."""
+    for recorded in events:
+        event = recorded.event
+        row = [
+            f"@{recorded.position}",
+            event.kind,
+            object_text(event.reference) or _subject(recorded),
+            event.resource_version or NONE,
+            clock(event.observed_at),
+        ]
+        if wide:
+            row += [event.actor or NONE, f"{event.source}:{event.line}"]
+        yield row
+
+
+def object_text(reference: Reference) -> str:
+    """Return an object as ``pod/default/train-0``; empty if there is none."""
+    if not reference.kind:
+        return ""
+    parts = (plain_name(reference.group, reference.kind), reference.namespace, reference.name)
+    return "/".join(part for part in parts if part)
+
+
+def clock(micros: int | None) -> str:
+    """Return a time as tables show it: RFC 3339 with milliseconds if there are any."""
+    if micros is None:
+        return NONE
+    text = format_time(micros - micros % SECOND_US)
+    fraction = micros % SECOND_US
+    return f"{text[:-1]}.{fraction // 1000:03d}Z" if fraction else text
+
+
+def _subject(recorded: Recorded) -> str:
+    """Return what an event without an object is about, from its payload."""
+    body = msgspec.json.decode(recorded.event.payload)
+    if not isinstance(body, dict):
+        return NONE
+    for field in (_SHORT_FIELDS.get(recorded.event.kind, ""), "job", "session", "message", "part"):
+        value = body.get(field)
+        if isinstance(value, str) and value:
+            return value.splitlines()[0][:60]
+    return NONE
+
+
+def _time(micros: int | None) -> str | None:
+    return None if micros is None else format_time(micros)

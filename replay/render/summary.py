@@ -1,0 +1,56 @@
+"""What an ingestion did, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from .figures import pair_lines
+from .tables import NONE, PLAIN, Style, Table, lines_of
+
+if TYPE_CHECKING:
+    from ..ingest import IngestSummary
+
+_FILES_SHOWN = 10
+
+
+def summary_lines(summary: IngestSummary, *, style: Style = PLAIN) -> Iterator[str]:
+    """Yield the summary of an ingestion: events by kind, what was left out and why, the reach."""
+    if summary.kinds:
+        rows = [[kind, str(count)] for kind, count in sorted(summary.kinds.items())]
+        yield from lines_of(Table(("KIND", "NEW"), rows), style=style)
+        yield "\n"
+    if summary.skipped:
+        rows = [[reason, str(count)] for reason, count in sorted(summary.skipped.items())]
+        yield from lines_of(Table(("LEFT OUT", "RECORDS"), rows), style=style)
+        yield "\n"
+    yield from pair_lines(
+        [
+            ("new events", f"{summary.appended}, the log now ends at @{summary.last_position}"),
+            ("known already", str(summary.known)),
+            ("formats", _counts(summary.formats)),
+            ("revisions", _span("rv:", summary.first_revision, summary.last_revision)),
+            ("times", _span("", summary.first_observed, summary.last_observed)),
+        ],
+        style=style,
+    )
+    yield from _remarks(summary)
+
+
+def _remarks(summary: IngestSummary) -> Iterator[str]:
+    files = summary.skipped_files
+    for line in (
+        *(f"malformed: {fault}" for fault in summary.malformed),
+        *(f"not read: {one.source}: {one.reason}" for one in files[:_FILES_SHOWN]),
+        *([f"not read: {len(files) - _FILES_SHOWN} more files"] * (len(files) > _FILES_SHOWN)),
+        *(f"note: {note}" for note in summary.notes),
+    ):
+        yield f"{line}\n"
+
+
+def _counts(counts: dict[str, int]) -> str:
+    return ", ".join(f"{name} ({count})" for name, count in sorted(counts.items())) or NONE
+
+
+def _span(prefix: str, first: object, last: object) -> str:
+    return NONE if first is None else f"{prefix}{first} to {prefix}{last}"
