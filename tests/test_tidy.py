@@ -80,6 +80,7 @@ BREAKERS = [
     (laws.lengths, "engine/a.py", "x = 1\n" * 501, "split the module"),
     (laws.lengths, "engine/a.py", f"x = '{'y' * 100}'\n", "break the line"),
     (laws.lengths, "engine/a.py", "def f():\n" + "    x = 1\n" * 50, "split the function"),
+    (laws.lengths, "engine/a.py", "def f(\n" + "\n" * 50 + "):\n    x = 1\n", "split the function"),
     (laws.imports, "engine/state/a.py", "import sqlite3\n", "pure part imports sqlite3"),
     (laws.imports, "engine/events/a.py", "from time import monotonic\n", "imports time"),
     (laws.imports, "engine/ingest/audit_log.py", "import pathlib\n", "imports pathlib"),
@@ -133,6 +134,7 @@ NL = "\n"
 KEEPERS = [
     (laws.lengths, "engine/a.py", "def f():\n" + "    x = 1\n" * 49),
     (laws.lengths, "engine/a.py", f"def f():\n    '''{'A.' + NL * 60}'''\n    x = 1\n"),
+    (laws.lengths, "replay/cli/a.py", f"def f(\n{'    a,' + NL * 60}):\n    x = 1\n"),
     (laws.imports, "engine/ingest/inputs.py", "import os\n"),
     (laws.imports, "engine/log/sqlite.py", "import sqlite3\n"),
     (laws.imports, "replay/a.py", "from ..engine.log import open_log\n"),

@@ -199,11 +199,12 @@ def formats() -> Iterator[str]:
 def tables() -> Iterator[str]:
     """Yield the page of the log's tables."""
     from plinian.engine.log import schema  # noqa: PLC0415
+    from plinian.engine.log.schema_revision import REVISION  # noqa: PLC0415
 
     yield from ("# Tables", "")
     yield (
         "The tables of a log, the same on SQLite and Postgres, at schema revision "
-        f"`{schema.REVISION}`. What is in them, byte by byte, is specified in "
+        f"`{REVISION}`. What is in them, byte by byte, is specified in "
         "[storage.md](../storage.md)."
     )
     yield ""

@@ -3,7 +3,8 @@
 An example is a fenced block of ``console`` below the line ``<!-- run -->``; in it, lines that begin
 with ``$`` are commands, and what follows each is its standard output. A line
 ``<!-- before: COMMAND -->`` runs a command and shows nothing. The commands of one document run in
-order, in one empty folder, where ``plinian`` is the Plinian that this Python would import.
+order, in one empty folder and one environment (``export``), where ``plinian`` is the Plinian that
+this Python would import.
 
 ``python tools/tour.py README.md …`` rewrites; with ``--check`` it prints what differs and exits 1.
 """
@@ -28,17 +29,30 @@ EXAMPLE = re.compile(
 PASSING = re.compile(r"\d+(\.\d+)? (m?s|seconds)\b|[\d,]+ events/s")
 
 
+EXPORT = re.compile(r"export (\w+)=(\S+)")
+
+
 class ExampleFailed(Exception):
     """A command of a document exits with something else than 0 or 1 (a difference)."""
 
 
-def shell(command: str, folder: Path) -> str:
-    """Run a command line as a reader would, and return its standard output."""
-    environment = {
-        name: value for name, value in os.environ.items() if not name.startswith("PLINIAN_")
-    }
-    environment |= {"COLUMNS": "120", "NO_COLOR": "1", "TERM": "dumb", "TZ": "UTC"}
-    environment["PATH"] = f"{folder / '.bin'}{os.pathsep}{environment['PATH']}"
+def surroundings(folder: Path) -> dict[str, str]:
+    """Return the environment that a document's commands begin with."""
+    found = {name: value for name, value in os.environ.items() if not name.startswith("PLINIAN_")}
+    found |= {"COLUMNS": "120", "NO_COLOR": "1", "TERM": "dumb", "TZ": "UTC"}
+    found["PATH"] = f"{folder / '.bin'}{os.pathsep}{found['PATH']}"
+    return found
+
+
+def shell(command: str, folder: Path, environment: dict[str, str]) -> str:
+    """Run a command line as a reader would, and return its standard output.
+
+    ``export NAME=VALUE`` by itself holds for the commands after it.
+    """
+    exported = EXPORT.fullmatch(command)
+    if exported:
+        environment[exported[1]] = exported[2]
+        return ""
     done = subprocess.run(  # noqa: S603 -- commands of our own documents
         ["bash", "-o", "pipefail", "-c", command],  # noqa: S607
         cwd=folder,
@@ -61,17 +75,22 @@ def rerun(text: str, *, keep_passing: bool = True) -> str:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _put_command(folder / ".bin")
+        environment = surroundings(folder)
 
         def fresh(match: re.Match[str]) -> str:
             if match["before"]:
-                shell(match["before"], folder)
+                shell(match["before"], folder, environment)
                 return match.group()
             lines: list[str] = []
             for command, old in _commands(match["block"]):
-                new = "\n".join(line.rstrip() for line in shell(command, folder).splitlines())
+                shown = shell(command, folder, environment)
+                new = "\n".join(line.rstrip() for line in shown.splitlines())
                 same = keep_passing and PASSING.sub("", new) == PASSING.sub("", old)
-                lines += [f"$ {command}", *(old if same else new).splitlines(), ""]
-            return "\n".join(("<!-- run -->", "```console", *lines[:-1], "```"))
+                lines += [f"$ {command}", *(old if same else new).splitlines()]
+                lines += [""] if new else []
+            return "\n".join(
+                ("<!-- run -->", "```console", *"\n".join(lines).rstrip().split("\n"), "```")
+            )
 
         return EXAMPLE.sub(fresh, text)
 
