@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -62,7 +63,7 @@ def test_the_reference_is_what_the_code_says() -> None:
     assert done.returncode == 0, f"{told}\nrun: python tools/reference.py"
 
 
-def test_a_stale_reference_is_noticed(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stale_reference_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reference, "PAGES", tmp_path)
     monkeypatch.setattr(sys, "argv", ["reference.py", "--check", "errors.md"])
     assert reference.main() == 1
@@ -223,6 +224,15 @@ def test_the_readme_and_the_tutorial_have_examples_that_run() -> None:
 def test_examples_show_what_plinian_prints_today(path: str) -> None:
     text = text_of(path)
     assert tour.rerun(text) == text, f"run: python tools/tour.py {path}"
+
+
+def test_the_python_of_the_tutorial_runs(tmp_path: Path) -> None:
+    blocks = [
+        block[3] for block in FENCE.finditer(text_of("docs/tutorial.md")) if block[2] == "python"
+    ]
+    assert blocks
+    for code in ("from plinian.replay.cli.main import app; app(['demo'])", *blocks):
+        subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True)
 
 
 def test_an_example_that_has_become_untrue_is_noticed() -> None:
