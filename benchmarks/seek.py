@@ -106,7 +106,7 @@ def _cold(log: str, count: int) -> list[Result]:
             [
                 sys.executable,
                 "-m",
-                "plinian.replay.cli.main",
+                "plinian",
                 "get",
                 "queues",
                 "--log",

@@ -1,0 +1,8 @@
+"""Let ``python -m plinian`` be the command line."""
+
+from __future__ import annotations
+
+from plinian.replay.cli.main import main
+
+if __name__ == "__main__":
+    main()
