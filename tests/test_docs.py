@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -194,6 +195,16 @@ def misnamed(line: str) -> list[str]:
 def test_commands_in_documents_exist_with_their_options(path: str) -> None:
     found = [fault for line in commands_in(text_of(path)) for fault in misnamed(line)]
     assert found == []
+
+
+def test_the_commands_of_the_compose_file_exist() -> None:
+    text = text_of("docker-compose.yml")
+    run = re.findall(r"command: (\[.+\])", text)
+    shown = re.findall(r"run --rm (plinian .+)", text)
+    assert len(run) >= 2
+    assert shown
+    lines = [*(f"plinian {' '.join(json.loads(words))}" for words in run), *shown]
+    assert [fault for line in lines for fault in misnamed(line)] == []
 
 
 def test_a_misnamed_command_is_noticed() -> None:
