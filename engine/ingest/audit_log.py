@@ -27,13 +27,13 @@ from .audit_records import CONNECTING, NOTHING, ListBody, ListItem, Record, is_w
 from .audit_requests import AuditedRequest
 from .formats import Context
 from .lines import json_documents
+from .objects import decode_slim
 from .resources import is_fleeting
 
 _RECORD = msgspec.json.Decoder(Record)
 _RECORDS = msgspec.json.Decoder(list[Record])
 _LIST = msgspec.json.Decoder(ListBody)
 _ITEM = msgspec.json.Decoder(ListItem)
-_DOCUMENT = msgspec.json.Decoder()
 
 _OWN = re.compile(rb'"apiVersion"\s*:\s*"audit\.k8s\.io/')
 _PATH = re.compile(r"(.*?)(?: - at `(.*)`)?", re.DOTALL)
@@ -111,6 +111,8 @@ class _Reader:
             else:
                 # A log that was copied while the server wrote it: the rest was yet to come.
                 self._context.notes.append(f"line {line}: the last record is cut off")
+        except UnicodeDecodeError as fault:
+            self._context.reject(f"not UTF-8: {fault}", line=line)
         except RecursionError:
             self._context.reject("nested too deep", line=line)
         return []
@@ -127,7 +129,7 @@ class _Reader:
         try:
             return self._remember(self._told(AuditedRequest(record, line, self._context), line))
         except EventMalformed as fault:
-            if fault.where != f"{self._context.source}:{line}" or not fault.what.startswith("$"):
+            if fault.what.startswith(_BODY):
                 raise
             self._context.reject(fault.what.replace("$", _BODY, 1), line=line)
         except msgspec.DecodeError as fault:
@@ -174,7 +176,7 @@ class _Reader:
         if request.code != _OK or answer is None or not is_whole(answer, request.ref.subresource):
             self._context.skip("read request")
             return []
-        return request.version(answer, "observed")
+        return request.seen(answer, request.answer_written_at)
 
     def _list(self, request: AuditedRequest, line: int) -> list[Event]:
         body = _LIST.decode(request.record.response_object)
@@ -190,11 +192,11 @@ class _Reader:
             uids.append(metadata.uid)
             if metadata.uid and self._told_last.get(metadata.uid) == metadata.resource_version:
                 continue
-            item = _DOCUMENT.decode(raw)
+            item, written_at, _ = decode_slim(bytes(raw))
             item.setdefault("kind", kind)
             item.setdefault("apiVersion", body.api_version)
             try:
-                events += request.version(item, "observed")
+                events += request.seen(item, written_at)
             except EventMalformed as fault:
                 what = fault.what.replace("$", f"{_BODY}.items[{place}]", 1)
                 self._context.reject(what, line=line)
@@ -220,7 +222,7 @@ class _Reader:
             return [request.gone(answer if whole else None)]
         if whole:
             created = request.code == _CREATED and not request.ref.subresource
-            return request.version(answer, "created" if created else "updated", written=True)
+            return request.made(answer, "created" if created else "updated")
         if request.revision_of_answer is None and not request.answered_status:
             self._context.skip("request that writes no object")
             return []
@@ -238,7 +240,7 @@ class _Reader:
             return [self._accepted(request, "whether the object went at once")]
         if is_whole(answer, request.ref.subresource):
             verb = "updated" if lives_on(answer) else "deleted"
-            events = request.version(answer, verb, written=True)
+            events = request.made(answer, verb)
             return [*request.attributed(events[0]), *events]
         if lives_on(answer):
             return [self._accepted(request, "the whole object (the answer is an excerpt)")]

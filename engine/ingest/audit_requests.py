@@ -19,7 +19,7 @@ from ..units import parse_time
 from .audit_records import NOTHING, ListBody, ObjectRef, Record, kind_of
 from .derived import extra_events
 from .formats import Context
-from .objects import MAX_REVISION, conceal_secret, version_event
+from .objects import MAX_REVISION, conceal_secret, decode_slim, version_event
 
 Document = dict[str, Any]
 
@@ -30,6 +30,9 @@ class AuditedRequest:
     """A finished request, and the events that can be made of it.
 
     :param record: of stage ResponseComplete or Panic, with an ``objectRef``.
+
+    ``code`` is the HTTP code of the answer, 0 if none is recorded.
+
     :raises ValueError: the time of the stage is no time.
     """
 
@@ -39,12 +42,8 @@ class AuditedRequest:
         self._line = line
         self._context = context
         self._observed_at = parse_time(record.stage_timestamp)
-
-    @cached_property
-    def code(self) -> int:
-        """The HTTP code of the answer, 0 if none is recorded."""
-        status = self.record.response_status
-        return (status.code or 0) if status else 0
+        status = record.response_status
+        self.code = (status.code or 0) if status else 0
 
     @cached_property
     def body(self) -> Any:
@@ -61,13 +60,22 @@ class AuditedRequest:
         return body
 
     @cached_property
+    def _slim_answer(self) -> tuple[Any, int | None]:
+        raw = self.record.response_object
+        return (None, None) if raw == NOTHING else decode_slim(bytes(raw))[:2]
+
+    @property
     def answer(self) -> Document | None:
         """The answer's body, or None if it was not recorded."""
-        raw = self.record.response_object
-        answer = None if raw == NOTHING else _DOCUMENT.decode(raw)
+        answer = self._slim_answer[0]
         return answer if isinstance(answer, dict) else None
 
-    @cached_property
+    @property
+    def answer_written_at(self) -> int | None:
+        """The newest time of the answer's ``managedFields``, microseconds."""
+        return self._slim_answer[1]
+
+    @property
     def answered_status(self) -> bool:
         """Whether the answer was a Status that says Success, and not the object.
 
@@ -77,14 +85,14 @@ class AuditedRequest:
         status = self.record.response_status
         return status is not None and (status.status == "Success" or status.details is not None)
 
-    @cached_property
+    @property
     def options(self) -> Document:
         """A delete's options without their own kind, empty if none were given or recorded."""
         if not isinstance(self.body, dict):
             return {}
         return {key: self.body[key] for key in self.body if key not in ("kind", "apiVersion")}
 
-    @cached_property
+    @property
     def revision_of_answer(self) -> int | None:
         """The revision in the answer, None if there is none."""
         metadata = (self.answer or {}).get("metadata")
@@ -117,20 +125,32 @@ class AuditedRequest:
             next((uid for uid in uids if isinstance(uid, str) and uid), ""),
         )
 
-    def version(self, document: Document, verb: str, *, written: bool = False) -> list[Event]:
-        """Make the event of an object's version, and what follows from it.
+    def made(self, document: Document, verb: str) -> list[Event]:
+        """Make the event of the version that this request made, by its user at its time.
 
-        :param written: this request made the version: the time and the user are of it.
         :raises EventMalformed: the document is no whole object.
         """
+        return self._version(document, verb, self._observed_at, self.record.actor)
+
+    def seen(self, document: Document, written_at: int | None) -> list[Event]:
+        """Make the event of a version that this request only read.
+
+        :param written_at: the newest time of its ``managedFields``.
+        :raises EventMalformed: the document is no whole object.
+        """
+        return self._version(document, "observed", written_at, "")
+
+    def _version(
+        self, document: Document, verb: str, observed_at: int | None, actor: str
+    ) -> list[Event]:
         event = version_event(
             document,
             verb=verb,
             source=self._context.source,
             line=self._line,
             cluster=self._context.cluster,
-            observed_at=self._observed_at if written else None,
-            actor=self.record.actor if written else "",
+            observed_at=observed_at,
+            actor=actor,
         )
         return [event, *extra_events(document, event)]
 

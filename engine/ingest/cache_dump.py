@@ -96,6 +96,8 @@ def _decode(text: bytes, line: int, context: Context) -> dict[str, Any] | None:
                 now="take the dump again, or keep the values before it with --skip-malformed",
             ) from fault
         context.reject(str(fault), line=line)
+    except UnicodeDecodeError as fault:
+        context.reject(f"not UTF-8: {fault}", line=line)
     except RecursionError:
         context.reject("nested too deep", line=line)
     else:

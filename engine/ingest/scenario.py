@@ -19,6 +19,7 @@ from ..events import Event, Reference, canonical_json
 from ..events.payloads import ControlMarked, Payload, SessionRequested
 from .derived import extra_events
 from .formats import Context
+from .go_yaml import YamlFault
 from .objects import version_event
 from .scheduler_conf import config_event, parse_conf
 
@@ -75,7 +76,7 @@ class Scenario:
             return
         try:
             scenario = msgspec.json.decode(data, type=dict[str, Any])
-        except (msgspec.DecodeError, RecursionError) as fault:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
             context.reject(f"no scenario: {fault}", line=1)
             return
         yield from _Reader(context).read(scenario)
@@ -236,7 +237,7 @@ class _Reader:
             return
         try:
             parsed = parse_conf(text)
-        except ValueError:
+        except YamlFault:
             parsed = None  # The scheduler meets it all the same, and says so.
         event = config_event(
             text, parsed, source=self._context.source, line=number, cluster=self._context.cluster

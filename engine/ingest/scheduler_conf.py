@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO
@@ -11,12 +12,10 @@ import yaml
 from ..events import Event, Reference, canonical_json
 from ..events.payloads import ConfigApplied
 from .formats import Context
+from .go_yaml import YamlFault, YamlReader
 
 MAX_BYTES = 2**20
 """etcd takes no larger ConfigMap, so no larger configuration can be in force."""
-
-_MAX_VALUES = 100_000
-_MAX_DEPTH = 100
 
 _OWN_KEY = re.compile(rb"^(?:actions|tiers|configurations)[ \t]*:", re.MULTILINE)
 _TIERS = re.compile(rb"^tiers[ \t]*:", re.MULTILINE)
@@ -49,8 +48,8 @@ class SchedulerConf:
             return
         try:
             parsed = parse_conf(text)
-        except ValueError as fault:
-            context.reject(str(fault), line=_line_of(fault))
+        except YamlFault as fault:
+            context.reject(str(fault), line=fault.line)
             return
         if not is_scheduler_conf(parsed):
             context.reject("no scheduler configuration: expected actions and tiers", line=1)
@@ -74,7 +73,7 @@ def configs_in(configmap: dict[str, Any]) -> list[tuple[str, str, Any]]:
             continue
         try:
             parsed = parse_conf(text)
-        except ValueError:
+        except YamlFault:
             parsed = None
         if key == _FIRST or (isinstance(parsed, dict) and "tiers" in parsed):
             found.append((key, text, parsed))
@@ -101,47 +100,15 @@ def is_scheduler_conf(parsed: Any) -> bool:
 
 
 def parse_conf(text: str) -> Any:
-    """Return a configuration's YAML as plain JSON values, keys as strings.
+    """Return a configuration's YAML (its first document) as JSON values.
 
-    :raises ValueError: it is no YAML, or its aliases unfold to more than any configuration holds.
+    :raises YamlFault: it is no YAML.
     """
-    try:
-        loaded = yaml.load(text, Loader=yaml.CSafeLoader)
-    except (yaml.YAMLError, RecursionError, ValueError) as fault:
-        raise ConfUnreadable(fault) from fault
-    return _plain(loaded, [_MAX_VALUES], _MAX_DEPTH)
-
-
-class ConfUnreadable(ValueError):
-    """Text that is no YAML; ``line`` is where the parser stopped, 1-based."""
-
-    def __init__(self, fault: Exception) -> None:
-        mark = getattr(fault, "problem_mark", None)
-        self.line = mark.line + 1 if mark else 1
-        problem = getattr(fault, "problem", None) or str(fault) or type(fault).__name__
-        super().__init__(f"not YAML: {problem}")
-
-
-def _line_of(fault: ValueError) -> int:
-    return fault.line if isinstance(fault, ConfUnreadable) else 1
-
-
-def _plain(value: Any, budget: list[int], depth: int) -> Any:
-    """Copy a YAML value as JSON; ``budget`` counts down over the copy (aliases multiply)."""
-    budget[0] -= 1
-    if budget[0] < 0 or depth < 0:
-        raise ValueError("this YAML unfolds to more values, or deeper, than a configuration may")
-    if isinstance(value, dict):
-        return {_key(key): _plain(item, budget, depth - 1) for key, item in value.items()}
-    if isinstance(value, list | tuple | set):
-        return [_plain(item, budget, depth - 1) for item in value]
-    if value is None or isinstance(value, str | bool | int | float):
-        return value
-    return str(value)
-
-
-def _key(key: Any) -> str:
-    return key if isinstance(key, str) else str(key)
+    reader = YamlReader(io.BytesIO(text.encode()))
+    while not isinstance(event := reader.next(), yaml.DocumentStartEvent):
+        if isinstance(event, yaml.StreamEndEvent):
+            return None
+    return reader.value(reader.next())
 
 
 FORMAT = SchedulerConf()
