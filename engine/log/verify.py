@@ -8,7 +8,7 @@ import msgspec
 
 from ..errors import LogCorrupt
 from ..events import KINDS, Event
-from .branches import END, all_branches, hash_at, head_of
+from .branches import all_branches, hash_at, head_of
 from .chain import MARK_BYTES, batch_hash, event_hash, event_identity, genesis_hash, merkle_root
 from .database import Database, Row
 from .names import Names
@@ -140,7 +140,8 @@ class _BranchCheck:
     def _check_place(self, batch: _Batch, position: int) -> None:
         if batch.number != self.batches + 1:
             raise self._fault(f"batch {self.batches + 1} is missing", position + 1)
-        if batch.first != position + 1 or batch.last < batch.first or batch.last > END:
+        size = batch.last - position
+        if batch.first != position + 1 or size < 1 or len(batch.leaves) != size * MARK_BYTES:
             raise self._fault(
                 f"batch {batch.number} claims positions {batch.first} to {batch.last}", position + 1
             )
@@ -177,6 +178,12 @@ class _BranchCheck:
                 f" @{head.position} in batch {head.batch}",
                 min(position, head.position) + 1,
             )
+
+        greatest = self._database.rows(
+            "SELECT max(revision) FROM event WHERE branch_id = ?", (head.branch_id,)
+        )[0][0]
+        if greatest is not None and greatest > head.revision:
+            raise self._fault("the head's revision is less than an event's", position)
 
     def _leaves(self) -> Iterator[tuple[int, bytes]]:
         """Yield (position, leaf hash) of the branch's events as they are stored now."""

@@ -1,0 +1,138 @@
+"""The tables go forward and back with data in them, and agree with what the code believes."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+
+from plinian.engine.errors import LogNewer, LogNotFound, LogOlder, UsageError
+from plinian.engine.log import Checkpoint, FactBlock, Query, open_log
+from plinian.engine.log.location import parse_location
+from plinian.engine.log.schema import metadata
+from plinian.engine.log.schema_revision import REVISION, REVISIONS
+from plinian.migrations import connected, downgrade, info, upgrade, versions
+
+from pods import START, message, pods
+
+
+def _run(place: str, sql: str) -> None:
+    with connected(parse_location(place)) as connection:
+        connection.exec_driver_sql(sql)
+
+
+def test_down_and_up_again_with_data_keeps_the_log(log_place: str) -> None:
+    with open_log(log_place, create=True) as log:
+        log.append([*pods(*range(100)), message("x")])
+        log.create_branch("b", fork=50)
+        before = [list(log.read(Query(branch=name))) for name in ("main", "b")]
+        head = log.verify().head
+        log.put_checkpoint(
+            Checkpoint(branch="main", cluster="default", revision=5, known=9, version=1, data=b"c")
+        )
+        log.put_facts(
+            [
+                FactBlock(
+                    first=1,
+                    last=9,
+                    low_revision=0,
+                    high_revision=8,
+                    late_observed=START,
+                    unrevisioned=False,
+                    data=b"f",
+                )
+            ],
+            cluster="default",
+            branch="main",
+            version=1,
+        )
+    downgrade(log_place, "0001")
+    assert info(log_place).current == "0001"
+    with pytest.raises(LogOlder) as caught:
+        open_log(log_place)
+    assert "plinian db upgrade" in caught.value.now
+    upgrade(log_place)
+    upgrade(log_place)
+    with open_log(log_place) as log:
+        assert log.verify().head == head
+        assert [list(log.read(Query(branch=name))) for name in ("main", "b")] == before
+        assert list(log.checkpoints()) == []
+        assert log.append(pods(99, 100)).known == 1
+
+
+def test_down_to_base_leaves_nothing_and_a_new_log_can_be_made(log_place: str) -> None:
+    with open_log(log_place, create=True) as log:
+        log.append(pods(1, 2, 3))
+    downgrade(log_place, "base")
+    assert info(log_place).current is None
+    with pytest.raises(LogNotFound):
+        open_log(log_place)
+    with open_log(log_place, create=True) as log:
+        assert log.last() == 0
+        assert log.append(pods(1)).last == 1
+
+
+def test_tables_that_were_only_upgraded_are_founded_on_creation(log_place: str) -> None:
+    open_log(log_place, create=True).close()
+    downgrade(log_place, "base")
+    upgrade(log_place)
+    with pytest.raises(LogNotFound):
+        open_log(log_place)
+    with open_log(log_place, create=True) as log:
+        assert log.append(pods(1)).last == 1
+
+
+def test_migrations_and_metadata_agree(log_place: str) -> None:
+    open_log(log_place, create=True).close()
+    with connected(parse_location(log_place)) as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, metadata) == []
+
+
+def test_revisions_are_known_by_name(log_place: str) -> None:
+    open_log(log_place, create=True).close()
+    found = info(log_place)
+    assert (found.current, found.newest) == (REVISION, REVISION)
+    assert tuple(revision for revision, _ in found.revisions) == REVISIONS
+    assert all(about for _, about in found.revisions)
+    modules = [
+        importlib.import_module(f"{versions.__name__}.{module.name}")
+        for module in pkgutil.iter_modules(versions.__path__)
+    ]
+    assert sorted(module.revision for module in modules) == sorted(REVISIONS)
+
+
+def test_a_revision_that_does_not_exist_is_named(log_place: str) -> None:
+    open_log(log_place, create=True).close()
+    with pytest.raises(UsageError, match="0099"):
+        upgrade(log_place, "0099")
+
+
+def test_tables_of_a_newer_plinian_are_left_alone(log_place: str) -> None:
+    open_log(log_place, create=True).close()
+    _run(log_place, "UPDATE alembic_version SET version_num = '9999'")
+    for attempt in (
+        lambda: open_log(log_place),
+        lambda: open_log(log_place, create=True),
+        lambda: upgrade(log_place),
+        lambda: downgrade(log_place, "base"),
+    ):
+        with pytest.raises(LogNewer):
+            attempt()
+    assert info(log_place).current == "9999"
+
+
+def test_a_log_with_an_unknown_hash_is_left_alone(log_place: str) -> None:
+    open_log(log_place, create=True).close()
+    _run(log_place, "UPDATE log SET hash_algorithm = 'sha9'")
+    with pytest.raises(LogNewer, match="sha9"):
+        open_log(log_place)
+
+
+def test_what_is_not_there_cannot_be_migrated(log_place: str) -> None:
+    for attempt in (upgrade, info, lambda place: downgrade(place, "base")):
+        with pytest.raises(LogNotFound):
+            attempt(log_place)
