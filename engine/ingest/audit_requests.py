@@ -194,11 +194,17 @@ class AuditedRequest:
             namespaces=(namespace,) if namespace else (),
             uids=tuple(sorted(uids)),
         )
-        event = self._event("list.observed", canonical_json(observed), revision)
         # No time: a list may be of a cache, older than its answer. And nobody did anything.
         return [
-            msgspec.structs.replace(
-                event, reference=Reference(group, kind, namespace), observed_at=None, actor=""
+            Event(
+                kind="list.observed",
+                reference=Reference(group, kind, namespace),
+                payload=canonical_json(observed),
+                resource_version=str(revision),
+                revision=revision,
+                source=self._context.source,
+                line=self._line,
+                cluster=self._context.cluster,
             )
         ]
 

@@ -60,8 +60,8 @@ class SchedulerConf:
 def configs_in(configmap: dict[str, Any]) -> list[tuple[str, str, Any]]:
     """Return (key, text, parsed) of every scheduler configuration in a ConfigMap.
 
-    ``volcano-scheduler.conf`` is taken whatever it holds (``parsed`` is None when it is no YAML: the
-    scheduler meets it all the same); another key ending in ``.conf`` if it has tiers.
+    ``volcano-scheduler.conf`` is taken whatever it holds (``parsed`` is None when it is no YAML:
+    the scheduler meets it all the same); another key ending in ``.conf`` if it has tiers.
     """
     data = configmap.get("data")
     if not isinstance(data, dict):

@@ -72,7 +72,7 @@ class TestFile:
             ("on: push\njobs:\n  tiers: []\n", "x.yaml", False),
         ],
     )
-    def test_it_is_told_from_other_yaml(self, head: str, name: str, own: bool) -> None:  # noqa: FBT001
+    def test_it_is_told_from_other_yaml(self, head: str, name: str, *, own: bool) -> None:
         assert FORMAT.sniff(head.encode(), name) is own
 
     @pytest.mark.parametrize(

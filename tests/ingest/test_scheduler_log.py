@@ -1,4 +1,4 @@
-"""What the logs of Volcano's scheduler and controllers say: on slices of real ones, and bad input."""
+"""What logs of Volcano's scheduler and controllers say: on slices of real ones, and bad input."""
 
 from __future__ import annotations
 
