@@ -220,7 +220,7 @@ class Fold:
         record = self.records.get(number)
         if record is None and not self._known[number].uid:
             record = self.records.get(self._by_name.get(_name_key(self._known[number]), -1))
-        if record is None or record.key > key:
+        if record is None or record.key >= key:
             return
         if rows.effects[row] != Effect.BOUND:
             record.stale = True
