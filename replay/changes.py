@@ -52,13 +52,13 @@ def _ignored(path: str, patterns: Sequence[str]) -> bool:
 
 
 def _differences(path: str, old: Any, new: Any) -> Iterator[Change]:
-    if old == new and type(old) is type(new):
+    if old == new:
         return
     if isinstance(old, dict) and isinstance(new, dict):
         yield from _members(path, old, new)
     elif isinstance(old, list) and isinstance(new, list):
         yield from _elements(path, old, new)
-    elif old != new:
+    else:
         yield Change(path=path, old=old, new=new)
 
 

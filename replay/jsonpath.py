@@ -113,7 +113,7 @@ def parse_path(text: str) -> Path:
     inner = text.strip()
     if inner.startswith("{") and inner.endswith("}"):
         inner = inner[1:-1].strip()
-    if not inner.startswith((".", "[", "$", "@")):
+    if inner and not inner.startswith((".", "[", "$", "@")):
         inner = f".{inner}"
     reader = _Reader(inner)
     path = reader.path()

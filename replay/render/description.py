@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -12,11 +13,12 @@ from ...engine.state.truth import Entry
 from ...engine.units import format_time
 from ..history import Happening
 from .amounts import age, resource_list, short_amount
-from .columns import Sight, table_of
+from .columns import Sight, counted, table_of
 from .differences import version_table
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
 _WIDTH = 20
+_VOLCANO = "scheduling.volcano.sh"
 _FINISHED = frozenset({"Succeeded", "Failed"})
 
 Lines = Iterator[str]
@@ -144,10 +146,12 @@ def _queue(described: Described) -> Lines:
     yield _pair("Weight", str(fact.weight))
     yield _pair("Parent", fact.parent or NONE)
     yield _pair("Reclaimable", NONE if fact.reclaimable is None else str(fact.reclaimable).lower())
-    yield _pair(
-        "PodGroups",
-        f"{fact.running} running, {fact.inqueue} inqueue, {fact.pending} pending, by its status",
+    phases = Counter(
+        entry.fact.phase or "no phase yet"
+        for entry in _podgroups(described, described.entry.reference.name)
+        if isinstance(entry.fact, PodGroupFact)
     )
+    yield _pair("PodGroups", counted(phases))
     yield from _section(described, "Resources")
     allocated = dict(zip(table.resources, table.allocated[row].tolist(), strict=True))
     columns: tuple[Mapping[str, float], ...] = (
@@ -239,68 +243,45 @@ def _conditions(described: Described) -> Lines:
 
 def _related(described: Described) -> Iterator[tuple[str, str, str, list[Entry]]]:
     """Yield (title, group, kind, objects) of what belongs to an object."""
-    truth, reference = described.sight.truth, described.entry.reference
-    volcano = "scheduling.volcano.sh"
+    reference = described.entry.reference
     match (reference.group, reference.kind):
         case ("", "Node"):
-            yield (
-                "Pods on it",
-                "",
-                "Pod",
-                [
-                    entry
-                    for entry in truth.of("", "Pod")
-                    if isinstance(entry.fact, PodFact)
-                    and entry.fact.node == reference.name
-                    and entry.fact.phase not in _FINISHED
-                ],
-            )
+            alive = _pods(described, lambda pod: pod.node == reference.name)
+            alive = [entry for entry in alive if getattr(entry.fact, "phase", "") not in _FINISHED]
+            yield "Pods on it", "", "Pod", alive
         case ("scheduling.volcano.sh", "PodGroup"):
-            yield (
-                "Pods",
-                "",
-                "Pod",
-                [
-                    entry
-                    for entry in truth.of("", "Pod", reference.namespace)
-                    if isinstance(entry.fact, PodFact) and entry.fact.podgroup == reference.name
-                ],
-            )
+            yield "Pods", "", "Pod", _pods(described, lambda pod: pod.podgroup == reference.name)
         case ("scheduling.volcano.sh", "Queue"):
-            yield (
-                "Queues below it",
-                volcano,
-                "Queue",
-                [
-                    entry
-                    for entry in truth.of(volcano, "Queue")
-                    if isinstance(entry.fact, QueueFact)
-                    and entry.fact.parent == reference.name
-                    and entry.reference.name != reference.name
-                ],
-            )
-            yield (
-                "PodGroups",
-                volcano,
-                "PodGroup",
-                [
-                    entry
-                    for entry in truth.of(volcano, "PodGroup")
-                    if isinstance(entry.fact, PodGroupFact)
-                    and (entry.fact.queue or "default") == reference.name
-                ],
-            )
+            yield "Queues below it", _VOLCANO, "Queue", _queues_below(described, reference.name)
+            yield "PodGroups", _VOLCANO, "PodGroup", _podgroups(described, reference.name)
         case ("batch.volcano.sh", "Job"):
-            yield (
-                "Pods",
-                "",
-                "Pod",
-                [
-                    entry
-                    for entry in truth.of("", "Pod", reference.namespace)
-                    if isinstance(entry.fact, PodFact) and entry.fact.job == reference.name
-                ],
-            )
+            yield "Pods", "", "Pod", _pods(described, lambda pod: pod.job == reference.name)
+
+
+def _pods(described: Described, belongs: Callable[[PodFact], bool]) -> list[Entry]:
+    """Return the pods that belong to an object; in its namespace, if it has one."""
+    namespace = described.entry.reference.namespace or None
+    return [
+        entry
+        for entry in described.sight.truth.of("", "Pod", namespace)
+        if isinstance(entry.fact, PodFact) and belongs(entry.fact)
+    ]
+
+
+def _podgroups(described: Described, queue: str) -> list[Entry]:
+    return [
+        entry
+        for entry in described.sight.truth.of(_VOLCANO, "PodGroup")
+        if isinstance(entry.fact, PodGroupFact) and (entry.fact.queue or "default") == queue
+    ]
+
+
+def _queues_below(described: Described, parent: str) -> list[Entry]:
+    return [
+        entry
+        for entry in described.sight.truth.of(_VOLCANO, "Queue")
+        if isinstance(entry.fact, QueueFact) and entry.fact.parent == parent
+    ]
 
 
 def _kubernetes_events(described: Described, reference: Reference) -> Lines:

@@ -216,9 +216,9 @@ def _summary(found: Diff, *, events: bool) -> str:
         f"{found.same} the same"
     )
     if not events:
-        hidden = sum(
-            one.object.kind == "Event" for one in (*found.added, *found.removed, *found.changed)
-        )
+        references = [one.object for one in (*found.added, *found.removed)]
+        references += [one.object for one in found.changed]
+        hidden = sum(reference.kind == "Event" for reference in references)
         if hidden:
             text += f"; {hidden} of them are Event objects, shown with --kind events"
     return text + "\n"

@@ -1,0 +1,192 @@
+"""How commands end: messages, exit codes, pipes, interrupts, colour, speed of starting."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import Result
+
+from plinian.engine.errors import InputError
+from plinian.replay.cli.shell import guarded
+
+Run = Callable[..., Result]
+
+PLINIAN = (sys.executable, "-c", "from plinian.replay.cli.main import main; main()")
+
+
+def spawn(*arguments: str, **more: object) -> subprocess.Popen[str]:
+    """Start the command line as a process of its own."""
+    return subprocess.Popen(
+        [*PLINIAN, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **more,  # type: ignore[call-overload]
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("get", "pods", "--at", "@99"), "position @99 is beyond the end of the log"),
+        (("get", "pods", "--at", "rv:1"), "rv:1 is before the log's first revision"),
+        (("get", "pods", "--at", "rv:x"), "a resourceVersion is a decimal number"),
+        (("get", "pods", "--at", "1999-01-01T00:00:00Z"), "is before the log begins"),
+        (("get", "pods", "--at", "noon"), "'noon' names no point"),
+        (("get", "pods", "--branch", "nowhere"), "there is no branch 'nowhere'"),
+        (("get", "pods", "--cluster", "nowhere"), "the log holds no cluster 'nowhere'"),
+        (("get", "podz"), "no kind of object is called 'podz'"),
+        (("get", "pods", "-o", "xml"), "there is no output form 'xml'"),
+        (("get", "pods", "-o", "jsonpath={.a"), "jsonpath: "),
+        (("get", "pods", "-l", "a=(b"), "is no condition on a label"),
+        (("get", "pods,nodes", "a"), "names can follow one kind only"),
+        (("describe", "pod"), "'pod' names no object"),
+        (("events", "--kind", "pod.bond"), "there is no event kind 'pod.bond'"),
+        (("diff", "@1", "@99"), "position @99 is beyond the end of the log"),
+        (("export", "x.csv", "--format", "csv"), "there is no format 'csv'"),
+    ],
+)
+def test_a_fault_of_the_question_says_what_and_what_now_and_exits_with_2(
+    run: Run, small_log: str, arguments: tuple[str, ...], message: str
+) -> None:
+    result = run(*arguments, "--log", small_log)
+    assert result.exit_code == 2, result.stderr
+    first, *now = result.stderr.splitlines()
+    assert first.startswith("plinian: ")
+    assert message in first
+    assert now
+    assert all(line.startswith("        ") for line in now)
+    assert result.stdout == ""
+
+
+def test_a_misspelt_kind_or_event_kind_or_command_is_answered_with_a_guess(
+    run: Run, small_log: str
+) -> None:
+    assert "did you mean node" in run("get", "nodez", "--log", small_log).stderr
+    assert "pod.bound" in run("events", "--kind", "pod.bond", "--log", small_log).stderr
+    result = run("histry")
+    assert result.exit_code == 2
+    assert "history" in result.stderr
+
+
+def test_a_log_that_is_not_there_is_an_error_and_is_not_made(run: Run, tmp_path: Path) -> None:
+    for command in (["get", "pods"], ["verify"], ["events"], ["db", "info"], ["digest"]):
+        result = run(*command)
+        assert result.exit_code == 2
+        assert result.stderr.startswith("plinian: plinian.db: there is no such file\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_log_is_the_one_that_the_environment_names(run: Run, small_log: str) -> None:
+    result = run("get", "nodes", "-o", "name", env={"PLINIAN_LOG": small_log})
+    assert result.stdout == "node/n1\n"
+
+
+def test_unknown_options_exit_with_2(run: Run) -> None:
+    assert run("get", "pods", "--frobnicate").exit_code == 2
+
+
+def test_the_where_of_an_error_stands_before_its_what(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    @guarded
+    def command() -> None:
+        raise InputError("expected a number", where="a.json:7", now="fix it\nor leave it out")
+
+    with pytest.raises(SystemExit) as ended:
+        command()
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == (
+        "plinian: a.json:7: expected a number\n        fix it\n        or leave it out\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("fault", "code", "message"),
+    [
+        (KeyboardInterrupt(), 130, ""),
+        (BrokenPipeError(), 141, ""),
+        (OSError(28, "No space left on device", "x.db"), 2, "x.db: No space left on device"),
+        (RecursionError(), 2, "nested too deeply"),
+        (ZeroDivisionError("oh"), 2, "a fault of Plinian itself: ZeroDivisionError: oh"),
+    ],
+)
+def test_every_fault_ends_with_its_code_and_never_with_a_traceback(
+    capsys: pytest.CaptureFixture[str], fault: BaseException, code: int, message: str
+) -> None:
+    @guarded
+    def command() -> None:
+        raise fault
+
+    with pytest.raises(SystemExit) as ended:
+        command()
+    assert ended.value.code == code
+    written = capsys.readouterr().err
+    assert message in written
+    assert "Traceback" not in written
+
+
+def test_a_reader_that_goes_away_is_no_error(demo_log: str) -> None:
+    process = spawn("events", "-o", "ndjson", "--payload", "--log", demo_log)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.readline()
+    process.stdout.close()
+    written = process.stderr.read()
+    process.stderr.close()
+    assert process.wait(60) == 141
+    assert written == ""
+
+
+def test_an_interrupt_exits_with_130_and_says_nothing(small_log: str) -> None:
+    process = spawn("events", "--follow", "-o", "ndjson", "--log", small_log)
+    assert process.stdout is not None
+    for _ in range(10):
+        process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, "", "")
+
+
+def test_colour_is_for_terminals_and_only_without_no_color(small_log: str) -> None:
+    pty = pytest.importorskip("pty")
+
+    def on_a_terminal(**environment: str) -> str:
+        ours, theirs = pty.openpty()
+        subprocess.run(
+            [*PLINIAN, "get", "nodes", "--log", small_log],
+            stdout=theirs,
+            check=True,
+            env={**os.environ, "TERM": "xterm", **environment},
+        )
+        os.close(theirs)
+        written = os.read(ours, 65536).decode()
+        os.close(ours)
+        return written
+
+    assert "\x1b[1mNAME" in on_a_terminal(NO_COLOR="")
+    assert "\x1b" not in on_a_terminal(NO_COLOR="1")
+    assert "\x1b" not in on_a_terminal(TERM="dumb")
+
+
+def test_a_command_imports_only_what_it_needs() -> None:
+    """Half of what a person waits for is imports: none may creep into all commands."""
+    code = (
+        "import sys; sys.argv = ['plinian', 'version']\n"
+        "from plinian.replay.cli.main import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "heavy = {'numpy', 'sqlalchemy', 'alembic', 'psycopg', 'rich', 'yaml', 'msgspec'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    version, heavy = done.stdout.splitlines()
+    assert re.fullmatch(r"plinian \S+ \(Python 3\.\d+\.\S+, \S+/\S+\)", version)
+    assert heavy == "[]"
