@@ -23,6 +23,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import mkdtemp
 
 import psycopg
 
@@ -46,7 +47,10 @@ def server_url(shared: Path) -> str:
     with _locked(shared / "postgres.lock"):
         told = shared / "postgres.url"
         if not told.exists():
-            told.write_text(_started(shared / "postgres"))
+            # Not in pytest's own folder: another session takes its rights away from other users.
+            folder = Path(mkdtemp(prefix="plinian-postgres-"))
+            (shared / "postgres.folder").write_text(str(folder))
+            told.write_text(_started(folder))
         url = told.read_text()
     if url.startswith("none: "):
         raise NoPostgres(url.removeprefix("none: "))
@@ -55,13 +59,18 @@ def server_url(shared: Path) -> str:
 
 def stop_server(shared: Path) -> None:
     """Stop what :func:`server_url` started in this folder, if anything."""
-    stop = shared / "postgres" / "stop"
-    if stop.exists():
-        subprocess.run(stop.read_text().split("\0"), check=False, capture_output=True, timeout=60)
+    told = shared / "postgres.folder"
+    if not told.exists():
+        return
+    folder = Path(told.read_text())
+    told.unlink()
+    if (folder / "stop").exists():
+        command = (folder / "stop").read_text().split("\0")
+        subprocess.run(command, check=False, capture_output=True, timeout=60, cwd="/")
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _started(folder: Path) -> str:
-    folder.mkdir()
     tried = []
     for rung in (_container, _local_server, _wheel_server):
         try:
@@ -132,10 +141,6 @@ def _unprivileged(folder: Path) -> list[str]:
         with suppress(KeyError):
             user = pwd.getpwnam(name)
             os.chown(folder, user.pw_uid, user.pw_gid)
-            # The server's user must be able to walk down to the folder.
-            for parent in folder.parents:
-                if parent.stat().st_uid == 0 and not parent.stat().st_mode & 0o001:
-                    parent.chmod(parent.stat().st_mode | 0o011)
             return _as(name)
     raise NoPostgres("we are root, and there is neither a user postgres nor nobody")
 
@@ -193,5 +198,3 @@ def _locked(path: Path) -> Iterator[None]:
     with path.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
-
-

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -65,7 +66,7 @@ class SqliteDatabase:
                 now="check the path, or make a log with: plinian ingest --log PATH …",
             )
         with self._guard():
-            uri = path.absolute().as_uri() + ("?mode=ro" if read_only else "?mode=rw")
+            uri = path.absolute().as_uri() + _mode(path, read_only=read_only)
             self._connection = sqlite3.connect(
                 uri, uri=True, isolation_level=None, check_same_thread=False, timeout=busy_seconds
             )
@@ -197,6 +198,14 @@ class SqliteDatabase:
             yield
         except sqlite3.Error as fault:
             raise _explained(fault, self.location.shown) from fault
+
+
+def _mode(path: Path, *, read_only: bool) -> str:
+    if not read_only:
+        return "?mode=rw"
+    # Even a reader needs a place for SQLite's shared memory, unless nobody can be writing.
+    sealed = not os.access(path.parent, os.W_OK) and not Path(f"{path}-wal").exists()
+    return "?immutable=1" if sealed else "?mode=ro"
 
 
 def _explained(fault: sqlite3.Error, where: str) -> LogError:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +12,7 @@ import psycopg
 import pytest
 
 from plinian.engine.errors import LogCorrupt, LogError, LogNotFound, LogUnavailable
-from plinian.engine.log import Query, open_log
+from plinian.engine.log import open_log
 from plinian.engine.log.location import parse_location
 
 from pods import pods
@@ -100,17 +99,22 @@ def test_reading_only_refuses_to_write(log_place: str) -> None:
 _APPEND = """
 import sys
 from plinian.engine.errors import LogUnavailable
-from plinian.engine.log import open_log
+from plinian.engine.log import Query, open_log
 sys.path.insert(0, sys.argv[2])
 from pods import pods
+with open_log(sys.argv[1], read_only=True) as log:
+    assert len(list(log.read(Query()))) == 1
+    log.verify()
 try:
     with open_log(sys.argv[1]) as log:
-        assert log.last() == 1
-        log.append(pods(2))
+        log.append(pods(*range(2, 4000)))
 except LogUnavailable as fault:
     print(fault.what, "|", fault.where, "|", fault.now)
     sys.exit(2)
 """
+
+_APPENDING = [sys.executable, "-c", _APPEND]
+_TESTS = str(Path(__file__).parents[1])
 
 
 def test_a_read_only_file_and_folder_can_be_read_but_not_appended_to(tmp_path: Path) -> None:
@@ -121,17 +125,19 @@ def test_a_read_only_file_and_folder_can_be_read_but_not_appended_to(tmp_path: P
         log.append(pods(1))
     path.chmod(0o444)
     folder.chmod(0o555)
-    if os.access(folder, os.W_OK):
-        # Root may write anywhere; an immutable mount is what stops it, and tests cannot mount.
-        pytest.skip("file modes do not bind this user (root); run as another to see this test")
-    try:
-        with open_log(path, read_only=True) as log:
-            assert len(list(log.read(Query()))) == 1
-        with open_log(path) as log, pytest.raises(LogUnavailable) as caught:
-            log.append(pods(2))
-        _explains(caught.value, str(path))
-    finally:
-        folder.chmod(stat.S_IRWXU)
+    # File modes bind root only once it has given up the right to override them.
+    right = "-dac_override,-dac_read_search"
+    plain = ["setpriv", f"--bounding-set={right}", f"--inh-caps={right}"]
+    done = subprocess.run(
+        [*(plain if os.geteuid() == 0 else []), *_APPENDING, str(path), _TESTS],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    folder.chmod(0o755)
+    assert done.returncode == 2, done.stderr
+    assert str(path) in done.stdout
+    assert "writable" in done.stdout
 
 
 def test_a_full_disk_stores_nothing_and_goes_on_later(sqlite_log_path: str) -> None:
@@ -151,12 +157,11 @@ def test_a_full_disk_stores_nothing_and_goes_on_later(sqlite_log_path: str) -> N
 
 
 def test_a_disk_that_is_really_full(tmp_path: Path) -> None:
-    script = _APPEND.replace("pods(2)", "pods(*range(2, 4000))")
     path = tmp_path / "log.db"
     with open_log(path, create=True) as log:
         log.append(pods(1))
     limit = path.stat().st_size + 100_000
-    command = [sys.executable, "-c", script, str(path), str(Path(__file__).parents[1])]
+    command = [*_APPENDING, str(path), _TESTS]
     # A limit on file sizes is as close to a full disk as a test comes without mounting one.
     done = subprocess.run(
         ["prlimit", f"--fsize={limit}", *command], check=False, capture_output=True, text=True

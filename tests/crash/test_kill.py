@@ -1,0 +1,87 @@
+"""Kill -9 at random moments: the log verifies, and the same work completes it to the same events."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from plinian.engine.log import Query, open_log
+from plinian.migrations import downgrade
+
+from pods import message, pods
+
+KILLS = int(os.environ.get("PLINIAN_KILLS", "25"))
+EVENTS = 20_000
+TESTS = str(Path(__file__).parents[1])
+
+_APPEND = """
+import sys
+sys.path.insert(0, sys.argv[2])
+from crash.test_kill import work
+work(sys.argv[1])
+"""
+
+
+def work(place: str) -> None:
+    """Append everything, as a command would that is run again and again."""
+    with open_log(place, create=True) as log:
+        print("opened", flush=True)
+        for start in range(0, EVENTS, 100):
+            log.append([*pods(*range(start, start + 99)), message(str(start))])
+        print("done", flush=True)
+
+
+def _start(place: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", _APPEND, place, TESTS], stdout=subprocess.PIPE, text=True
+    )
+
+
+def check_part(place: str, seed: int) -> bool:
+    """Hold a log that a writer was killed over against what may be in it; say if it is complete."""
+    with open_log(place, create=True) as log:
+        last = log.last()
+        assert last % 100 == 0, f"seed {seed}: part of a batch is in the log"
+        assert log.verify().events == last, f"seed {seed}"
+        return last == EVENTS
+
+
+def check_whole(place: str) -> None:
+    """Hold a completed log against what it must contain."""
+    with open_log(place) as log:
+        assert log.verify().events == EVENTS
+        assert [r.position for r in log.read(Query())] == list(range(1, EVENTS + 1))
+        revisions = {r.event.revision for r in log.read(Query(kinds=("pod.updated",)))}
+        assert len(revisions) == EVENTS * 99 // 100
+        assert log.append(pods(*range(99))).known == 99
+
+
+@pytest.mark.slow
+def test_a_killed_append_is_whole_and_can_be_gone_on_with(log_place: str) -> None:
+    seed = int(os.environ.get("PLINIAN_KILL_SEED", "7"))
+    chooser = random.Random(seed)
+    in_the_middle = 0
+    for kill in range(KILLS):
+        process = _start(log_place)
+        assert process.stdout is not None
+        if kill % 5:
+            # Most kills hit the appending, every fifth also founding and opening.
+            process.stdout.readline()
+            time.sleep(chooser.uniform(0, 0.25))
+        else:
+            time.sleep(chooser.uniform(0, 1.0))
+        in_the_middle += process.poll() is None
+        process.kill()
+        process.wait()
+        if check_part(log_place, seed):
+            check_whole(log_place)
+            downgrade(log_place, "base")
+    assert in_the_middle > KILLS // 2, "the work is done before it can be killed: make it longer"
+    assert _start(log_place).wait(120) == 0
+    check_whole(log_place)
