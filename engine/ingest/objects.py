@@ -23,10 +23,14 @@ _CUT = b"0"
 """Stands in the text where ``managedFields`` were; no API server writes a number there."""
 
 
+_BRACKETS = 8
+"""How many are tried as the end; there are none inside, unless in a string."""
+
+
 class _Manager(msgspec.Struct, gc=False):
     """What is needed of an entry of ``managedFields``; the rest is passed over."""
 
-    time: str | None = None
+    time: str = ""
 
 
 _DECODE = msgspec.json.Decoder().decode
@@ -56,24 +60,25 @@ def decode_slim(text: bytes, holder: str = "") -> tuple[Any, int | None, bytes]:
 
 
 def _without_managed_fields(text: bytes) -> tuple[bytes, int | None]:
-    # An unescaped quote cannot be inside a JSON string, so what is found is a key, and if the
-    # piece up to a bracket is JSON by itself, then it is the whole value.
+    # An unescaped quote cannot be inside a JSON string, so what is found is a key; and if the piece
+    # up to some bracket is JSON by itself, then it is the whole value.
     start = text.find(_MANAGED)
     if start < 0:
         return text, None
     start += len(_MANAGED) - 1
-    view = memoryview(text)
-    end = text.find(b"}]", start)
-    while end >= 0:
+    end = start
+    for _ in range(_BRACKETS):
+        end = text.find(b"]", end) + 1
+        if not end:
+            break
         try:
-            managers = _MANAGERS(view[start : end + 2])
+            managers = _MANAGERS(text[start:end])
         except msgspec.ValidationError:
             return text, None
         except (msgspec.DecodeError, RecursionError):
-            end = text.find(b"}]", end + 2)
             continue
-        newest = max((manager.time for manager in managers if manager.time), default="")
-        return text[:start] + _CUT + text[end + 2 :], _parsed(newest)
+        newest = max([manager.time for manager in managers], default="")
+        return text[:start] + _CUT + text[end:], _parsed(newest)
     return text, None
 
 

@@ -32,8 +32,20 @@ FORMATS: Final[tuple[Format, ...]] = (
 
 _TEXT_TABLE = re.compile(rb"(?:NAMESPACE +)?NAME +[A-Z][A-Z()-]*(?: |$)", re.MULTILINE)
 _MANIFEST = re.compile(rb'(?m)^[{\s-]*"?(?:apiVersion|kind)"?\s*:')
+_OTHERS: Final = (
+    (
+        re.compile(rb"==== START logs for container "),
+        "it is a pod's log, of neither Volcano's scheduler nor its controllers",
+    ),
+    (
+        re.compile(rb"[IWEF]\d{4} \d\d:\d\d:\d\d\.\d{6} "),
+        "it is the log of a component other than Volcano's scheduler and controllers",
+    ),
+    (re.compile(rb"# (?:HELP|TYPE) [a-zA-Z_:]+ "), "it is a page of metrics: totals, no events"),
+)
 _BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
+_SEE = "see docs/how-to for what can be read"
 _WHOLE = "fetch whole objects: kubectl get ... -o json"
 
 
@@ -63,14 +75,22 @@ def why_unknown(head: bytes) -> tuple[str, str]:
     if _TEXT_TABLE.match(head):
         return "it is a table for people, as kubectl prints without -o json", _WHOLE
     if b"\0" in head:
-        return "it is binary", "see docs/how-to for what can be read"
+        return "it is binary", _SEE
+    for pattern, why in _OTHERS:
+        if pattern.match(head):
+            return why, _SEE
     if _MANIFEST.match(head) and b"kind" in head:
         return (
             "its objects have no resourceVersion: a manifest, not what a cluster stored",
             "fetch the objects from the cluster: kubectl get ... -o json",
         )
-    return "no format recognises it", "see docs/how-to for what can be read"
+    return "no format recognises it", _SEE
 
 
 def _is_utf16(head: bytes) -> bool:
-    return len(head) > 3 and (head[0] == 0) != (head[1] == 0) and head[:4].count(0) == 2
+    """Say whether text begins without a mark of its byte order, every other byte zero."""
+    start = head[:4]
+    words = start[::2], start[1::2]
+    return b"\0\0" in words and any(
+        len(word) == 2 and word.isascii() and min(word) >= 32 for word in words
+    )

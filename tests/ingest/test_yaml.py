@@ -1,0 +1,177 @@
+"""YAML as Kubernetes reads it, held against outcomes recorded from Go's sigs.k8s.io/yaml 1.4.0."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+import yaml
+
+from clusters import DATA, pod, recorded
+from plinian.engine.errors import EventMalformed, InputTruncated
+from plinian.engine.events import Event
+from plinian.engine.ingest.formats import Context
+from plinian.engine.ingest.go_yaml import YamlFault, YamlReader
+from plinian.engine.ingest.yaml_documents import FORMAT
+
+# Each line: [YAML text, the JSON that YAMLToJSON made of it, or "refused"]; made by a Go program
+# of ten lines from a list of words that YAML libraries are known to disagree about.
+OUTCOMES = [
+    tuple(json.loads(line)) for line in (DATA / "yaml-outcomes.jsonl").read_text().splitlines()
+]
+
+
+def load(text: str) -> Any:
+    reader = YamlReader(io.BytesIO(text.encode()))
+    while not isinstance(reader.next(), yaml.DocumentStartEvent):
+        pass
+    return reader.value(reader.next())
+
+
+def read(data: bytes, **options: Any) -> tuple[list[Event], Context]:
+    context = Context(source="list.yaml", **options)
+    return list(FORMAT.events(io.BytesIO(data), context)), context
+
+
+def as_yaml(*documents: dict[str, Any]) -> bytes:
+    return yaml.safe_dump_all(documents).encode()
+
+
+@pytest.mark.parametrize(("text", "outcome"), OUTCOMES)
+def test_a_text_means_what_it_means_to_kubernetes(text: str, outcome: str) -> None:
+    if outcome == "refused":
+        with pytest.raises(YamlFault):
+            load(text)
+        return
+    assert kinds_of(load(text)) == kinds_of(json.loads(outcome))
+
+
+def kinds_of(value: Any) -> Any:
+    """Return a JSON value so that true differs from 1, and 1.0 does not: JSON knows one number."""
+    if isinstance(value, dict):
+        return {key: kinds_of(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [kinds_of(item) for item in value]
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    return repr(value)
+
+
+def test_the_table_has_the_words_that_libraries_disagree_about() -> None:
+    words = {text for text, _ in OUTCOMES}
+    assert {"k: 012\n", "k: yes\n", "k: 12:30:45\n", "k: 1e3\n", "k: 1_000\n", "k: 0o12\n"} <= words
+    assert len(OUTCOMES) > 100
+
+
+def test_a_key_that_occurs_twice_is_refused_where_go_takes_the_last() -> None:
+    with pytest.raises(YamlFault, match="'a' occurs twice") as fault:
+        load("b: 1\na: 1\na: 2\n")
+    assert fault.value.line == 3
+
+
+def test_a_recorded_list_says_in_yaml_what_it_says_in_json() -> None:
+    events, _ = read(recorded("list-all.managed.yaml.gz"))
+    as_json = json.loads(recorded("list-all.json.gz"))["items"]
+    documents = {
+        (event.reference.uid, event.resource_version): json.loads(event.payload)
+        for event in events
+        if event.kind != "list.observed"
+    }
+    same = [
+        documents[key] == item
+        for item in as_json
+        if (key := (item["metadata"]["uid"], item["metadata"]["resourceVersion"])) in documents
+    ]
+    assert len(same) > 10
+    assert all(same)
+    assert sum(event.kind == "list.observed" for event in events) == 7
+    assert any(event.observed_at for event in events), "--show-managed-fields gives times"
+
+
+def test_each_item_has_the_line_on_which_it_begins() -> None:
+    text = recorded("list-all.managed.yaml.gz")
+    events, _ = read(text)
+    lines = text.decode().splitlines()
+    assert {lines[event.line - 1][:14] for event in events[:-7]} == {"- apiVersion: "}
+
+
+def test_several_documents_are_read() -> None:
+    events, _ = read(b"# two pods\n" + as_yaml(pod("a", 1), pod("b", 2)) + b"---\n")
+    assert [event.reference.name for event in events] == ["a", "b"]
+
+
+def test_items_without_a_kind_wait_for_that_of_their_list() -> None:
+    bare = pod("a", 5)
+    del bare["kind"], bare["apiVersion"]
+    text = as_yaml(
+        {
+            "apiVersion": "v1",
+            "items": [bare],
+            "kind": "PodList",
+            "metadata": {"resourceVersion": "9"},
+        }
+    )
+    events, _ = read(text)
+    assert [event.kind for event in events] == ["pod.observed", "list.observed"]
+    assert events[1].revision == 9
+
+
+def test_a_list_that_ends_without_its_kind_is_cut_off() -> None:
+    text = recorded("list-all.managed.yaml.gz")
+    with pytest.raises(InputTruncated, match="ends without its kind"):
+        read(text[: text.rindex(b"kind: List")])
+
+
+def test_a_list_cut_inside_a_line_is_refused() -> None:
+    text = recorded("list-all.managed.yaml.gz")
+    with pytest.raises((InputTruncated, EventMalformed)) as fault:
+        read(text[: text.index(b"resourceVersion") + 6])
+    assert fault.value.where.startswith("list.yaml:")
+    events, context = read(text[: len(text) // 2], skip_malformed=True)
+    assert context.skipped["malformed"] >= 1
+    assert all(event.kind != "list.observed" for event in events)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        (b"apiVersion: v1\nkind: Pod\nmetadata: 5\n", "$.metadata: expected an object"),
+        (b"apiVersion: v1\nkind: Pod\nmetadata:\n\tname: a\n", "not YAML"),
+        (b"apiVersion: v1\nkind: P\x00d\n", "not YAML"),
+        (b"apiVersion: v1\nkind: P\xe9\n", "not YAML"),
+        (b"apiVersion: v1\nkind: Pod\nspec: " + b"[" * 2000, "nested too deep"),
+        (b"apiVersion: v1\nkind: Pod\nitems: []\n", "has items, but is no list"),
+        (b"apiVersion: v1\nkind: Pod\nspec: *nobody\n", "not known"),
+        (b"just a word\n", "expected an object"),
+    ],
+)
+def test_yaml_with_a_fault_is_refused_with_its_line(text: bytes, what: str) -> None:
+    with pytest.raises(EventMalformed) as fault:
+        read(text)
+    assert what in fault.value.what
+    assert fault.value.where.startswith("list.yaml:")
+
+
+def test_aliases_that_multiply_are_refused() -> None:
+    laughs = ["a0: &a0 [1,1,1,1,1,1,1,1,1,1]"]
+    laughs += [f"a{n}: &a{n} [{','.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
+    with pytest.raises(YamlFault, match="unfold to too many"):
+        load("\n".join(laughs) + "\n")
+
+
+@pytest.mark.parametrize(
+    ("head", "is_it"),
+    [
+        (b"apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n", True),
+        (b"---\n# note\napiVersion: v1\nkind: Pod\nmetadata:\n  resourceVersion: '5'\n", True),
+        (b"items:\n- apiVersion: v1\n  kind: Pod\n", True),
+        (b"apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: manifest\n", False),
+        (b"apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: []\n", False),
+        (b"name: something\nversion: 3\n", False),
+        (b'{"apiVersion":"v1"}', False),
+    ],
+)
+def test_stored_objects_are_told_from_other_yaml(head: bytes, *, is_it: bool) -> None:
+    assert FORMAT.sniff(head, "x.yaml") is is_it
