@@ -1,8 +1,8 @@
 """Ingest: from paths to events in a log, in one order, all or nothing.
 
 First everything is read and put in order; only if all of it could be read, appending begins. So an
-input with a fault stores nothing. An ingest that is interrupted while it appends is completed by the
-same call: what the log holds already is counted as known.
+input with a fault stores nothing. An ingest that is interrupted while it appends is completed by
+the same call: what the log holds already is counted as known.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Paths to documents: files, folders, standard input, compressed or in archives, to any depth.
 
-The shell of ingest: it touches the file system, and hands binary streams to the formats. What a file
-is, is seen by its first bytes; names and suffixes say nothing.
+The shell of ingest: it touches the file system, and hands binary streams to the formats. What a
+file is, is seen by its first bytes; names and suffixes say nothing.
 """
 
 from __future__ import annotations

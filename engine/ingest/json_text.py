@@ -111,7 +111,7 @@ class _Splitter:
         return bool(piece)
 
     def _grow(self) -> None:
-        """Read as much again: then looking at a long document costs no more than twice its length."""
+        """Read as much again: so a long document is looked at a few times only."""
         have = len(self._buffer) - self._start
         if have > self._limit:
             self._reject(
@@ -194,8 +194,8 @@ def fault_of(fault: Exception) -> tuple[str, str]:
 def repeated_key(text: bytes, canonical: bytes, *, quotes: int = 0) -> str | None:
     """Return a key that occurs twice in one object of ``text``, if there is one.
 
-    Decoders take the last silently, so a file that was edited by hand can say two things. Looked
-    at closely only when ``text`` has other than the quotes of its canonical form: that costs little.
+    Decoders take the last silently, so a file that was edited by hand can say two things. It is
+    looked at closely only if ``text`` has more quotes than its canonical form: that costs little.
 
     :param canonical: what is kept of ``text``, encoded again.
     :param quotes: how many quotes ``text`` has besides, as far as that is known.

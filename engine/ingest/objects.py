@@ -27,14 +27,14 @@ _BRACKETS = 8
 """How many are tried as the end; there are none inside, unless in a string."""
 
 
-class _Manager(msgspec.Struct, gc=False):
+class _Written(msgspec.Struct, gc=False):
     """What is needed of an entry of ``managedFields``; the rest is passed over."""
 
     time: str = ""
 
 
 _DECODE = msgspec.json.Decoder().decode
-_MANAGERS = msgspec.json.Decoder(list[_Manager]).decode
+_WRITTEN = msgspec.json.Decoder(list[_Written]).decode
 
 
 def decode_slim(text: bytes, holder: str = "") -> tuple[Any, int | None, bytes]:
@@ -72,12 +72,12 @@ def _without_managed_fields(text: bytes) -> tuple[bytes, int | None]:
         if not end:
             break
         try:
-            managers = _MANAGERS(text[start:end])
+            entries = _WRITTEN(text[start:end])
         except msgspec.ValidationError:
             return text, None
         except (msgspec.DecodeError, RecursionError):
             continue
-        newest = max([manager.time for manager in managers], default="")
+        newest = max([entry.time for entry in entries], default="")
         return text[:start] + _CUT + text[end:], _parsed(newest)
     return text, None
 

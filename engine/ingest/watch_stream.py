@@ -1,8 +1,8 @@
 """Watch streams: lines of an API watch, or the documents that kubectl prints of one.
 
 A stream begins by telling what exists: ADDED for each object, in the order of names. An API watch
-ends this with a bookmark that says at which revision it was complete, which makes it a list. After a
-reconnection the stream tells all over again; that is seen by revisions that are not new.
+ends this with a bookmark that says at which revision it was complete, which makes it a list. After
+a reconnection the stream tells all over again; that is seen by revisions that are not new.
 """
 
 from __future__ import annotations
@@ -178,12 +178,13 @@ class _Reader:
         return kind == "ADDED" and self._initial
 
     def _bookmark(self, document: dict[str, Any], line: int) -> Iterator[Event]:
-        metadata = document.get("metadata")
-        annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+        found = document.get("metadata")
+        metadata: dict[str, Any] = found if isinstance(found, dict) else {}
+        annotations = metadata.get("annotations")
         if not isinstance(annotations, dict) or annotations.get(_INITIAL_END) != "true":
             self._context.skip("bookmark")
             return
-        kind, version = document.get("kind"), metadata.get("resourceVersion")  # type: ignore[union-attr]
+        kind, version = document.get("kind"), metadata.get("resourceVersion")
         group = str(document.get("apiVersion") or "").rpartition("/")[0]
         if not isinstance(kind, str) or not isinstance(version, str) or not version.isdecimal():
             self._context.reject("a bookmark without kind or resourceVersion", line=line)
