@@ -1,6 +1,6 @@
 """Run the benchmarks: ``python -m benchmarks [NAME…] [--scale 0.1] [--json FILE]``.
 
-Names: append, seek, space, audit. At scale 1 the log has two million events and the audit log 3 GB;
+Names: append, copy, space, seek, audit. At scale 1 the log has two million events and the audit log 3 GB;
 the whole takes about half an hour and 12 GB of disk. Exit 1 when a limit is not kept.
 """
 
@@ -13,10 +13,16 @@ from pathlib import Path
 
 import msgspec
 
-from . import append, audit, seek, space
+from . import append, audit, bare_copy, seek, space
 from .measure import Result
 
-BENCHMARKS = {"append": append.run, "space": space.run, "seek": seek.run, "audit": audit.run}
+BENCHMARKS = {
+    "append": append.run,
+    "copy": bare_copy.run,
+    "space": space.run,
+    "seek": seek.run,
+    "audit": audit.run,
+}
 
 
 def row(result: Result) -> str:

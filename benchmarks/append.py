@@ -1,9 +1,7 @@
-"""Ingest: from the lines of a file to a committed log, against the eventsourcing library and COPY."""
+"""Ingest: from the lines of a file to a committed log, against the eventsourcing library."""
 
 from __future__ import annotations
 
-import itertools
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from uuid import UUID
@@ -16,11 +14,10 @@ from . import corpus
 from .measure import Clock, Result, clock
 
 EVENTS = 40_000
-BATCH = 1000
 
 
 def run(folder: Path, *, scale: float) -> list[Result]:
-    """Measure ingest into SQLite and, where there is a server, into Postgres."""
+    """Measure ingest of one watch stream into SQLite."""
     count = int(EVENTS * scale)
     lines = list(corpus.watch_lines(count, alive=4000))
     path = folder / "watch.jsonl"
@@ -37,7 +34,7 @@ def run(folder: Path, *, scale: float) -> list[Result]:
         )
     best, best_peer = min(ours, key=lambda r: r.cpu), min(peer, key=lambda r: r.wall)
     wall = min(reading.wall for reading in ours)
-    results = [
+    return [
         Result(
             benchmark="ingest",
             figure="file to committed SQLite log, CPU per event",
@@ -55,7 +52,6 @@ def run(folder: Path, *, scale: float) -> list[Result]:
             note="the peer neither parses, compresses nor hashes",
         ),
     ]
-    return results + _postgres(events)
 
 
 def _ingest(path: Path, log: str) -> Clock:
@@ -86,63 +82,3 @@ def _eventsourcing(events: Sequence[Event], folder: Path, size: int) -> Clock:
         for start in range(0, len(stored), size):
             recorder.insert_events(stored[start : start + size])
     return reading
-
-
-def _postgres(events: Sequence[Event]) -> list[Result]:
-    url = os.environ.get("PLINIAN_TEST_POSTGRES_URL")
-    if url is None:
-        return [
-            Result(
-                benchmark="ingest",
-                figure="Postgres: not measured, set PLINIAN_TEST_POSTGRES_URL",
-                value=0.0,
-                unit="",
-            )
-        ]
-    import psycopg
-
-    rates = []
-    for turn in range(3):
-        separator = "&" if "?" in url else "?"
-        address = f"{url}{separator}schema=benchmark_{os.getpid()}_{turn}"
-        with open_log(address, create=True) as store, clock() as ours:
-            for start in range(0, len(events), BATCH):
-                store.append(events[start : start + BATCH])
-        with psycopg.connect(url, autocommit=True) as connection:
-            schema = f"benchmark_{os.getpid()}_{turn}"
-            connection.execute(f"CREATE TABLE {schema}.bare (LIKE {schema}.event INCLUDING ALL)")
-            rows = connection.execute(
-                f"SELECT * FROM {schema}.event ORDER BY position", binary=True
-            )
-            types = [column.type_code for column in rows.description or ()]
-            content = rows.fetchall()
-            with clock() as bare:
-                for part in (
-                    itertools.batched(content, BATCH)
-                    if hasattr(itertools, "batched")
-                    else _batched(content)
-                ):
-                    with connection.cursor().copy(
-                        f"COPY {schema}.bare FROM STDIN (FORMAT BINARY)"
-                    ) as copy:
-                        copy.set_types(types)
-                        for row in part:
-                            copy.write_row(row)
-            connection.execute(f"DROP SCHEMA {schema} CASCADE")
-        rates.append((ours.wall / bare.wall, ours, bare))
-    ratio, ours, bare = sorted(rates, key=lambda rate: rate[0])[1]
-    return [
-        Result(
-            benchmark="ingest",
-            figure="Postgres append, time as multiple of a bare COPY",
-            value=ratio,
-            unit="×",
-            limit=2.0,
-            note=f"{len(events) / ours.wall:,.0f} against {len(events) / bare.wall:,.0f} "
-            "events/s; ours compresses, hashes, chains",
-        ),
-    ]
-
-
-def _batched(rows: Sequence[tuple[object, ...]]) -> list[Sequence[tuple[object, ...]]]:
-    return [rows[start : start + BATCH] for start in range(0, len(rows), BATCH)]

@@ -5,7 +5,7 @@ python -m benchmarks.audit FILE LOG      (the child: ingest, and nothing else)
 
 from __future__ import annotations
 
-import gzip
+import lzma
 import sys
 from importlib.resources import files
 from pathlib import Path
@@ -39,8 +39,8 @@ def run(folder: Path, *, scale: float) -> list[Result]:
 
 def write_audit_log(path: Path, size: int) -> int:
     """Write copies of the recorded audit log, with identities of their own; return the lines."""
-    recorded = files("plinian.replay") / "recordings" / "quickstart" / "audit.log.gz"
-    lines = gzip.decompress(recorded.read_bytes()).splitlines()
+    recorded = files("plinian.replay") / "recordings" / "quickstart" / "audit.log.xz"
+    lines = lzma.decompress(recorded.read_bytes()).splitlines()
     written = count = copy = 0
     with path.open("wb") as out:
         while written < size:

@@ -7,8 +7,8 @@ resourceVersions of its own, so that sizes, entropy and the mix of kinds stay th
 
 from __future__ import annotations
 
-import gzip
 import itertools
+import lzma
 from collections import deque
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
@@ -57,8 +57,7 @@ def recorded_lines() -> Iterator[bytes]:
     folder = files("plinian.replay") / "recordings" / "quickstart"
     names = sorted(entry.name for entry in folder.iterdir() if entry.name.startswith("watch-"))
     for name in names:
-        data = (folder / name).read_bytes()
-        text = gzip.decompress(data) if name.endswith(".gz") else data
+        text = lzma.decompress((folder / name).read_bytes())
         yield from (line for line in text.splitlines() if line.strip())
 
 
