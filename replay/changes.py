@@ -8,6 +8,8 @@ from typing import Any
 
 import msgspec
 
+_BRACE = ord("{")
+_MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _PLAIN_KEY_CHARACTERS = frozenset(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 )
@@ -38,12 +40,42 @@ def changes(
 
     :param ignore: paths to leave out, each with everything below it; ``*`` and ``?`` are wild.
     """
-    patterns = (*ALWAYS_IGNORED, *ignore)
-    return [change for change in _members("", old, new) if not _ignored(change.path, patterns)]
+    return [change for change in _members("", old, new) if not _ignored(change.path, ignore)]
+
+
+def payload_changes(old: bytes, new: bytes, *, ignore: Sequence[str] = ()) -> list[Change]:
+    """Return the same of two payloads, decoding only what differs.
+
+    Most of an object, its spec above all, is the same in every version; payloads are canonical, so
+    what has equal bytes is equal.
+    """
+    found = _raw_members("", _MEMBERS.decode(old), _MEMBERS.decode(new))
+    return [change for change in found if not _ignored(change.path, ignore)]
+
+
+def _raw_members(
+    path: str, old: dict[str, msgspec.Raw], new: dict[str, msgspec.Raw]
+) -> Iterator[Change]:
+    for key in sorted(old.keys() | new.keys()):
+        before, after = old.get(key), new.get(key)
+        if before == after:
+            continue
+        place = _joined(path, key)
+        if before is None:
+            yield from _alone(place, msgspec.json.decode(after or b""), added=True)
+        elif after is None:
+            yield from _alone(place, msgspec.json.decode(before), added=False)
+        elif memoryview(before)[0] == memoryview(after)[0] == _BRACE:
+            yield from _raw_members(place, _MEMBERS.decode(before), _MEMBERS.decode(after))
+        else:
+            old_value, new_value = msgspec.json.decode(before), msgspec.json.decode(after)
+            yield from _differences(place, old_value, new_value)
 
 
 def _ignored(path: str, patterns: Sequence[str]) -> bool:
-    return any(
+    if path.startswith("metadata.") and path.startswith(ALWAYS_IGNORED):
+        return True
+    return bool(patterns) and any(
         path == pattern
         or path.startswith((f"{pattern}.", f"{pattern}["))
         or fnmatchcase(path, pattern)

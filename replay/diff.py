@@ -12,7 +12,7 @@ from ..engine.log.store import LogStore
 from ..engine.state.tables import NodeTable, QueueTable, node_table, queue_table
 from ..engine.state.truth import Entry, Truth
 from ..engine.units import format_time
-from .changes import Change, changes
+from .changes import Change, changes, payload_changes
 from .points import Moment
 from .truth import documents
 
@@ -201,10 +201,17 @@ def _compared(
     branches: tuple[str, str],
     ignore: Sequence[str],
 ) -> Iterable[ObjectChanged]:
-    olds = documents(store, [old for old, _ in pairs], branches[0])
-    news = documents(store, [new for _, new in pairs], branches[1])
-    for (old, new), before, after in zip(pairs, olds, news, strict=True):
-        fields = changes(before, after, ignore=ignore)
+    olds = store.payloads([old.position for old, _ in pairs], branches[0])
+    news = store.payloads([new.position for _, new in pairs], branches[1])
+    for old, new in pairs:
+        if old.node_bound or new.node_bound:
+            before, after = (
+                documents(store, [entry], branch)[0]
+                for entry, branch in zip((old, new), branches, strict=True)
+            )
+            fields = changes(before, after, ignore=ignore)
+        else:
+            fields = payload_changes(olds[old.position], news[new.position], ignore=ignore)
         if fields or old.stale != new.stale:
             yield ObjectChanged(
                 object=new.reference,

@@ -79,10 +79,12 @@ def history(
     )
     events = list(store.read(query))
     absences = _absences(store, moment, named, events)
-    ordered = sorted((*events, *absences), key=lambda event: _order(store, moment, event))
-    if moment.revision is not None:
-        limit = moment.revision
-        ordered = [event for event in ordered if _order(store, moment, event)[0] <= limit]
+    placed = sorted(
+        ((_order(store, moment, event), event) for event in (*events, *absences)),
+        key=lambda pair: pair[0],
+    )
+    limit = _LAST if moment.revision is None else moment.revision
+    ordered = [event for place, event in placed if place[0] <= limit]
     happenings = list(_told(_attributed(ordered), ignore))
     uids = tuple(dict.fromkeys(line.uid for line in happenings if line.uid))
     reference = Reference(named.group, named.kind, namespace, named.name)
@@ -229,12 +231,16 @@ def _absences(
     )
     lists = [event for event in store.read(query) if event.event.revision is not None]
     for recorded in sorted(lists, key=lambda item: item.event.revision or 0):
-        listed = msgspec.json.decode(recorded.event.payload, type=ListObserved)
+        payload = recorded.event.payload
+        # A list of a large cluster has megabytes of uids: most often ours is among them.
+        missing = [uid for uid in sorted(waiting) if uid.encode() not in payload]
+        if not missing:
+            continue
+        listed = msgspec.json.decode(payload, type=ListObserved)
         if listed.namespaces and namespace not in listed.namespaces:
             continue
-        present = frozenset(listed.uids)
-        for uid in sorted(waiting):
-            if (recorded.event.revision or 0) > waiting[uid] and uid not in present:
+        for uid in missing:
+            if (recorded.event.revision or 0) > waiting[uid]:
                 del waiting[uid]
                 yield _absence(recorded, named, namespace, uid)
 

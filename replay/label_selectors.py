@@ -99,5 +99,5 @@ def _requirement(part: str, text: str) -> Requirement:
 def _no_selector(text: str, part: str) -> UsageError:
     return UsageError(
         f"{part!r} in the selector {text!r} is no condition on a label",
-        now="write key=value, key!=value, key in (a,b), key notin (a,b), key, !key, joined by commas",
+        now="write key=value, key!=value, key in (a,b), key notin (a,b), key or !key, with commas",
     )

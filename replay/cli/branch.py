@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ...engine.log import LogStore
 
 app = typer.Typer(
-    help="Create and list branches: continuations of a log from a position.",
+    help="Create and list branches of a log.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

@@ -10,7 +10,7 @@ from . import options
 from .shell import guarded, note, shows_progress, style
 
 app = typer.Typer(
-    help="Build, list and drop what makes seeking fast; answers are the same without.",
+    help="Build, list, drop what makes seeking fast.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

@@ -30,7 +30,7 @@ _plinian() {
     found=("${(@f)$(plinian __complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)}")
     if [[ -n ${found[1]} ]]; then compadd -a found; else _files; fi
 }
-compdef _plinian plinian
+if [[ $funcstack[1] == _plinian ]]; then _plinian "$@"; else compdef _plinian plinian; fi
 """
 
 FISH = """\
@@ -50,7 +50,7 @@ _NAMES_SHOWN = 500
 
 @guarded
 def completion(
-    shell: Annotated[str, typer.Argument(metavar="bash|zsh|fish", help="Which shell.")],
+    shell: Annotated[str, typer.Argument(metavar="SHELL", help="bash, zsh or fish.")],
 ) -> None:
     r"""Print a completion script for a shell.
 

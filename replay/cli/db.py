@@ -11,7 +11,7 @@ from . import options
 from .shell import guarded, note
 
 app = typer.Typer(
-    help="Upgrade, downgrade and describe the tables of a log.",
+    help="Upgrade, downgrade, describe a log's tables.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

@@ -22,10 +22,11 @@ def demo(
         typer.Option("--log", metavar="FILE|URL", help="Where to put the demonstration's log."),
     ] = DEMO_LOG,
 ) -> None:
-    """Ingest a real recording that comes with Plinian, and look at an incident in it.
+    """Look at an incident in a real recording.
 
-    A cluster with Volcano 1.12.1: a node is drained, another deleted while pods run on it. Leaves
-    the log behind to try things on. Running it again adds nothing.
+    It comes with Plinian and is ingested first. A cluster with Volcano 1.12.1: a node is drained,
+    another deleted while pods run on it. Leaves the log behind to try things on. Running it again
+    adds nothing.
     """
     from .. import demo as recording
     from ..log import opened

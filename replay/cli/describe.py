@@ -16,7 +16,7 @@ VERSIONS_SHOWN = 10
 @guarded
 def describe(
     named: Annotated[
-        list[str], typer.Argument(metavar="KIND NAME | KIND/NAME", help="The object.")
+        list[str], typer.Argument(metavar="KIND/NAME", help="The object; KIND NAME does as well.")
     ],
     log: options.Place = options.DEFAULT_LOG,
     at: options.At = "end",

@@ -32,8 +32,9 @@ def diff(
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
 ) -> None:
-    """Show what differs between two moments: objects, fields, and what nodes and queues hold.
+    """Show what differs between two moments.
 
+    Objects that came, went and changed, by field, and what nodes and queues hold before and after.
     A and B are points: @1042, rv:7, 2026-01-02T03:04:05Z, -5m, end, what-if@1042. All namespaces
     are compared unless -n narrows it; totals of nodes and queues are always over everything.
     """

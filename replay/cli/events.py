@@ -72,8 +72,9 @@ def events(
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
 ) -> None:
-    """List the events of the log, in the order of position: the order in which they were learned.
+    """List the events of the log.
 
+    They come in the order of position: the order in which they were learned.
     Bounds of time hold for when a thing happened, so events of unknown time are left out by them.
     """
     from ...engine.errors import UsageError

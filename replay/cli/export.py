@@ -35,9 +35,10 @@ def export(
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
 ) -> None:
-    """Write all events, with their payloads, as JSON lines or Parquet.
+    """Write all events to JSON lines or Parquet.
 
-    The file appears when it is complete. Parquet needs the extra plinian[parquet].
+    With their payloads. The file appears when it is complete. Parquet needs the extra
+    plinian[parquet].
     """
     from pathlib import Path
 

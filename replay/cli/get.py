@@ -39,7 +39,10 @@ class Found(NamedTuple):
 def get(
     resources: Annotated[
         list[str],
-        typer.Argument(metavar="KIND[,KIND…] [NAME…] | KIND/NAME…", help="What to get."),
+        typer.Argument(
+            metavar="KIND[,KIND] [NAME]",
+            help="Kinds, or one kind and names; or KIND/NAME, any number of them.",
+        ),
     ],
     log: options.Place = options.DEFAULT_LOG,
     at: options.At = "end",

@@ -14,7 +14,7 @@ from .shell import fail, guarded, style
 @guarded
 def history(
     named: Annotated[
-        list[str], typer.Argument(metavar="KIND/NAME | KIND NAME", help="The object.")
+        list[str], typer.Argument(metavar="KIND/NAME", help="The object; KIND NAME does as well.")
     ],
     log: options.Place = options.DEFAULT_LOG,
     namespace: options.Namespace = None,
@@ -25,11 +25,12 @@ def history(
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
 ) -> None:
-    """Show everything the log knows of an object, in the order in which it happened.
+    """Show all that is known of an object.
 
-    Every version with its position, its time, who made it and which fields changed; bindings,
-    refused writes, deletions, and complete lists that no longer held it. Where several objects had
-    the name one after the other, all of them. Exits with 1 if the log knows none.
+    In the order in which it happened: every version with its position, its time, who made it and
+    which fields changed; bindings, refused writes, deletions, and complete lists that no longer
+    held it. Where several objects had the name one after the other, all of them. Exits with 1 if
+    the log knows none.
     """
     from ...engine.errors import ObjectNotFound
     from ..kinds import plural_of

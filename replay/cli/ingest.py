@@ -16,7 +16,7 @@ def ingest(
     paths: Annotated[
         list[str],
         typer.Argument(
-            metavar="PATH…", help="Files, folders, archives (.gz .xz .zst .tar.gz .zip), or -."
+            metavar="PATH", help="Files, folders, archives (.gz .xz .zst .tar.gz .zip), or -."
         ),
     ],
     log: options.Place = options.DEFAULT_LOG,
@@ -44,12 +44,12 @@ def ingest(
     ] = False,
     output: options.JsonOrText = "text",
 ) -> None:
-    """Read files, folders and archives, recognise each by its content, and append what they tell.
+    """Append what files, folders and archives tell.
 
-    Lists and dumps of kubectl, watch streams, audit logs, logs and dumps of Volcano's scheduler
-    and controllers, scheduler configurations, scenarios. Inputs given together are merged into one
-    order, whatever order they come in; what the log already holds is counted and left alone. The
-    log is made if there is none.
+    Each is recognised by its content. Lists and dumps of kubectl, watch streams, audit logs, logs
+    and dumps of Volcano's scheduler and controllers, scheduler configurations, scenarios. Inputs
+    given together are merged into one order, whatever order they come in; what the log already
+    holds is counted and left alone. The log is made if there is none.
     """
     import msgspec
 

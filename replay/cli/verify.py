@@ -19,8 +19,9 @@ def verify(
         str | None, typer.Option("--branch", metavar="NAME", help="Only this branch.")
     ] = None,
 ) -> None:
-    """Recompute every hash of the log; name the first position that cannot be trusted, if any.
+    """Prove that the log is what was written.
 
+    Recomputes every hash, and names the first position that cannot be trusted, if there is one.
     Keep the head that this prints in another place: whoever can write to the database can make a
     log that is whole in itself, but not one with the same head.
     """

@@ -10,7 +10,7 @@ from .shell import guarded
 
 @guarded
 def version(output: options.JsonOrText = "text") -> None:
-    """Print the version of Plinian, of Python and of the platform."""
+    """Print versions: Plinian, Python, platform."""
     import platform
     from importlib import metadata
 

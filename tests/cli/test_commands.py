@@ -251,6 +251,18 @@ def test_an_export_that_fails_leaves_no_file(run: Run, small_log: str, tmp_path:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_both_databases_answer_alike(run: Run, log_place: str, demo_log: str) -> None:
+    inputs = sorted(str(path) for path in RECORDING.glob("watch-*.xz"))
+    assert run("ingest", *inputs, "--log", log_place).exit_code == 0
+    question = ("get", "no,q,pg,po,vcjob,pc", "-o", "json", "--at", "rv:1600", "--log")
+    here = run(*question, log_place)
+    assert here.exit_code == 0, here.stderr
+    assert here.stdout == run(*question, demo_log).stdout
+    assert run("verify", "--log", log_place).exit_code == 0
+    info = json.loads(run("db", "info", "-o", "json", "--log", log_place).stdout)
+    assert info["events"] > 1000
+
+
 # -- housekeeping ----------------------------------------------------------------------------------
 
 

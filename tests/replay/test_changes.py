@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plinian.replay.changes import Change, changes
+from plinian.engine.events import canonical_json
+from plinian.replay.changes import Change, changes, payload_changes
 
 NONE = msgspec.UNSET
 
@@ -80,6 +81,11 @@ def test_no_change_means_equal_and_the_way_back_is_the_mirror(old: Any, new: Any
 def strict(value: Any) -> Any:
     """Return a value that equals another only if types are equal too, and lists as sets."""
     return msgspec.json.encode(value, order="sorted")
+
+
+@given(DOCUMENTS, DOCUMENTS)
+def test_payloads_differ_as_their_documents_do(old: Any, new: Any) -> None:
+    assert payload_changes(canonical_json(old), canonical_json(new)) == changes(old, new)
 
 
 @given(DOCUMENTS, DOCUMENTS)
