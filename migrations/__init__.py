@@ -73,9 +73,7 @@ def info(url: str) -> MigrationInfo:
     with connected(parse_location(url)) as connection:
         current = MigrationContext.configure(connection).get_current_revision()
     known = [(script.revision, (script.doc or "").strip()) for script in scripts.walk_revisions()]
-    return MigrationInfo(
-        current=current, newest=known[0][0], revisions=tuple(reversed(known))
-    )
+    return MigrationInfo(current=current, newest=known[0][0], revisions=tuple(reversed(known)))
 
 
 def migrate(connection: Connection, revision: str = "head") -> None:

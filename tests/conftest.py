@@ -20,7 +20,7 @@ _SCHEMAS = count(1)
 def postgres_server(
     tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Iterator[str]:
-    """The URL of a Postgres server that all workers of this session share."""
+    """Give the URL of a Postgres server that all workers of this session share."""
     shared = tmp_path_factory.getbasetemp()
     worker = hasattr(request.config, "workerinput")
     if worker:
@@ -44,7 +44,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.fixture
 def postgres_log_url(postgres_server: str) -> Iterator[str]:
-    """The URL of a log that does not exist yet, in a schema of its own."""
+    """Give the URL of a log that does not exist yet, in a schema of its own."""
     schema = f"t{os.getpid()}_{next(_SCHEMAS)}"
     separator = "&" if "?" in postgres_server else "?"
     yield f"{postgres_server}{separator}schema={quote(schema)}"
@@ -54,7 +54,7 @@ def postgres_log_url(postgres_server: str) -> Iterator[str]:
 
 @pytest.fixture
 def sqlite_log_path(tmp_path: Path) -> str:
-    """The path of a log that does not exist yet."""
+    """Give the path of a log that does not exist yet."""
     return str(tmp_path / "log.db")
 
 
@@ -62,7 +62,7 @@ def sqlite_log_path(tmp_path: Path) -> str:
     params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)],
 )
 def log_place(request: pytest.FixtureRequest) -> str:
-    """The place of a log that does not exist yet, on each database in turn."""
+    """Give the place of a log that does not exist yet, on each database in turn."""
     name = "sqlite_log_path" if request.param == "sqlite" else "postgres_log_url"
     place: str = request.getfixturevalue(name)
     return place

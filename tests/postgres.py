@@ -93,7 +93,7 @@ def _container(folder: Path) -> str:
     image = os.environ.get("PLINIAN_TEST_POSTGRES_IMAGE", "postgres:17-alpine")
     if _fails([*command, "-e", "POSTGRES_HOST_AUTH_METHOD=trust", image], seconds=300):
         raise NoPostgres(f"{engine} cannot run {image}")
-    (folder / "stop").write_text("\0".join([engine, "rm", "-f", name]))
+    (folder / "stop").write_text(f"{engine}\0rm\0-f\0{name}")
     return _answering(f"postgresql://postgres@127.0.0.1:{port}/postgres")
 
 
@@ -108,13 +108,12 @@ def _local_server(folder: Path) -> str:
     # Tests kill writers, not the server: what fsync protects against does not happen here.
     options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off"
     stop = [*as_user, str(binaries / "pg_ctl"), "-D", str(data), "-m", "immediate", "stop"]
-    for command in (
-        [*as_user, str(binaries / "initdb"), "-D", str(data), "-U", "postgres", "-A", "trust"]
-        + ["-E", "UTF8", "--locale=C", "--no-sync"],
-        [*as_user, str(binaries / "pg_ctl"), "-D", str(data), "-w", "-o", options]
-        + ["-l", str(folder / "server.log"), "start"],
-    ):
-        if _fails(command, seconds=60):
+    make = [str(binaries / "initdb"), "-D", str(data), "-U", "postgres", "-A", "trust"]
+    make += ["-E", "UTF8", "--locale=C", "--no-sync"]
+    start = [str(binaries / "pg_ctl"), "-D", str(data), "-w", "-o", options]
+    start += ["-l", str(folder / "server.log"), "start"]
+    for command in (make, start):
+        if _fails([*as_user, *command], seconds=60):
             raise NoPostgres(f"{' '.join(command)} fails")
     (folder / "stop").write_text("\0".join(stop))
     return _answering(f"postgresql://postgres@127.0.0.1:{port}/postgres")

@@ -33,14 +33,11 @@ PER_KIND = 400
 def recorded_payloads(folder: Path) -> Iterator[tuple[str, bytes]]:
     """Yield (recording/kind, canonical payload) of every object in the folder's watch streams."""
     for path in sorted(folder.glob("*/watch-*.jsonl*")):
-        opened = gzip.open(path) if path.suffix == ".gz" else path.open("rb")
-        with opened as stream:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
             for number, line in enumerate(stream, 1):
                 try:
                     document = msgspec.json.decode(line)["object"]
-                    event = version_event(
-                        document, verb="observed", source=path.name, line=number
-                    )
+                    event = version_event(document, verb="observed", source=path.name, line=number)
                 except (EventMalformed, msgspec.DecodeError, KeyError, TypeError):
                     continue
                 yield f"{path.parent.name}/{event.reference.kind}", event.payload

@@ -93,15 +93,13 @@ def _select(
         if key not in held:
             held[key] = bool(event.actor)
             indices.append(index)
-            identity = key[1] if event.revision is None else None
-            fresh.append(
-                Fresh(event=event, effect=effect, object_id=object_id, identity=identity)  # type: ignore[arg-type]
-            )
-        elif event.actor and not held[key] and effect in _ATTRIBUTABLE:
+            identity = key[1] if len(key) == 2 else None
+            fresh.append(Fresh(event=event, effect=effect, object_id=object_id, identity=identity))
+        elif len(key) == 3 and event.actor and not held[key] and effect in _ATTRIBUTABLE:
             held[key] = True
-            attributed = (event.revision, object_id, int(Effect.ATTRIBUTED))
+            attributed = (key[0], key[1], int(Effect.ATTRIBUTED))
             if attributed not in held:
-                held[attributed] = True  # type: ignore[index]
+                held[attributed] = True
                 fresh.append(
                     Fresh(
                         event=_attribution(event),
@@ -199,7 +197,9 @@ def _store(
         " hash, leaves) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (head.branch_id, head.batch + 1, first, last, recorded_at, root, head.hash, digest, marks),
     )
-    revision = max((row.event.revision for row in fresh if row.event.revision is not None), default=-1)
+    revision = max(
+        (row.event.revision for row in fresh if row.event.revision is not None), default=-1
+    )
     database.run(
         "UPDATE head SET position = ?, revision = ?, batch = ?, recorded_at = ?, hash = ?"
         " WHERE branch_id = ?",
@@ -219,7 +219,7 @@ def _rows(
 ) -> Iterator[Row]:
     """Yield the rows to insert, and leave the hash of each in ``leaves``.
 
-    One pass in which nothing but one row is held, so that the database works while the next is made.
+    One row is held at a time, so that the database works while the next is made.
     """
     branch_id, pack, add = head.branch_id, packer.pack, leaves.append
     for position, row in enumerate(fresh, head.position + 1):

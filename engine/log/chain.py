@@ -1,7 +1,7 @@
 """Hashes that commit to every byte of the log; pure functions, specified in ``docs/storage.md``.
 
-Everything is BLAKE2b. A leaf begins with the four-byte length of a header, which is below 16 MiB, so
-its first byte is 0; an inner node begins with 1: no leaf can pass for a node or the other way round.
+Everything is BLAKE2b. A leaf begins with the four-byte length of a header, which is below 16 MiB,
+so its first byte is 0; an inner node begins with 1: neither can pass for the other.
 """
 
 from __future__ import annotations
@@ -54,7 +54,14 @@ def merkle_root(leaves: Sequence[bytes]) -> bytes:
 
 
 def batch_hash(
-    *, previous: bytes, branch: str, number: int, first: int, last: int, recorded_at: int, root: bytes
+    *,
+    previous: bytes,
+    branch: str,
+    number: int,
+    first: int,
+    last: int,
+    recorded_at: int,
+    root: bytes,
 ) -> bytes:
     """Return the hash that chains a batch to the one before it."""
     fields = (previous, branch, number, first, last, recorded_at, root)

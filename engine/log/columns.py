@@ -1,12 +1,13 @@
 """Events as columns for folding, and questions about revision and time that must not read them all.
 
-On large logs the fact sidecar answers: each block of it says which revisions and times it covers, so
-only blocks that matter, and the tail that has no blocks yet, are looked at row by row.
+On large logs the fact sidecar answers: each block of it says which revisions and times it covers,
+so only blocks that matter, and the tail that has no blocks yet, are looked at row by row.
 """
 
+# ruff: noqa: S608 -- SQL is put together from our own constants; values are always bound
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -22,7 +23,10 @@ CHUNK_ROWS = 4096
 _SPARSE = 8
 """If a window spans less than this fraction (1/n) of all revisions, the index on them is used."""
 
-_COLUMNS = "e.position, e.effect, e.object_id, e.revision, e.observed_at, e.codec, e.dictionary_id, e.payload"
+_COLUMNS = (
+    "e.position, e.effect, e.object_id, e.revision, e.observed_at, e.codec, e.dictionary_id,"
+    " e.payload"
+)
 
 
 def scan(
@@ -67,17 +71,16 @@ def greatest_revision(
     return NO_REVISION if greatest is None else greatest
 
 
-def extent(
-    database: Database, names: Names, *, known: int, cluster: str, branch: str
-) -> Extent:
+def extent(database: Database, names: Names, *, known: int, cluster: str, branch: str) -> Extent:
     """Return the first and last revision and time of events that have an effect on truth."""
     cluster_id = names.find_cluster(cluster)
     reaches: list[Row] = []
     if cluster_id is not None:
         for part in lineage(database, branch, until=known):
             reaches += _reaches(database, names, part, cluster_id)
-    columns = [[value for value in column if value is not None] for column in zip(*reaches)]  # noqa: B905
-    low, high, early, late = columns or ([], [], [], [])
+    low, high, early, late = (
+        [row[column] for row in reaches if row[column] is not None] for column in range(4)
+    )
     return Extent(
         first_revision=min(low, default=None),
         last_revision=max(high, default=None),
@@ -117,9 +120,7 @@ def blocks_reach(database: Database, branch_id: int, cluster_id: int) -> tuple[i
     return (rows[0][0], rows[0][1], rows[0][2]) if rows else (-1, 0, -1)
 
 
-def early_observed(
-    database: Database, names: Names, part: Segment, cluster_id: int
-) -> int | None:
+def early_observed(database: Database, names: Names, part: Segment, cluster_id: int) -> int | None:
     """Return the least ``observed_at`` among a segment's events that have an effect on truth."""
     found: int | None = _row_reach(database, names, part, cluster_id)[2]
     return found
@@ -156,7 +157,7 @@ def _dense_pages(
     """Go through the rows in order of position."""
     condition, bounds = _revisions(window)
     sql = (
-        f"SELECT {_COLUMNS} FROM event e WHERE e.branch_id = ? AND e.position > ?"  # noqa: S608
+        f"SELECT {_COLUMNS} FROM event e WHERE e.branch_id = ? AND e.position > ?"
         f" AND e.position <= ? AND e.effect > 0{condition}{only}"
         f" ORDER BY e.position LIMIT {CHUNK_ROWS}"
     )
@@ -174,21 +175,23 @@ def _sparse_pages(
     """Find the positions through the indexes first, then fetch the rows in order."""
     # The plus sign keeps the planner from walking all positions instead of the index.
     within = " AND +e.position BETWEEN ? AND ?"
-    condition, bounds = ("", []) if window.until is None else (" AND e.revision <= ?", [window.until])
+    condition, bounds = (
+        ("", []) if window.until is None else (" AND e.revision <= ?", [window.until])
+    )
     found = database.rows(
-        "SELECT e.position FROM event e WHERE e.branch_id = ? AND e.revision > ?"  # noqa: S608
+        "SELECT e.position FROM event e WHERE e.branch_id = ? AND e.revision > ?"
         f"{condition}{within} AND e.effect > 0{only}",
         (part.branch_id, window.after, *bounds, part.first, part.last),
     )
     found += database.rows(
-        "SELECT e.position FROM event e WHERE e.branch_id = ? AND e.effect > 0"  # noqa: S608
+        "SELECT e.position FROM event e WHERE e.branch_id = ? AND e.effect > 0"
         f" AND e.identity IS NOT NULL{within}{only}",
         (part.branch_id, part.first, part.last),
     )
     positions = sorted(row[0] for row in found)
     for start in range(0, len(positions), CHUNK_ROWS):
         yield database.rows(
-            f"SELECT {_COLUMNS} FROM event e WHERE e.branch_id = ?"  # noqa: S608
+            f"SELECT {_COLUMNS} FROM event e WHERE e.branch_id = ?"
             f" AND {database.any_of('e.position')} ORDER BY e.position",
             (part.branch_id, database.listed(positions[start : start + CHUNK_ROWS])),
         )
@@ -266,18 +269,17 @@ def _least_row(
     database: Database, names: Names, part: Segment, cluster_id: int, observed: int
 ) -> int | None:
     found: int | None = database.rows(
-        "SELECT min(e.revision + 0) FROM event e WHERE e.branch_id = ? AND e.position BETWEEN ? AND ?"  # noqa: S608
+        "SELECT min(e.revision + 0) FROM event e"
+        " WHERE e.branch_id = ? AND e.position BETWEEN ? AND ?"
         f" AND e.observed_at > ? AND e.effect > 0{_only(names, cluster_id)}",
         (part.branch_id, part.first, part.last, observed),
     )[0][0]
     return found
 
 
-def _reaches(
-    database: Database, names: Names, part: Segment, cluster_id: int
-) -> list[Row]:
+def _reaches(database: Database, names: Names, part: Segment, cluster_id: int) -> list[Row]:
     """Return (least, greatest revision, least, greatest time) of the pieces of a segment."""
-    version, first, last = blocks_reach(database, part.branch_id, cluster_id)
+    version = blocks_reach(database, part.branch_id, cluster_id)[0]
     mine = (part.branch_id, cluster_id, version)
     whole = database.rows(
         "SELECT min(CASE WHEN high_revision >= 0 THEN low_revision END),"
@@ -296,7 +298,7 @@ def _reaches(
 
 def _row_reach(database: Database, names: Names, part: Segment, cluster_id: int) -> Row:
     return database.rows(
-        "SELECT min(e.revision), max(e.revision), min(e.observed_at), max(e.observed_at)"  # noqa: S608
+        "SELECT min(e.revision), max(e.revision), min(e.observed_at), max(e.observed_at)"
         " FROM event e WHERE e.branch_id = ? AND e.position BETWEEN ? AND ?"
         f" AND e.effect > 0{_only(names, cluster_id)}",
         (part.branch_id, part.first, part.last),

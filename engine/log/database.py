@@ -69,8 +69,10 @@ class Database(Protocol):
         """Insert rows of ``event``, in the order of :data:`EVENT_COLUMNS`."""
 
     def versions(self, branch: int, until: int, keys: Sequence[tuple[int, int]]) -> list[Row]:
-        """Return (revision, object, effect, actor) of a branch's events with these
-        (revision, object) pairs up to a position."""
+        """Return (revision, object, effect, actor) of a branch's events up to a position.
+
+        :param keys: (revision, object) pairs; only events with one of these.
+        """
 
     def identities(self, branch: int, until: int, keys: Sequence[tuple[int, bytes]]) -> list[Row]:
         """Return (effect, identity) of a branch's events with these up to a position."""

@@ -1,5 +1,6 @@
 """Checkpoints and the fact sidecar: rows that may be dropped at any time and made again."""
 
+# ruff: noqa: S608 -- SQL is put together from our own constants; values are always bound
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -114,7 +115,7 @@ def put_facts(
         [row[:4] for row in rows],
     )
     database.run_many(
-        f"INSERT INTO fact_block (branch_id, cluster_id, version, {_BLOCK_COLUMNS})"  # noqa: S608
+        f"INSERT INTO fact_block (branch_id, cluster_id, version, {_BLOCK_COLUMNS})"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         rows,
     )
@@ -125,21 +126,17 @@ def facts_until(
 ) -> int:
     """Return the position up to which the sidecar of this version reaches, 0 if there is none."""
     cluster_id = names.find_cluster(cluster)
-    return max(
-        (last for _, _, last in _runs(database, branch, cluster_id, version)), default=0
-    )
+    return max((last for _, _, last in _runs(database, branch, cluster_id, version)), default=0)
 
 
-def facts(
-    database: Database, names: Names, window: Window, version: int
-) -> Iterator[FactBlock]:
+def facts(database: Database, names: Names, window: Window, version: int) -> Iterator[FactBlock]:
     """Yield the blocks that may hold events of a window, in position order."""
     cluster_id = names.find_cluster(window.cluster)
     until = 2**62 if window.until is None else window.until
     for part, first, last in _runs(database, window.branch, cluster_id, version):
         after = first - 1
         while rows := database.rows(
-            f"SELECT {_BLOCK_COLUMNS} FROM fact_block WHERE branch_id = ? AND cluster_id = ?"  # noqa: S608
+            f"SELECT {_BLOCK_COLUMNS} FROM fact_block WHERE branch_id = ? AND cluster_id = ?"
             " AND version = ? AND first > ? AND last <= ? AND first <= ?"
             " AND (unrevisioned OR (high_revision > ? AND low_revision <= ?))"
             " ORDER BY first LIMIT 16",

@@ -1,13 +1,13 @@
 """Which checkpoints an append makes untrue; they are dropped in the append's own transaction.
 
-A checkpoint says what was true at a revision, from everything known by a position. It becomes untrue
-when something is learnt that happened at or before its revision.
+A checkpoint says what was true at a revision, from everything known by a position. It becomes
+untrue when something is learnt that happened at or before its revision.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 import msgspec
 
@@ -19,6 +19,12 @@ from .names import Names
 
 if TYPE_CHECKING:
     from .append import Fresh
+
+
+class _Reach(TypedDict):
+    known: int
+    cluster: str
+    branch: str
 
 
 def drop_invalid_checkpoints(
@@ -34,7 +40,11 @@ def drop_invalid_checkpoints(
     for cluster, cluster_id, newest in rows:
         news = [row for row in fresh if row.effect != Effect.NONE and row.event.cluster == cluster]
         least = (
-            _least_untrue(database, names, news, branch, head, cluster, newest) if news else None
+            _least_untrue(
+                database, names, news, branch=branch, head=head, cluster=cluster, newest=newest
+            )
+            if news
+            else None
         )
         if least is not None and least <= newest:
             database.run(
@@ -47,40 +57,42 @@ def _least_untrue(
     database: Database,
     names: Names,
     news: Sequence[Fresh],
+    *,
     branch: str,
     head: Head,
     cluster: str,
     newest: int,
 ) -> int | None:
     """Return the least revision at which truth may differ from before; None if at none."""
-    unplaced = _holds_unplaced(database, branch, cluster, names, head)
-    greatest = greatest_revision(database, names, branch=branch, cluster=cluster, known=head.position)
+    unplaced = any(row.event.revision is None for row in news) or _holds_unplaced(
+        database, branch, cluster, names, head
+    )
+    reach = _Reach(known=head.position, cluster=cluster, branch=branch)
+    greatest = greatest_revision(database, names, **reach)
     untrue: list[int] = []
     late: list[int] = []
     for row in news:
-        event = row.event
-        if event.revision is None:
+        revision, observed = row.event.revision, row.event.observed_at
+        if revision is None:
             # Its place follows from its time; without one it may belong anywhere.
-            place = -1 if event.observed_at is None else revision_at(
-                database,
-                names,
-                event.observed_at,
-                known=head.position,
-                cluster=cluster,
-                branch=branch,
+            untrue.append(
+                -1 if observed is None else revision_at(database, names, observed, **reach)
             )
-            untrue.append(place)
             continue
         if row.effect != Effect.ATTRIBUTED:
-            untrue.append(event.revision)
-            late += [event.revision] if event.revision <= newest else []
-        if unplaced and event.revision <= greatest:
+            untrue.append(revision)
+            late += [revision] if revision <= newest else []
+        if unplaced and revision <= greatest:
             # A version's time decides where events without revision before it belong.
-            untrue.append(event.revision - 1)
+            untrue.append(revision - 1)
     if unplaced:
         # Events later than every version stand at the end, and the end moves.
         untrue.append(greatest)
-    first_list = _least_list(database, names, news, branch, head, cluster) if late else None
+    first_list = (
+        _least_list(database, names, news, branch=branch, head=head, cluster=cluster)
+        if late
+        else None
+    )
     if first_list is not None and first_list <= max(late):
         untrue.append(first_list)
     return min(untrue, default=None)
@@ -90,6 +102,7 @@ def _least_list(
     database: Database,
     names: Names,
     news: Sequence[Fresh],
+    *,
     branch: str,
     head: Head,
     cluster: str,

@@ -4,9 +4,11 @@ Ids are given out in the append's own transaction, while it holds the log alone,
 changed or deleted: whatever a cache holds stays true. Ids of an append that fails are forgotten.
 """
 
+# ruff: noqa: S608 -- SQL is put together from our own constants; values are always bound
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from ..errors import LogCorrupt
@@ -43,13 +45,13 @@ class Names:
 
     def symbol_ids(self, texts: Iterable[str]) -> dict[str, int]:
         """Return the ids of texts, giving out new ones; within an append only."""
-        wanted = set(texts)
+        wanted = dict.fromkeys(texts)
         self._shrink(self._symbols)
         found = {text: self._symbols[text] for text in wanted if text in self._symbols}
         if len(found) < len(wanted):
-            missing = sorted(wanted - found.keys())
+            missing = sorted(text for text in wanted if text not in found)
             found |= self._database.ids_of("symbol", "text", missing)
-        fresh = sorted(wanted - found.keys())
+        fresh = sorted(text for text in wanted if text not in found)
         if fresh:
             first = self._next_id("symbol")
             found |= {text: first + index for index, text in enumerate(fresh)}
@@ -57,7 +59,7 @@ class Names:
                 "INSERT INTO symbol (id, text) VALUES (?, ?)",
                 [(found[text], text) for text in fresh],
             )
-            self._undo += [lambda text=text: self._symbols.pop(text, None) for text in fresh]
+            self._undo += [partial(self._symbols.pop, text, None) for text in fresh]
         self._symbols |= found
         return found
 
@@ -69,7 +71,7 @@ class Names:
         number = self._next_id("cluster")
         self._database.run("INSERT INTO cluster (id, name) VALUES (?, ?)", (number, name))
         self._clusters[name] = number
-        self._undo.append(lambda: self._clusters.pop(name, None))
+        self._undo.append(partial(self._clusters.pop, name, None))
         return number
 
     def find_cluster(self, name: str) -> int | None:
@@ -126,17 +128,17 @@ class Names:
         )
         for index, key in enumerate(keys):
             self._objects[key] = first + index
-            self._undo.append(lambda key=key: self._objects.pop(key, None))
+            self._undo.append(partial(self._objects.pop, key, None))
 
     def texts(self, numbers: Iterable[int]) -> dict[int, str]:
         """Return the texts of symbol ids; ids that stand for nothing are left out."""
-        wanted = set(numbers)
+        wanted = dict.fromkeys(numbers)
         found = {n: self._texts[n] for n in wanted if n in self._texts}
-        missing = sorted(wanted - found.keys())
+        missing = sorted(n for n in wanted if n not in found)
         for start in range(0, len(missing), 10_000):
             found |= dict(
                 self._database.rows(
-                    f"SELECT id, text FROM symbol WHERE {self._database.any_of('id')}",  # noqa: S608
+                    f"SELECT id, text FROM symbol WHERE {self._database.any_of('id')}",
                     (self._database.listed(missing[start : start + 10_000]),),
                 )
             )
@@ -146,13 +148,13 @@ class Names:
 
     def objects(self, numbers: Iterable[int]) -> dict[int, tuple[str, Reference]]:
         """Return (cluster, reference) of object ids; ids that stand for nothing are left out."""
-        wanted = set(numbers)
+        wanted = dict.fromkeys(numbers)
         found = {n: self._references[n] for n in wanted if n in self._references}
-        missing = sorted(wanted - found.keys())
+        missing = sorted(n for n in wanted if n not in found)
         for start in range(0, len(missing), 10_000):
             rows = self._database.rows(
                 "SELECT id, cluster_id, group_id, kind_id, namespace_id, name, uid FROM object"
-                f" WHERE {self._database.any_of('id')}",  # noqa: S608 -- a fixed column
+                f" WHERE {self._database.any_of('id')}",
                 (self._database.listed(missing[start : start + 10_000]),),
             )
             texts = self.texts(number for row in rows for number in row[2:5])
@@ -188,7 +190,9 @@ class Names:
 
     def symbols_of(self, text: str) -> list[int]:
         """Return the id of a text, as a list of one or none."""
-        return [row[0] for row in self._database.rows("SELECT id FROM symbol WHERE text = ?", (text,))]
+        return [
+            row[0] for row in self._database.rows("SELECT id FROM symbol WHERE text = ?", (text,))
+        ]
 
     def symbols_ending(self, component: str) -> list[int]:
         """Return the ids of texts that are ``component`` or end in it as a path component."""
@@ -212,7 +216,7 @@ class Names:
         return dict(self._database.rows("SELECT id, name FROM cluster"))
 
     def _next_id(self, table: str) -> int:
-        return int(self._database.rows(f"SELECT coalesce(max(id), 0) + 1 FROM {table}")[0][0])  # noqa: S608
+        return int(self._database.rows(f"SELECT coalesce(max(id), 0) + 1 FROM {table}")[0][0])
 
     @staticmethod
     def _shrink(cache: dict[Any, Any]) -> None:

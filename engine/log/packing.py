@@ -1,4 +1,4 @@
-"""Payload bytes as they are stored: zstd with the log's dictionary, or raw where that is shorter."""
+"""Payload bytes as they are stored: zstd with the log's dictionary, or raw where shorter."""
 
 from __future__ import annotations
 
@@ -39,8 +39,7 @@ class Packer:
             level=LEVEL, dict_data=newest, write_dict_id=False
         )
         self._decompressors = {
-            number: zstandard.ZstdDecompressor(dict_data=data)
-            for number, data in prepared.items()
+            number: zstandard.ZstdDecompressor(dict_data=data) for number, data in prepared.items()
         }
         self._plain = zstandard.ZstdDecompressor()
 

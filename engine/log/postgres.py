@@ -1,5 +1,6 @@
 """Postgres underneath a log: one schema per log, many readers, writers one after the other."""
 
+# ruff: noqa: S608 -- SQL is put together from our own constants; values are always bound
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,7 +10,8 @@ from threading import RLock
 from typing import Any, Literal, LiteralString, TypeVar
 
 import psycopg
-from psycopg import errors, sql as psql
+from psycopg import errors
+from psycopg import sql as psql
 from psycopg.conninfo import conninfo_to_dict
 
 from ..errors import LogCorrupt, LogError, LogNotFound, LogUnavailable
@@ -22,24 +24,13 @@ CONNECT_SECONDS = 10
 BUSY_SECONDS = 30
 """How long a writer waits for another one before it gives up."""
 
-_TYPES = {
-    "branch_id": "int2",
-    "effect": "int2",
-    "schema": "int2",
-    "codec": "int2",
-    "position": "int8",
-    "revision": "int8",
-    "observed_at": "int8",
-    "object_id": "int4",
-    "kind_id": "int4",
-    "source_id": "int4",
-    "line": "int4",
-    "actor_id": "int4",
-    "dictionary_id": "int4",
-    "resource_version": "text",
-    "identity": "bytea",
-    "payload": "bytea",
-}
+_TYPES = (
+    *("int2",) * 4,  # branch_id, effect, schema, codec
+    *("int8",) * 3,  # position, revision, observed_at
+    *("int4",) * 6,  # object_id, kind_id, source_id, line, actor_id, dictionary_id
+    *("text", "bytea", "bytea"),  # resource_version, identity, payload
+)
+"""Types of :data:`~.database.EVENT_COLUMNS`; binary COPY takes no others."""
 _COPY = f"COPY event ({', '.join(EVENT_COLUMNS)}) FROM STDIN (FORMAT BINARY)"
 _VERSIONS = (
     "SELECT e.revision, e.object_id, e.effect, e.actor_id"
@@ -128,7 +119,7 @@ class PostgresDatabase:
     def insert_events(self, rows: Iterable[Row]) -> None:
         """Insert rows of ``event`` by binary COPY; the server works while the next are made."""
         with self._guard(), self._connection.cursor() as cursor, cursor.copy(_COPY) as copy:
-            copy.set_types([_TYPES[column] for column in EVENT_COLUMNS])
+            copy.set_types(_TYPES)
             for row in rows:
                 copy.write_row(row)
 
@@ -143,7 +134,7 @@ class PostgresDatabase:
     def ids_of(self, table: str, column: str, values: Sequence[_V]) -> dict[_V, int]:
         """Return the ids of those rows whose column has one of these values."""
         rows = self.rows(
-            f"SELECT {column}, id FROM {table} WHERE {column} = ANY(?)",  # noqa: S608 -- our names
+            f"SELECT {column}, id FROM {table} WHERE {column} = ANY(?)",
             (list(values),),
         )
         return dict(rows) if values else {}

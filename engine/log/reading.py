@@ -1,5 +1,6 @@
 """Reading events back: which rows a query means, and rows made into events again."""
 
+# ruff: noqa: S608 -- SQL is put together from our own constants; values are always bound
 from __future__ import annotations
 
 from bisect import bisect_right
@@ -124,12 +125,10 @@ class Reader:
         low, high = part.first, part.last
         order = "DESC" if query.newest_first else "ASC"
         sql = (
-            f"SELECT {_COLUMNS} FROM event e WHERE e.branch_id = ? AND e.position BETWEEN ? AND ?"  # noqa: S608
+            f"SELECT {_COLUMNS} FROM event e WHERE e.branch_id = ? AND e.position BETWEEN ? AND ?"
             f"{filters.sql()} ORDER BY e.position {order} LIMIT {PAGE}"
         )
-        while rows := self._database.rows(
-            sql, (part.branch_id, low, high, *filters.parameters)
-        ):
+        while rows := self._database.rows(sql, (part.branch_id, low, high, *filters.parameters)):
             yield rows
             if query.newest_first:
                 high = rows[-1][0] - 1
@@ -155,7 +154,7 @@ class Reader:
         if not conditions:
             return None
         rows = self._database.rows(
-            f"SELECT e.position FROM event e WHERE e.branch_id = ?{conditions}"  # noqa: S608
+            f"SELECT e.position FROM event e WHERE e.branch_id = ?{conditions}"
             f" AND +e.position BETWEEN ? AND ?{filters.sql()}",
             (part.branch_id, *parameters, part.first, part.last, *filters.parameters),
         )
@@ -164,7 +163,7 @@ class Reader:
     def _count(self, part: Segment, low: int, high: int) -> int:
         return int(
             self._database.rows(
-                "SELECT count(*) FROM (SELECT 1 FROM event WHERE branch_id = ?"  # noqa: S608
+                "SELECT count(*) FROM (SELECT 1 FROM event WHERE branch_id = ?"
                 f" AND revision BETWEEN ? AND ? LIMIT {MANY_POSITIONS + 1}) AS found",
                 (part.branch_id, low, high),
             )[0][0]
@@ -172,7 +171,7 @@ class Reader:
 
     def _rows_at(self, part: Segment, positions: Sequence[int]) -> list[Row]:
         return self._database.rows(
-            f"SELECT {_COLUMNS} FROM event e WHERE e.branch_id = ?"  # noqa: S608
+            f"SELECT {_COLUMNS} FROM event e WHERE e.branch_id = ?"
             f" AND {self._database.any_of('e.position')} ORDER BY e.position",
             (part.branch_id, self._database.listed(positions)),
         )
@@ -190,7 +189,9 @@ class Reader:
                 )
             ]
             named = {*kinds, *query.kinds}
-            self._add_ids(filters, "e.kind_id", [i for k in sorted(named) for i in self._names.symbols_of(k)])
+            self._add_ids(
+                filters, "e.kind_id", [i for k in sorted(named) for i in self._names.symbols_of(k)]
+            )
         if query.source is not None:
             self._add_ids(filters, "e.source_id", self._names.symbols_ending(query.source))
         for column, (low, high) in (
@@ -204,7 +205,7 @@ class Reader:
         if _names_objects(query) or query.cluster is not None or query.namespace is not None:
             condition, parameters = self._object_condition(query)
             filters.add(
-                "EXISTS (SELECT 1 FROM object o WHERE o.id = e.object_id" + condition + ")",
+                f"EXISTS (SELECT 1 FROM object o WHERE o.id = e.object_id{condition})",
                 *parameters,
             )
         return filters
@@ -215,7 +216,7 @@ class Reader:
     def _objects(self, query: Query, *, limit: int) -> list[int]:
         condition, parameters = self._object_condition(query)
         rows = self._database.rows(
-            f"SELECT o.id FROM object o WHERE 1 = 1{condition} LIMIT {limit}",  # noqa: S608
+            f"SELECT o.id FROM object o WHERE 1 = 1{condition} LIMIT {limit}",
             parameters,
         )
         return [row[0] for row in rows]

@@ -2,8 +2,8 @@
 
 Migrations repeat these tables on purpose (a migration is history and must not change with the
 present); a test holds that the newest revision and this module agree. Tables refer to each other by
-small integers without foreign keys: the hash chain covers the texts that the integers stand for, and
-``plinian verify`` finds a reference to nothing.
+small integers without foreign keys: the hash chain covers the texts they stand for, and
+``verify`` finds a reference to nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Revisions of the log's tables that this Plinian knows; apart from the tables, to be cheap to read."""
+"""Revisions of the log's tables that this Plinian knows; apart from the tables, to be cheap."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The log in an SQL database: the interface of :mod:`.store` over a :class:`~.database.Database`."""
+"""The log in an SQL database: what :mod:`.store` promises, over a :class:`~.database.Database`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,6 @@ from .store import (
 )
 from .verify import Progress, verify
 
-
 _LONG = 60.0
 """Seconds after which a follower looks again even if nobody woke it up."""
 
@@ -56,7 +55,10 @@ class SqlLog:
         self._clock = clock
         self._names = Names(database)
         self._packer = Packer(
-            {number: bytes(data) for number, data in database.rows("SELECT id, data FROM dictionary")}
+            {
+                number: bytes(data)
+                for number, data in database.rows("SELECT id, data FROM dictionary")
+            }
         )
         self._reader = Reader(database, self._names, self._packer, upcast=lift)
 
@@ -144,7 +146,9 @@ class SqlLog:
         """Return the names of all clusters in the log, sorted."""
         return sorted(row[0] for row in self._database.rows("SELECT name FROM cluster"))
 
-    def create_branch(self, name: str, *, parent: str = MAIN, fork: int | None = None) -> BranchInfo:
+    def create_branch(
+        self, name: str, *, parent: str = MAIN, fork: int | None = None
+    ) -> BranchInfo:
         """Create a branch that continues ``parent`` from position ``fork`` (default: its end)."""
         with self._writing():
             return branches.create_branch(self._database, name, parent=parent, fork=fork)

@@ -1,5 +1,6 @@
 """SQLite underneath a log: one file, one writer at a time, any number of readers."""
 
+# ruff: noqa: S608 -- SQL is put together from our own constants; values are always bound
 from __future__ import annotations
 
 import json
@@ -10,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import RLock
+from types import MappingProxyType
 from typing import Literal, TypeVar
 
 from ..errors import LogCorrupt, LogError, LogNotFound, LogUnavailable
@@ -25,8 +27,7 @@ BUSY_SECONDS = 30.0
 """How long a writer waits for another one before it gives up."""
 
 _INSERT_EVENT = (
-    f"INSERT INTO event ({', '.join(EVENT_COLUMNS)})"  # noqa: S608 -- constant names
-    f" VALUES ({', '.join('?' * len(EVENT_COLUMNS))})"
+    f"INSERT INTO event ({', '.join(EVENT_COLUMNS)}) VALUES ({', '.join('?' * len(EVENT_COLUMNS))})"
 )
 _VERSION = (
     "SELECT revision, object_id, effect, actor_id FROM event"
@@ -36,15 +37,17 @@ _IDENTITY = (
     "SELECT effect, identity FROM event"
     " WHERE branch_id = ? AND effect = ? AND identity = ? AND +position <= ?"
 )
-_ADVICE = {
-    "SQLITE_BUSY": "wait until the other writer is done, or stop it",
-    "SQLITE_LOCKED": "wait until the other writer is done, or stop it",
-    "SQLITE_READONLY": "make the file and its folder writable, or copy the log elsewhere",
-    "SQLITE_CANTOPEN": "make the file and its folder readable and writable",
-    "SQLITE_PERM": "make the file and its folder readable and writable",
-    "SQLITE_FULL": "make room on the disk and run the same command again",
-    "SQLITE_IOERR": "check the disk and run the same command again",
-}
+_ADVICE = MappingProxyType(
+    {
+        "SQLITE_BUSY": "wait until the other writer is done, or stop it",
+        "SQLITE_LOCKED": "wait until the other writer is done, or stop it",
+        "SQLITE_READONLY": "make the file and its folder writable, or copy the log elsewhere",
+        "SQLITE_CANTOPEN": "make the file and its folder readable and writable",
+        "SQLITE_PERM": "make the file and its folder readable and writable",
+        "SQLITE_FULL": "make room on the disk and run the same command again",
+        "SQLITE_IOERR": "check the disk and run the same command again",
+    }
+)
 
 
 class SqliteDatabase:
@@ -103,9 +106,7 @@ class SqliteDatabase:
     def writing(self) -> Iterator[None]:
         """Hold the file's only write lock: commit at the end, roll back on any exception."""
         if self.read_only:
-            raise LogUnavailable(
-                "the log was opened for reading only", where=self.location.shown
-            )
+            raise LogUnavailable("the log was opened for reading only", where=self.location.shown)
         with self._transaction("BEGIN IMMEDIATE"):
             yield
 
@@ -144,7 +145,7 @@ class SqliteDatabase:
 
     def ids_of(self, table: str, column: str, values: Sequence[_V]) -> dict[_V, int]:
         """Return the ids of those rows whose column has one of these values."""
-        sql = f"SELECT {column}, id FROM {table} WHERE {column} = ?"  # noqa: S608 -- our names
+        sql = f"SELECT {column}, id FROM {table} WHERE {column} = ?"
         found: dict[_V, int] = {}
         with self._guard():
             for value in values:

@@ -225,7 +225,9 @@ class LogStore(Protocol):
     def clusters(self) -> Sequence[str]:
         """Return the names of all clusters in the log, sorted."""
 
-    def create_branch(self, name: str, *, parent: str = MAIN, fork: int | None = None) -> BranchInfo:
+    def create_branch(
+        self, name: str, *, parent: str = MAIN, fork: int | None = None
+    ) -> BranchInfo:
         """Create a branch that continues ``parent`` from position ``fork`` (default: its end)."""
 
     def branches(self) -> Sequence[BranchInfo]:
@@ -243,7 +245,9 @@ class LogStore(Protocol):
     def drop_derived(self, *, checkpoints: bool = True, facts: bool = True) -> None:
         """Delete checkpoints and the fact sidecar; both can be made again."""
 
-    def put_facts(self, blocks: Sequence[FactBlock], *, cluster: str, branch: str, version: int) -> None:
+    def put_facts(
+        self, blocks: Sequence[FactBlock], *, cluster: str, branch: str, version: int
+    ) -> None:
         """Store blocks of the fact sidecar."""
 
     def facts_until(self, *, cluster: str, branch: str, version: int) -> int:

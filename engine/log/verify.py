@@ -70,9 +70,7 @@ def verify(
     return VerifyReport(events=events, batches=batches, head=head.hex())
 
 
-def _with_parents(
-    database: Database, branches: list[BranchInfo], name: str
-) -> list[BranchInfo]:
+def _with_parents(database: Database, branches: list[BranchInfo], name: str) -> list[BranchInfo]:
     head_of(database, name)
     by_name = {info.name: info for info in branches}
     chosen, at = [], by_name[name]
@@ -86,9 +84,7 @@ def _with_parents(
 class _BranchCheck:
     """The verification of one branch: its own batches and events."""
 
-    def __init__(
-        self, database: Database, names: Names, packer: Packer, info: BranchInfo
-    ) -> None:
+    def __init__(self, database: Database, names: Names, packer: Packer, info: BranchInfo) -> None:
         self._database = database
         self._names = names
         self._packer = packer
@@ -152,9 +148,7 @@ class _BranchCheck:
         if root != bytes(batch.root) or marks != b"".join([h[:MARK_BYTES] for h in leaves]):
             for index, leaf in enumerate(leaves):
                 if marks[index * MARK_BYTES : (index + 1) * MARK_BYTES] != leaf[:MARK_BYTES]:
-                    raise self._fault(
-                        "the event is not what was committed", batch.first + index
-                    )
+                    raise self._fault("the event is not what was committed", batch.first + index)
             raise self._fault(f"batch {batch.number} is not what was committed", batch.first)
         digest = batch_hash(
             previous=self.hash,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 
@@ -40,7 +42,7 @@ def _key(name: str, kind: type[sa.types.TypeEngine[int]] = _SMALL) -> sa.Column[
     return sa.Column(name, kind, primary_key=True, autoincrement=False)
 
 
-def _required(name: str, kind: type[sa.types.TypeEngine[object]]) -> sa.Column[object]:
+def _required(name: str, kind: type[sa.types.TypeEngine[Any]]) -> sa.Column[Any]:
     return sa.Column(name, kind, nullable=False)
 
 
@@ -62,7 +64,7 @@ def upgrade() -> None:
         op.execute("ANALYZE")
         for row in _STATISTICS:
             values = ", ".join(f"'{value}'" for value in row)
-            op.execute(f"INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ({values})")
+            op.execute(f"INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ({values})")  # noqa: S608
 
 
 def downgrade() -> None:
@@ -84,7 +86,9 @@ def downgrade() -> None:
 
 
 def _create_names() -> None:
-    op.create_table("log", _key("id"), _required("hash_algorithm", _TEXT), _required("plinian", _TEXT))
+    op.create_table(
+        "log", _key("id"), _required("hash_algorithm", _TEXT), _required("plinian", _TEXT)
+    )
     op.create_table("cluster", _key("id"), _required("name", _TEXT), sa.UniqueConstraint("name"))
     op.create_table(
         "symbol", _key("id", _INT), _required("text", _TEXT), sa.UniqueConstraint("text")

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 import pytest
 
 from plinian.engine.events import Event
 from plinian.engine.log import Checkpoint, LogStore, Window, open_log
-
 from pods import bound, listing, message, pod, pods
 
 
 @pytest.fixture
 def log(log_place: str) -> Iterator[LogStore]:
-    """A log of revisions 10, 20 … 100 with a checkpoint at every one of them."""
+    """Make a log of revisions 10, 20 … 100 with a checkpoint at every one of them."""
     with open_log(log_place, create=True) as store:
         store.append(pods(*range(10, 101, 10)))
         for revision in range(10, 101, 10):
@@ -44,7 +44,8 @@ def left(log: LogStore, cluster: str = "default") -> list[int]:
 
 def nearest(log: LogStore, until: int | None, **more: object) -> int | None:
     """Return the revision of the checkpoint that a fold would start from."""
-    window = Window(**{"cluster": "default", "known": log.last(), "until": until, **more})  # type: ignore[arg-type]
+    asked: dict[str, Any] = {"cluster": "default", "known": log.last(), "until": until, **more}
+    window = Window(**asked)
     found = log.nearest_checkpoint(window, 1)
     return None if found is None else found.revision
 

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 
 import msgspec
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from plinian.engine.errors import PointUnknown, PositionConflict, UsageError
-from plinian.engine.events import Effect, Event
 from plinian.engine.log import (
-    NO_REVISION,
-    NO_TIME,
     FactBlock,
     LogStore,
     Query,
@@ -24,15 +19,7 @@ from plinian.engine.log import (
 )
 from plinian.engine.log.location import parse_location
 from plinian.engine.log.sql_log import SqlLog
-
 from pods import SECOND, START, bound, listing, message, pod, pods
-
-
-@pytest.fixture
-def log(log_place: str) -> Iterator[LogStore]:
-    """A new, empty log."""
-    with open_log(log_place, create=True) as store:
-        yield store
 
 
 def read(log: LogStore, **query: object) -> list[int]:
@@ -287,130 +274,6 @@ class TestFollowing:
         assert len(list(log.follow(Query(until=2)))) == 2
 
 
-class TestScanning:
-    def test_columns_carry_what_folding_needs(self, log: LogStore) -> None:
-        events = [pod(5), message("no effect"), bound("web-0", "n1", at=6), listing(7)]
-        log.append(events)
-        (chunk,) = log.scan(window(4))
-        assert chunk.positions.tolist() == [1, 3, 4]
-        assert chunk.effects.tolist() == [Effect.VERSION, Effect.BOUND, Effect.LISTED]
-        assert chunk.revisions.tolist() == [5, NO_REVISION, 7]
-        assert chunk.observed.tolist() == [START + 5 * SECOND, START + 6 * SECOND, NO_TIME]
-        assert chunk.positions.dtype == chunk.observed.dtype == np.int64
-        assert [chunk.load(i) for i in range(3)] == [events[i].payload for i in (0, 2, 3)]
-        references = log.references(chunk.objects.tolist())
-        assert references[int(chunk.objects[0])] == events[0].reference
-        assert chunk.objects[0] == chunk.objects[1]
-
-    def test_a_window_is_cut_by_knowledge_and_revision(self, log: LogStore) -> None:
-        log.append([*pods(*range(1, 101)), bound("web-0", "n", at=500)])
-        log.append(pods(*range(101, 201)))
-        assert positions(log, window(50)) == list(range(1, 51))
-        assert positions(log, window(201, after=195)) == [101, *range(197, 202)]
-        assert positions(log, window(201, after=40, until=43)) == [41, 42, 43, 101]
-        assert positions(log, window(101, until=99)) == [*range(1, 100), 101]
-        (chunk,) = log.scan(window(201, after=195), after_position=198)
-        assert chunk.positions.tolist() == [199, 200, 201]
-
-    def test_other_clusters_are_left_out(self, log: LogStore) -> None:
-        log.append([*pods(1, 2, cluster="a"), *pods(3), *pods(4, cluster="a")])
-        assert positions(log, window(4)) == [3]
-        assert positions(log, Window(cluster="a", known=4)) == [1, 2, 4]
-        assert positions(log, Window(cluster="none", known=4)) == []
-
-    def test_long_scans_come_in_chunks(self, log: LogStore) -> None:
-        log.append(pods(*range(5000)))
-        assert [len(chunk.positions) for chunk in log.scan(window(5000))] == [4096, 904]
-
-    @settings(
-        max_examples=20,
-        deadline=None,
-        suppress_health_check=[HealthCheck.function_scoped_fixture],
-    )
-    @given(
-        known=st.integers(0, 300), after=st.integers(-1, 320), span=st.integers(0, 320)
-    )
-    def test_the_index_and_the_walk_agree(
-        self, log: LogStore, known: int, after: int, span: int
-    ) -> None:
-        if log.last() == 0:
-            log.append([*pods(*range(299, 150, -1)), bound("x", "n", at=1), *pods(*range(151))])
-        events = [r.event for r in log.read(Query())]
-        expected = [
-            index
-            for index, event in enumerate(events, 1)
-            if index <= known
-            and (event.revision is None or after < event.revision <= after + span)
-        ]
-        assert positions(log, window(known, after=after, until=after + span)) == expected
-
-
-class TestTimeAndRevision:
-    def test_the_revision_at_a_time_is_before_the_first_later_one(self, log: LogStore) -> None:
-        log.append(pods(10, 20, 30))
-        at = [
-            log.revision_at(START + second * SECOND, known=3, cluster="default")
-            for second in (5, 10, 19, 20, 30, 99)
-        ]
-        assert at == [9, 19, 19, 29, 30, 30]
-        assert log.revision_at(START, known=0, cluster="default") == NO_REVISION
-        assert log.revision_at(START + 99 * SECOND, known=2, cluster="default") == 20
-        assert log.revision_at(START, known=3, cluster="none") == NO_REVISION
-
-    def test_the_extent_says_first_and_last(self, log: LogStore) -> None:
-        log.append([*pods(20, 10), bound("web-0", "n", at=99), *pods(30)])
-        reach = log.extent(known=3, cluster="default")
-        assert (reach.first_revision, reach.last_revision) == (10, 20)
-        assert (reach.first_observed, reach.last_observed) == (
-            START + 10 * SECOND,
-            START + 99 * SECOND,
-        )
-        assert log.extent(known=0, cluster="default").last_revision is None
-
-    @settings(
-        max_examples=20,
-        deadline=None,
-        suppress_health_check=[HealthCheck.function_scoped_fixture],
-    )
-    @given(
-        order=st.permutations(range(1, 41)),
-        size=st.integers(3, 9),
-        covered=st.integers(0, 40),
-        known=st.integers(0, 40),
-        second=st.integers(0, 60),
-    )
-    def test_the_fact_sidecar_changes_no_answer(
-        self, log: LogStore, order: list[int], size: int, covered: int, known: int, second: int
-    ) -> None:
-        cluster = f"c{len(log.clusters())}"
-        first = log.last() + 1
-        events = [
-            pod(r, cluster=cluster, observed_at=None if r % 5 == 0 else START + (r * 7 % 50) * SECOND)
-            for r in order
-        ]
-        log.append(events)
-        asked = {"known": first - 1 + known, "cluster": cluster}
-        plain = (log.revision_at(START + second * SECOND, **asked), log.extent(**asked))  # type: ignore[arg-type]
-        blocks = []
-        for low in range(0, covered, size):
-            part = events[low : min(low + size, covered)]
-            times = [e.observed_at for e in part if e.observed_at is not None]
-            revisions = [e.revision for e in part if e.revision is not None]
-            blocks.append(
-                FactBlock(
-                    first=first + low,
-                    last=first + low + len(part) - 1,
-                    low_revision=min(revisions),
-                    high_revision=max(revisions),
-                    late_observed=max(times, default=NO_TIME),
-                    unrevisioned=False,
-                    data=b"",
-                )
-            )
-        log.put_facts(blocks, cluster=cluster, branch="main", version=1)
-        assert (log.revision_at(START + second * SECOND, **asked), log.extent(**asked)) == plain  # type: ignore[arg-type]
-
-
 class TestBranches:
     def test_a_branch_continues_its_parents_past(self, log: LogStore) -> None:
         log.append(pods(1, 2, 3))
@@ -458,9 +321,7 @@ class TestBranches:
 
     def test_the_sidecar_of_the_past_serves_the_branch_up_to_the_fork(self, log: LogStore) -> None:
         log.append(pods(*range(1, 11)))
-        log.put_facts(
-            [_block(1, 4), _block(5, 8)], cluster="default", branch="main", version=1
-        )
+        log.put_facts([_block(1, 4), _block(5, 8)], cluster="default", branch="main", version=1)
         log.create_branch("b", fork=6)
         assert log.facts_until(cluster="default", branch="main", version=1) == 8
         assert log.facts_until(cluster="default", branch="b", version=1) == 4
@@ -530,5 +391,3 @@ def test_both_databases_hash_the_same_log_alike(
             log.append([pod(2, actor="a")])
             heads.append(log.verify().head)
     assert heads[0] == heads[1]
-
-

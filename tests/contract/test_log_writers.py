@@ -11,7 +11,6 @@ from plinian.engine.errors import LogUnavailable, PositionConflict
 from plinian.engine.log import LogStore, Query, open_log
 from plinian.engine.log.location import parse_location
 from plinian.engine.log.sqlite import SqliteDatabase
-
 from pods import message, pods
 
 WRITERS = 8
@@ -57,7 +56,7 @@ def test_eight_processes_leave_no_gap(log_place: str) -> None:
 
 
 @pytest.mark.parametrize("shared", [True, False], ids=["one store", "a store each"])
-def test_eight_threads_leave_no_gap(log_place: str, shared: bool) -> None:  # noqa: FBT001
+def test_eight_threads_leave_no_gap(log_place: str, *, shared: bool) -> None:
     with open_log(log_place, create=True) as log:
         failures: list[BaseException] = []
 
@@ -122,7 +121,11 @@ def test_a_writer_that_waits_too_long_is_told_to_wait(sqlite_log_path: str) -> N
     location = parse_location(sqlite_log_path)
     holder = SqliteDatabase(location)
     waiter = SqliteDatabase(location, busy_seconds=0.1)
-    with holder.writing(), pytest.raises(LogUnavailable, match="locked") as caught, waiter.writing():
+    with (
+        holder.writing(),
+        pytest.raises(LogUnavailable, match="locked") as caught,
+        waiter.writing(),
+    ):
         pass
     assert "wait" in caught.value.now
     with waiter.writing():

@@ -1,4 +1,4 @@
-"""Kill -9 at random moments: the log verifies, and the same work completes it to the same events."""
+"""Kill -9 at random moments: the log verifies, and the same work completes it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import pytest
 
 from plinian.engine.log import Query, open_log
 from plinian.migrations import downgrade
-
 from pods import message, pods
 
 KILLS = int(os.environ.get("PLINIAN_KILLS", "25"))
