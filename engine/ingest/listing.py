@@ -78,7 +78,7 @@ class Listing:
         self._kinds: dict[tuple[str, str], _OfOneKind] = {}
 
     def describe(self, kind: str, api_version: str, metadata: ListMetadata) -> None:
-        """Say what the list is of: ``List``, or ``PodList``: then items may leave out their kind."""
+        """Say what the list is of: ``List``, or ``PodList``: items may leave their kind out."""
         self._kind = kind.removesuffix(_GENERIC)
         self._api_version = api_version
         self._metadata = metadata
