@@ -150,8 +150,6 @@ class _Reader:
             yield from extra_events(document, event)
 
     def _says_it_once(self, text: bytes, event: Event, quotes: int, line: int) -> bool:
-        if event.reference.kind == "Secret":
-            return True  # Its payload is not what the text says.
         key = repeated_key(text, event.payload, quotes=_WRAPPER_QUOTES + quotes)
         if key is not None:
             self._context.reject(f"the key {key[:60]!r} occurs twice in one object", line=line)

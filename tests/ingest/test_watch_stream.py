@@ -297,3 +297,10 @@ def test_a_watch_is_recognised_by_its_first_event(head: bytes) -> None:
 )
 def test_other_json_is_no_watch(head: bytes) -> None:
     assert not FORMAT.sniff(head, "watch.jsonl")
+
+
+def test_a_secret_is_watched_without_its_content() -> None:
+    secret = {**pod("s", 7), "kind": "Secret", "data": {"key": "aGVsbG8="}}
+    events, _ = read(watched(("ADDED", secret)))
+    assert events[0].reference.kind == "Secret"
+    assert b"aGVsbG8" not in events[0].payload
