@@ -49,6 +49,10 @@ def export(
     form = form or ("parquet" if file.endswith((".parquet", ".pq")) else "ndjson")
     if form not in FORMATS:
         raise UsageError(f"there is no format {form!r}", now=f"choose: {' or '.join(FORMATS)}")
+    if Path(file).is_dir():
+        raise UsageError(
+            "this is a folder", where=file, now="name a file in it, as in events.ndjson"
+        )
     write = writers.write_parquet if form == "parquet" else writers.write_ndjson
     with (
         opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log,

@@ -88,7 +88,9 @@ def _wanted(resources: Sequence[str], log: Log, moment: Moment) -> list[Wanted]:
     if any("/" in text for text in resources):
         named = [object_named(text, known) for text in resources]
         return [Wanted((group, kind), (name,)) for group, kind, name in named]
-    kinds = [kind_named(text, known) for text in resources[0].split(",") if text]
+    kinds = [kind_named(text, known) for text in resources[0].split(",") if text.strip()]
+    if not kinds:
+        raise UsageError(f"{resources[0]!r} names no kind", now="as in: plinian get pods,nodes")
     names = tuple(dict.fromkeys(resources[1:]))
     if len(kinds) != 1 and names:
         raise UsageError(

@@ -53,6 +53,7 @@ def ingest(
     """
     import msgspec
 
+    from ...engine.ingest.inputs import find_files
     from ..ingest import IngestOptions
     from ..log import opened
     from ..render.documents import json_text
@@ -67,6 +68,7 @@ def ingest(
         partial_lists=partial_lists,
         year=year,
     )
+    find_files(paths)  # A path that is not there must not found a log.
     with opened(log, create=True, branch=branch, cluster=cluster) as opened_log:
         with phases(visible=shows_progress()) as progress:
             summary = opened_log.ingest(paths, chosen, progress=progress)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import lzma
 import shutil
+import sqlite3
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -222,6 +223,13 @@ def test_an_ingest_of_nonsense_stores_nothing_and_exits_with_2(run: Run, tmp_pat
     assert run("events", "-o", "ndjson").stdout == ""
 
 
+def test_a_path_that_is_not_there_founds_no_log(run: Run, tmp_path: Path) -> None:
+    result = run("ingest", "nowhere.json")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("plinian: nowhere.json: ")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_an_export_holds_every_event_with_its_payload(
     run: Run, small_log: str, tmp_path: Path
 ) -> None:
@@ -269,6 +277,15 @@ def test_both_databases_answer_alike(run: Run, log_place: str, demo_log: str) ->
 def test_verify_names_what_it_went_through(ask: Ask) -> None:
     assert ask("verify").startswith("10 events in 1 batches are what was committed\nhead ")
     assert json.loads(ask("verify", "-o", "json"))["events"] == 10
+
+
+def test_verify_names_the_first_position_that_cannot_be_trusted(run: Run, own_log: str) -> None:
+    with sqlite3.connect(own_log) as connection:
+        connection.execute("UPDATE event SET line = line + 1 WHERE position = 7")
+    result = run("verify", "--log", own_log)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("plinian: ")
+    assert "@" in result.stderr.splitlines()[0]
 
 
 def test_the_digest_is_of_the_state_at_a_moment(ask: Ask) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,8 +15,10 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
+import plinian
 from plinian.engine.errors import InputError
 from plinian.replay.cli.shell import guarded
+from pods import pod
 
 Run = Callable[..., Result]
 
@@ -46,6 +50,8 @@ def spawn(*arguments: str, **more: object) -> subprocess.Popen[str]:
         (("get", "pods", "-o", "xml"), "there is no output form 'xml'"),
         (("get", "pods", "-o", "jsonpath={.a"), "jsonpath: "),
         (("get", "pods", "-l", "a=(b"), "is no condition on a label"),
+        (("get", ","), "',' names no kind"),
+        (("export", "."), "this is a folder"),
         (("get", "pods,nodes", "a"), "names can follow one kind only"),
         (("describe", "pod"), "'pod' names no object"),
         (("events", "--kind", "pod.bond"), "there is no event kind 'pod.bond'"),
@@ -153,6 +159,19 @@ def test_an_interrupt_exits_with_130_and_says_nothing(small_log: str) -> None:
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, "", "")
+
+
+def test_following_gives_what_is_appended_later(small_log: str, tmp_path: Path) -> None:
+    path = str(tmp_path / "own.db")
+    shutil.copy(small_log, path)
+    process = spawn("events", "--follow", "--after", "@10", "-o", "ndjson", "--log", path)
+    assert process.stdout is not None
+    with plinian.open(path) as log:
+        log.store.append([pod(99)])
+    line = json.loads(process.stdout.readline())
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert (line["position"], line["resource_version"]) == (11, "99")
 
 
 def test_colour_is_for_terminals_and_only_without_no_color(small_log: str) -> None:
