@@ -281,6 +281,9 @@ def test_verify_names_what_it_went_through(ask: Ask) -> None:
 
 def test_verify_names_the_first_position_that_cannot_be_trusted(run: Run, own_log: str) -> None:
     with sqlite3.connect(own_log) as connection:
+        triggers = "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'event'"
+        for (name,) in connection.execute(triggers).fetchall():
+            connection.execute(f'DROP TRIGGER "{name}"')
         connection.execute("UPDATE event SET line = line + 1 WHERE position = 7")
     result = run("verify", "--log", own_log)
     assert (result.exit_code, result.stdout) == (2, "")
