@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from ..engine.errors import ObjectNotFound
+from ..engine.errors import ObjectNotFound, UsageError
 from ..engine.events import Recorded
 from ..engine.log import MAIN, LogStore, Query, VerifyReport, open_log
 from ..engine.state.truth import Entry, Truth
@@ -61,14 +61,20 @@ class Log:
 
         :raises UsageError: no kind is called so.
         """
-        return kind_named(name, self.truth(at).kinds())
+        try:
+            return kind_named(name)  # Most are known, and the state need not be folded for them.
+        except UsageError:
+            return kind_named(name, self.truth(at).kinds())
 
     def object(self, text: str, at: str | Moment = "end") -> ObjectName:
         """Return what ``TYPE/NAME`` names.
 
         :raises UsageError: it has another shape, or no kind is called so.
         """
-        return object_named(text, self.truth(at).kinds())
+        try:
+            return object_named(text)
+        except UsageError:
+            return object_named(text, self.truth(at).kinds())
 
     def entries(
         self,

@@ -161,7 +161,7 @@ _UID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}")
 def _about(log: Log, objects: list[str]) -> dict[str, Any]:
     """Return the fields of a query for ``--object``: kinds, one named object, or one uid."""
     from ...engine.errors import UsageError
-    from ..kinds import CLUSTER_SCOPED, kind_named
+    from ..kinds import CLUSTER_SCOPED
 
     if not objects:
         return {}
@@ -172,8 +172,7 @@ def _about(log: Log, objects: list[str]) -> dict[str, Any]:
             now="ask for one object at a time, or for kinds alone",
         )
     if not names:
-        known = log.truth().kinds()
-        return {"objects": tuple(kind_named(text, known) for text in objects)}
+        return {"objects": tuple(map(log.kind, objects))}
     if _UID.fullmatch(names[0]):
         return {"uid": names[0].lower()}
     group, kind, name = log.object(names[0])
