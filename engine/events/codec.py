@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from .kinds import Event
+from .kinds import Event, Reference
 
 _ENCODER = msgspec.json.Encoder(order="sorted")
 _HEADER = msgspec.msgpack.Encoder()
@@ -25,24 +25,54 @@ def header_bytes(event: Event, *, branch: str, position: int) -> bytes:
 
     Specified in ``docs/storage.md``; a change here makes a new hash algorithm.
     """
-    reference = event.reference
+    return packed_header(
+        branch,
+        position,
+        event.kind,
+        event.schema,
+        event.cluster,
+        event.reference,
+        event.resource_version,
+        event.revision,
+        event.observed_at,
+        event.actor,
+        event.source,
+        event.line,
+    )
+
+
+def packed_header(  # noqa: PLR0917 -- once for each event, keywords would cost
+    branch: str,
+    position: int,
+    kind: str,
+    schema: int,
+    cluster: str,
+    reference: Reference,
+    resource_version: str,
+    revision: int | None,
+    observed_at: int | None,
+    actor: str,
+    source: str,
+    line: int,
+) -> bytes:
+    """Encode a header from its parts, where there is no event (yet)."""
     return _HEADER.encode(
         (
             branch,
             position,
-            event.kind,
-            event.schema,
-            event.cluster,
+            kind,
+            schema,
+            cluster,
             reference.group,
             reference.kind,
             reference.namespace,
             reference.name,
             reference.uid,
-            event.resource_version,
-            event.revision,
-            event.observed_at,
-            event.actor,
-            event.source,
-            event.line,
+            resource_version,
+            revision,
+            observed_at,
+            actor,
+            source,
+            line,
         )
     )

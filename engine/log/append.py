@@ -12,14 +12,14 @@ from typing import TypeVar
 import msgspec
 
 from ..errors import PositionConflict, UsageError
-from ..events import KINDS, Effect, Event, canonical_json
+from ..events import KINDS, Effect, Event, canonical_json, header_bytes
 from ..events.payloads import VersionAttributed
 from .branches import Head, head_of, lineage
 from .chain import (
     MARK_BYTES,
     batch_hash,
-    event_hash,
     event_identity,
+    leaf_hash,
     merkle_root,
 )
 from .database import Database, Row
@@ -226,7 +226,7 @@ def _rows(
         event = row.event
         revision, actor = event.revision, event.actor
         codec, dictionary, payload = pack(event.payload)
-        add(event_hash(event, branch=branch, position=position))
+        add(leaf_hash(header_bytes(event, branch=branch, position=position), event.payload))
         usual = "" if revision is None else str(revision)
         yield (
             branch_id,

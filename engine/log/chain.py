@@ -11,7 +11,7 @@ from hashlib import blake2b
 
 import msgspec
 
-from ..events import Event, Reference, header_bytes
+from ..events import Event, Reference
 
 ALGORITHM = "blake2b-256/1"
 """Name of all that is specified here; stored in the log when it is founded."""
@@ -27,14 +27,9 @@ _PACK = msgspec.msgpack.Encoder()
 
 def leaf_hash(header: bytes, payload: bytes) -> bytes:
     """Return the hash of one event: its header (:func:`header_bytes`) and canonical payload."""
-    return blake2b(
-        b"".join((len(header).to_bytes(4, "big"), header, payload)), digest_size=32
-    ).digest()
-
-
-def event_hash(event: Event, *, branch: str, position: int) -> bytes:
-    """Return the leaf hash of an event at its place."""
-    return leaf_hash(header_bytes(event, branch=branch, position=position), event.payload)
+    digest = blake2b(len(header).to_bytes(4, "big") + header, digest_size=32)
+    digest.update(payload)  # joining the two first would copy the payload
+    return digest.digest()
 
 
 def merkle_root(leaves: Sequence[bytes]) -> bytes:
@@ -80,23 +75,34 @@ def genesis_hash(*, name: str, parent: bytes, fork: int) -> bytes:
 
 def event_identity(event: Event) -> bytes:
     """Return the 16 bytes by which an event without revision is recognised when it comes again."""
-    reference = event.reference
+    return identity_of(
+        event.kind, event.cluster, event.reference, event.observed_at, event.actor, event.payload
+    )
+
+
+def identity_of(  # noqa: PLR0917 -- once for each event, keywords would cost
+    kind: str,
+    cluster: str,
+    reference: Reference,
+    observed_at: int | None,
+    actor: str,
+    payload: bytes,
+) -> bytes:
+    """Return an event's identity from its parts."""
     told = _PACK.encode(
         (
-            event.kind,
-            event.cluster,
+            kind,
+            cluster,
             reference.group,
             reference.kind,
             reference.namespace,
             reference.name,
             reference.uid,
-            event.observed_at,
-            event.actor,
+            observed_at,
+            actor,
         )
     )
-    return blake2b(
-        b"".join((len(told).to_bytes(4, "big"), told, event.payload)), digest_size=16
-    ).digest()
+    return blake2b(b"".join((len(told).to_bytes(4, "big"), told, payload)), digest_size=16).digest()
 
 
 def object_key(cluster: str, reference: Reference) -> bytes:

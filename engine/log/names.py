@@ -87,15 +87,22 @@ class Names:
     def object_ids(self, events: Sequence[Event]) -> list[int]:
         """Return the object id of each event, giving out new ones; within an append only."""
         self._shrink(self._objects)
-        objects = self._objects
-        keys = [(event.cluster, event.reference) for event in events]
-        missing = [key for key in dict.fromkeys(keys) if key not in objects]
+        objects, find = self._objects, self._objects.get
+        numbers = [find((event.cluster, event.reference)) for event in events]
+        missing = dict.fromkeys(
+            (event.cluster, event.reference)
+            for event, number in zip(events, numbers, strict=True)
+            if number is None
+        )
         if missing:
             self._find_objects(missing)
             self._add_objects([key for key in missing if key not in objects])
-        return [objects[key] for key in keys]
+        return [
+            objects[event.cluster, event.reference] if number is None else number
+            for event, number in zip(events, numbers, strict=True)
+        ]
 
-    def _find_objects(self, keys: Sequence[tuple[str, Reference]]) -> None:
+    def _find_objects(self, keys: Iterable[tuple[str, Reference]]) -> None:
         by_key = {object_key(*key): key for key in keys}
         for digest, number in self._database.ids_of("object", "key", list(by_key)).items():
             self._objects[by_key[digest]] = number

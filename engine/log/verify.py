@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from ..errors import LogCorrupt
-from ..events import KINDS, Event
+from ..events import KINDS
+from ..events.codec import packed_header
 from .branches import all_branches, hash_at, head_of
-from .chain import MARK_BYTES, batch_hash, event_hash, event_identity, genesis_hash, merkle_root
+from .chain import MARK_BYTES, batch_hash, genesis_hash, identity_of, leaf_hash, merkle_root
 from .database import Database, Row
 from .names import Names
 from .packing import Packer
-from .reading import resource_version
 from .store import BranchInfo, VerifyReport
 
 Progress = Callable[[int, int], None]
@@ -82,7 +82,11 @@ def _with_parents(database: Database, branches: list[BranchInfo], name: str) -> 
 
 
 class _BranchCheck:
-    """The verification of one branch: its own batches and events."""
+    """The verification of one branch: its own batches and events.
+
+    An event that cannot be hashed gets an empty leaf, which is no event's, and a note of what is
+    wrong with it: so the first bad position is named, whatever is wrong behind it.
+    """
 
     def __init__(self, database: Database, names: Names, packer: Packer, info: BranchInfo) -> None:
         self._database = database
@@ -90,6 +94,7 @@ class _BranchCheck:
         self._packer = packer
         self._info = info
         self._head = head_of(database, info.name)
+        self._notes: dict[int, str] = {}
         self.hash = b""
         self.batches = 0
 
@@ -97,24 +102,40 @@ class _BranchCheck:
         """Check everything; yield the number of events done now and then."""
         position = self._info.fork
         self.hash = self._genesis()
-        leaves = self._leaves()
+        pages = self._pages()
+        positions: list[int] = []
+        leaves: list[bytes] = []
         for batch in self._batch_rows():
             self._check_place(batch, position)
-            found = []
-            for at in range(batch.first, batch.last + 1):
-                leaf = next(leaves, None)
-                if leaf is None or leaf[0] != at:
-                    raise self._fault("the event is missing", at)
-                found.append(leaf[1])
+            size = batch.last - position
+            while len(positions) < size and (page := next(pages, None)) is not None:
+                positions += page[0]
+                leaves += page[1]
+            if positions[:size] == list(range(batch.first, batch.last + 1)):
+                taken, found = size, leaves[:size]
+            else:
+                taken, found = self._with_gaps(batch, positions, leaves)
             self._check_batch(batch, found)
+            del positions[:taken], leaves[:taken]
             position = batch.last
             self.hash = batch.hash
             self.batches = batch.number
             yield position - self._info.fork
-        extra = next(leaves, None)
-        if extra is not None:
-            raise self._fault("the event belongs to no batch", extra[0])
+        page = (positions, leaves) if positions else next(pages, None)
+        if page is not None:
+            raise self._fault("the event belongs to no batch", page[0][0])
         self._check_head(position)
+
+    def _with_gaps(
+        self, batch: _Batch, positions: list[int], leaves: list[bytes]
+    ) -> tuple[int, list[bytes]]:
+        """Return how many rows belong to a batch, and its leaves with empty ones for the missing."""
+        there = dict(zip(positions, leaves, strict=True))
+        for position in range(batch.first, batch.last + 1):
+            if position not in there:
+                self._notes[position] = "the event is missing"
+        taken = sum(position <= batch.last for position in positions)
+        return taken, [there.get(p, b"") for p in range(batch.first, batch.last + 1)]
 
     def _genesis(self) -> bytes:
         info = self._info
@@ -148,7 +169,9 @@ class _BranchCheck:
         if root != bytes(batch.root) or marks != b"".join([h[:MARK_BYTES] for h in leaves]):
             for index, leaf in enumerate(leaves):
                 if marks[index * MARK_BYTES : (index + 1) * MARK_BYTES] != leaf[:MARK_BYTES]:
-                    raise self._fault("the event is not what was committed", batch.first + index)
+                    position = batch.first + index
+                    note = self._notes.get(position, "the event is not what was committed")
+                    raise self._fault(note, position)
             raise self._fault(f"batch {batch.number} is not what was committed", batch.first)
         digest = batch_hash(
             previous=self.hash,
@@ -179,65 +202,52 @@ class _BranchCheck:
         if greatest is not None and greatest > head.revision:
             raise self._fault("the head's revision is less than an event's", position)
 
-    def _leaves(self) -> Iterator[tuple[int, bytes]]:
-        """Yield (position, leaf hash) of the branch's events as they are stored now."""
+    def _pages(self) -> Iterator[tuple[list[int], list[bytes]]]:
+        """Yield positions and leaf hashes of the branch's events as they are stored now."""
         at = self._info.fork
         try:
             for rows in self._database.stream(_EVENTS, (self._head.branch_id,)):
-                for row in rows:
-                    at = row[0]
-                yield from self._hashed(rows)
+                at = rows[-1][0]
+                yield [row[0] for row in rows], self._hashed(rows)
         except LogCorrupt as fault:
             if fault.position:
                 raise
             raise self._fault(fault.what, at + 1) from fault
 
-    def _hashed(self, rows: list[Row]) -> Iterator[tuple[int, bytes]]:
-        objects = self._names.objects(row[6] for row in rows)
-        texts = self._names.texts(
+    def _hashed(self, rows: list[Row]) -> list[bytes]:
+        objects = self._names.objects([row[6] for row in rows])
+        texts: dict[int | None, str] = {None: ""}
+        texts |= self._names.texts(
             number for row in rows for number in (row[7], row[8], row[10]) if number is not None
         )
-        unpack, branch = self._packer.unpack, self._info.name
-        for (
-            position,
-            effect,
-            schema,
-            codec,
-            revision,
-            observed_at,
-            object_id,
-            kind_id,
-            source_id,
-            line,
-            actor_id,
-            dictionary,
-            version,
-            identity,
-            payload,
-        ) in rows:
+        unpack, branch, leaves = self._packer.unpack, self._info.name, []
+        for row in rows:
+            revision, version = row[4], row[12]
             try:
-                cluster, reference = objects[object_id]
-                event = Event(
-                    kind=texts[kind_id],
-                    reference=reference,
-                    payload=unpack(codec, dictionary, payload),
-                    resource_version=resource_version(revision, version),
-                    revision=revision,
-                    observed_at=observed_at,
-                    actor="" if actor_id is None else texts[actor_id],
-                    source=texts[source_id],
-                    line=line,
-                    schema=schema,
-                    cluster=cluster,
-                )
+                kind, payload = texts[row[7]], unpack(row[3], row[11], row[14])
+                cluster, reference = objects[row[6]]
+                if version is None:
+                    version = "" if revision is None else str(revision)
+                told = (kind, row[2], cluster, reference, version, revision, row[5])
+                header = packed_header(branch, row[0], *told, texts[row[10]], texts[row[8]], row[9])
             except (KeyError, ValueError) as fault:
-                raise self._fault(f"the event cannot be read: {fault}", position) from fault
-            info = KINDS.get(event.kind)
-            if info is not None and info.effect != effect:
-                raise self._fault(f"the event's effect is not that of {event.kind}", position)
-            if identity != (event_identity(event) if revision is None else None):
-                raise self._fault("the event's identity is not its own", position)
-            yield position, event_hash(event, branch=branch, position=position)
+                self._notes[row[0]] = f"the event cannot be read: {fault}"
+                leaves.append(b"")
+                continue
+            info = KINDS.get(kind)
+            if info is not None and info.effect != row[1]:
+                self._notes[row[0]] = f"the event's effect is not that of {kind}"
+                leaves.append(b"")
+            elif row[13] != (
+                None
+                if revision is not None
+                else identity_of(kind, cluster, reference, row[5], texts[row[10]], payload)
+            ):
+                self._notes[row[0]] = "the event's identity is not its own"
+                leaves.append(b"")
+            else:
+                leaves.append(leaf_hash(header, payload))
+        return leaves
 
     def _fault(self, what: str, position: int) -> LogCorrupt:
         return LogCorrupt(
