@@ -21,18 +21,34 @@ def numbered_lines(
     :raises EventMalformed: a line is longer than ``limit`` (through ``context.reject``).
     """
     number = 0
-    while line := stream.readline(limit + 1):
-        number += 1
-        if len(line) > limit and not line.endswith(b"\n"):
-            context.reject(
-                f"a line of more than {limit // 2**20} MiB",
-                line=number,
-                now="look whether this is really text in lines; --skip-malformed passes over it",
-            )
-            while (rest := stream.readline(_PIECE)) and not rest.endswith(b"\n"):
-                pass
-        elif not line.isspace():
-            yield number, line
+    rest = b""
+    skipping = False
+    while piece := stream.read(_PIECE):
+        first, *others = piece.split(b"\n")
+        rest += first
+        if len(rest) > limit and not skipping:
+            _reject_long(context, number + 1, limit)
+            skipping = True
+        if skipping:
+            rest = b""
+        if not others:
+            continue
+        *whole, last = others
+        for line in [b"" if skipping else rest, *whole]:
+            number += 1
+            if line and not line.isspace():
+                yield number, line + b"\n"
+        rest, skipping = last, False
+    if rest and not rest.isspace():
+        yield number + 1, rest
+
+
+def _reject_long(context: Context, line: int, limit: int) -> None:
+    context.reject(
+        f"a line of more than {limit // 2**20} MiB",
+        line=line,
+        now="look whether this is really text in lines; --skip-malformed passes over it",
+    )
 
 
 def json_documents(

@@ -21,7 +21,7 @@ from ..events import Event, Reference
 LAST = 2**63 - 1
 FIRST = -(2**63)
 
-RUN_BYTES = 96 * 2**20
+RUN_BYTES = 192 * 2**20
 """Memory that events may take before they are written out, about; measured by their payloads."""
 
 _OVERHEAD = 900
