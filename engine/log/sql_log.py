@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Self
 
 import msgspec
 
-from ..events import Event, Recorded, Reference
+from ..events import KINDS, Event, Recorded, Reference
 from ..events.upcast import upcast
 from . import branches, columns, derived
 from .append import append
@@ -60,6 +61,8 @@ class SqlLog:
                 for number, data in database.rows("SELECT id, data FROM dictionary")
             }
         )
+        # While every kind is at schema 1 a payload is what is stored, and nobody need look twice.
+        self._lifts = lift is not upcast or any(info.schema > 1 for info in KINDS.values())
         self._reader = Reader(database, self._names, self._packer, upcast=lift)
 
     def append(
@@ -114,9 +117,17 @@ class SqlLog:
 
     def scan(self, window: Window, *, after_position: int = 0) -> Iterator[Chunk]:
         """Yield the events of a window that have an effect on truth, in position order."""
-        return columns.scan(
+        chunks = columns.scan(
             self._database, self._names, self._packer, window, after_position=after_position
         )
+        return map(partial(self._lifted, window.branch), chunks) if self._lifts else chunks
+
+    def _lifted(self, branch: str, chunk: Chunk) -> Chunk:
+        def load(index: int) -> bytes:
+            position = int(chunk.positions[index])
+            return self.payloads([position], branch)[position]
+
+        return msgspec.structs.replace(chunk, load=load)
 
     def payloads(self, positions: Sequence[int], branch: str = MAIN) -> Mapping[int, bytes]:
         """Return the payloads at the given positions."""
