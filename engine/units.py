@@ -75,7 +75,7 @@ def resource_amount(resource: str, quantity: str | float) -> float:
 
 
 def format_amount(resource: str, amount: float) -> str:
-    """Return an amount in Kubernetes notation: 500.0 milli of cpu is ``500m``, bytes are ``4Gi``."""
+    """Return an amount in Kubernetes notation: 500 milli of cpu is ``500m``, bytes are ``4Gi``."""
     if resource == "memory":
         return _format_bytes(amount)
     if resource == "pods":

@@ -306,7 +306,7 @@ def _build_checkpoints(store: LogStore, *, branch: str, cluster: str, every: int
 
 
 def _settle_facts(store: LogStore, fold: Fold, reader: BlockReader, branch: str) -> None:
-    """Give every record its encoded fact, so that the fold no longer needs what it was read from."""
+    """Give every record its encoded fact: the fold then needs nothing that it was read from."""
     stored = [record for record in fold.records.values() if record.origin != NO_ORIGIN]
     raws = reader.raw_facts([record.origin for record in stored])
     for record, raw in zip(stored, raws, strict=True):

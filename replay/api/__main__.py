@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plinian.replay.cli.main import main
+from .replay.cli.main import main
 
 if __name__ == "__main__":
     main()
