@@ -8,7 +8,7 @@ a reconnection the stream tells all over again; that is seen by revisions that a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from types import MappingProxyType
 from typing import Any, BinaryIO
@@ -87,8 +87,8 @@ class _Reader:
         self._listing = True
         self._namespaces: dict[str, None] = {}
 
-    def read(self, line: int, text: bytes, *, may_be_cut: bool) -> Iterator[Event]:
-        """Yield what one watch event says."""
+    def read(self, line: int, text: bytes, *, may_be_cut: bool) -> Sequence[Event]:
+        """Return what one watch event says."""
         try:
             value, written_at, slim = decode_slim(text, "object")
         except _DECODE_FAULTS as fault:
@@ -98,7 +98,7 @@ class _Reader:
                 )
             else:
                 self._context.reject(fault_of(fault)[0], line=line)
-            return
+            return ()
         kind, document = _parts(value)
         if document is None or not isinstance(kind, str):
             self._context.reject(
@@ -106,13 +106,14 @@ class _Reader:
             )
         elif kind in _VERBS:
             cut = slim is not text
-            yield from self._version(kind, document, line, written_at, slim.rstrip(), cut=cut)
+            return self._version(kind, document, line, written_at, slim.rstrip(), cut=cut)
         elif kind == "BOOKMARK":
-            yield from self._bookmark(document, line)
+            return list(self._bookmark(document, line))
         elif kind == "ERROR":
-            yield self._error(document, line)
+            return (self._error(document, line),)
         else:
             self._context.reject(f"no such watch event: {kind[:40]!r}", line=line, path="$.type")
+        return ()
 
     def _version(
         self,
@@ -123,7 +124,7 @@ class _Reader:
         text: bytes,
         *,
         cut: bool,
-    ) -> Iterator[Event]:
+    ) -> Sequence[Event]:
         if document.get("kind") in EXCERPTS:
             raise excerpt_refused(str(document["kind"]), f"{self._context.source}:{line}")
         try:
@@ -137,17 +138,17 @@ class _Reader:
             )
         except EventMalformed as fault:
             self._context.reject(fault.what.replace("$", "$.object", 1), line=line)
-            return
+            return ()
         # Equal lengths prove that nothing was dropped; else white space, escapes or a repetition.
         if len(text) != len(event.payload) + _WRAPPER + len(kind) + (_MARKER if cut else 0) and (
             not self._says_it_once(text, event, 2 if cut else 0, line)
         ):
-            return
+            return ()
         if self._follow(kind, event):
             event = msgspec.structs.replace(event, kind=f"{event.kind.partition('.')[0]}.observed")
-        yield event
         if event.reference.kind == "ConfigMap":
-            yield from extra_events(document, event)
+            return [event, *extra_events(document, event)]
+        return (event,)
 
     def _says_it_once(self, text: bytes, event: Event, quotes: int, line: int) -> bool:
         key = repeated_key(text, event.payload, quotes=_WRAPPER_QUOTES + quotes)
