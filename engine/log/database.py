@@ -68,6 +68,9 @@ class Database(Protocol):
     def insert_events(self, rows: Iterable[Row]) -> None:
         """Insert rows of ``event``, in the order of :data:`EVENT_COLUMNS`."""
 
+    def insert(self, table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
+        """Insert rows of any table."""
+
     def versions(self, branch: int, until: int, keys: Sequence[tuple[int, int]]) -> list[Row]:
         """Return (revision, object, effect, actor) of a branch's events up to a position.
 

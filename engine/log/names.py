@@ -55,10 +55,8 @@ class Names:
         if fresh:
             first = self._next_id("symbol")
             found |= {text: first + index for index, text in enumerate(fresh)}
-            self._database.run_many(
-                "INSERT INTO symbol (id, text) VALUES (?, ?)",
-                [(found[text], text) for text in fresh],
-            )
+            rows = [(found[text], text) for text in fresh]
+            self._database.insert("symbol", ("id", "text"), rows)
             self._undo += [partial(self._symbols.pop, text, None) for text in fresh]
         self._symbols |= found
         return found
@@ -116,9 +114,9 @@ class Names:
             for text in (reference.group, reference.kind, reference.namespace)
         )
         first = self._next_id("object")
-        self._database.run_many(
-            "INSERT INTO object (id, cluster_id, group_id, kind_id, namespace_id, key, name, uid)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        self._database.insert(
+            "object",
+            ("id", "cluster_id", "group_id", "kind_id", "namespace_id", "key", "name", "uid"),
             [
                 (
                     first + index,

@@ -131,6 +131,11 @@ class SqliteDatabase:
         with self._guard():
             self._connection.executemany(_INSERT_EVENT, rows)
 
+    def insert(self, table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
+        """Insert rows of any table."""
+        marks = ", ".join("?" * len(columns))
+        self.run_many(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows)
+
     def versions(self, branch: int, until: int, keys: Sequence[tuple[int, int]]) -> list[Row]:
         """Return (revision, object, effect, actor) of the events with these keys."""
         found: list[Row] = []
