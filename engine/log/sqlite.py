@@ -158,8 +158,8 @@ class SqliteDatabase:
         sql = f"SELECT {column}, id FROM {table} WHERE {column} IN ({marks})"
         found: dict[_V, int] = {}
         with self._guard():
-            for start in range(0, len(values), _AT_ONCE):
-                wanted = [*values[start : start + _AT_ONCE]]
+            for first in range(0, len(values), _AT_ONCE):
+                wanted = list(values[first : first + _AT_ONCE])
                 # Filled up with a value that is there anyway: one statement, prepared once.
                 wanted += wanted[:1] * (_AT_ONCE - len(wanted))
                 found.update(self._connection.execute(sql, wanted))

@@ -129,7 +129,7 @@ class _BranchCheck:
     def _with_gaps(
         self, batch: _Batch, positions: list[int], leaves: list[bytes]
     ) -> tuple[int, list[bytes]]:
-        """Return how many rows belong to a batch, and its leaves with empty ones for the missing."""
+        """Return how many rows belong to a batch, and its leaves, empty ones for missing."""
         there = dict(zip(positions, leaves, strict=True))
         for position in range(batch.first, batch.last + 1):
             if position not in there:
@@ -216,10 +216,10 @@ class _BranchCheck:
 
     def _hashed(self, rows: list[Row]) -> list[bytes]:
         objects = self._names.objects([row[6] for row in rows])
-        texts: dict[int | None, str] = {None: ""}
-        texts |= self._names.texts(
+        named = self._names.texts(
             number for row in rows for number in (row[7], row[8], row[10]) if number is not None
         )
+        texts: dict[int | None, str] = {None: "", **named}
         unpack, branch, leaves = self._packer.unpack, self._info.name, []
         for row in rows:
             revision, version = row[4], row[12]
