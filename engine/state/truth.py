@@ -43,7 +43,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 class Truth:
     """All objects at a moment, grouped by kind; facts are decoded when a kind is asked for.
 
-    :param time: the moment in microseconds (for ages), or None if no event told a time.
+    :param time: the moment in microseconds (for ages), or None if no event told a time; then the
+        newest creation among the objects stands for it.
     :param raw_facts: gives the encoded facts of records, None for those that have none stored.
     :param fetch: gives the payloads at positions, for the records without a stored fact.
     """
@@ -56,7 +57,7 @@ class Truth:
         raw_facts: Callable[[Sequence[Record]], Sequence[bytes | None]],
         fetch: FetchPayloads,
     ) -> None:
-        self.time = time
+        self._time = time
         self._raw_facts = raw_facts
         self._fetch = fetch
         self._records: dict[tuple[str, str], list[Record]] = {}
@@ -64,6 +65,14 @@ class Truth:
             reference = record.reference
             self._records.setdefault((reference.group, reference.kind), []).append(record)
         self._entries: dict[tuple[str, str], list[Entry]] = {}
+
+    @property
+    def time(self) -> int | None:
+        """The moment that ages are counted from, microseconds; None if nothing tells one."""
+        if self._time is None:
+            created = (entry.fact.created_at for entry in self.entries())
+            self._time = max((at for at in created if at is not None), default=None)
+        return self._time
 
     def __len__(self) -> int:
         return sum(len(records) for records in self._records.values())
