@@ -219,7 +219,8 @@ class _BranchCheck:
         named = self._names.texts(
             number for row in rows for number in (row[7], row[8], row[10]) if number is not None
         )
-        texts: dict[int | None, str] = {None: "", **named}
+        texts: dict[int | None, str] = {None: ""}
+        texts.update(named.items())
         unpack, branch, leaves = self._packer.unpack, self._info.name, []
         for row in rows:
             revision, version = row[4], row[12]
