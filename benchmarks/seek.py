@@ -11,8 +11,9 @@ from pathlib import Path
 
 from plinian.engine.log import open_log
 from plinian.engine.log.store import LogStore
+from plinian.engine.state import Truth
 from plinian.replay.diff import diff
-from plinian.replay.points import resolve
+from plinian.replay.points import Moment, resolve
 from plinian.replay.truth import truth_at
 
 from .measure import Result, child, clock
@@ -61,6 +62,11 @@ def _points(count: int, number: int) -> list[str]:
     return [f"rv:{1000 + chance.randrange(count // 10, count)}" for _ in range(number)]
 
 
+def _side(store: LogStore, point: str) -> tuple[Moment, Truth]:
+    moment = resolve(store, point)
+    return moment, truth_at(store, moment)
+
+
 def _look(store: LogStore, point: str) -> None:
     truth = truth_at(store, resolve(store, point))
     for group, kind in TABLES:
@@ -76,7 +82,7 @@ def _seek(store: LogStore, count: int) -> list[Result]:
     points = _points(count, 8)
     for one, other in zip(points[::2], points[1::2], strict=True):
         begin = time.perf_counter()
-        diff(store, resolve(store, one), resolve(store, other))
+        diff(store, _side(store, one), _side(store, other))
         differences.append(time.perf_counter() - begin)
     return [
         Result(
