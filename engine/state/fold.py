@@ -78,6 +78,8 @@ class Fold:
         self._by_name: dict[NameKey, int] = {
             _name_key(record.reference): record.object for record in self.records.values()
         }
+        self._known: dict[int, Reference] = {}
+        self._bound_at: dict[int, tuple[int, int]] = {}
 
     def advance(self, window: Columns, *, until: int | None, until_time: int | None) -> None:
         """Fold in the events of a window: all with a revision above those folded before.
@@ -164,7 +166,7 @@ class Fold:
                         origin=origin,
                     )
                 )
-        self._bound_at: dict[int, tuple[int, int]] = {}
+        self._bound_at = {}
         weak = (rows.effects == Effect.BOUND) | (rows.effects == Effect.TOUCHED)
         for row in np.flatnonzero(weak).tolist():
             self._apply_weak(rows, row, int(keys[row]))
@@ -173,7 +175,7 @@ class Fold:
 
     def _learn_references(self, rows: Columns) -> None:
         numbers = np.unique(rows.objects).tolist()
-        self._known: dict[int, Reference] = {}
+        self._known = {}
         missing = []
         for number in numbers:
             record = self.records.get(number)

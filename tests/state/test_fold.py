@@ -157,6 +157,13 @@ def test_a_write_of_unknown_result_makes_the_object_stale() -> None:
     assert story.state() == [("a", "u1", 10, True, 0)]
 
 
+def test_a_write_that_made_a_known_version_leaves_nothing_stale() -> None:
+    story = version("a", "u1", 10).tell(Effect.TOUCHED, "a", uid="u1", revision=10)
+    assert story.state() == [("a", "u1", 10, False, 0)]
+    story.tell(Effect.TOUCHED, "a", uid="u1", revision=20)
+    assert story.state() == [("a", "u1", 10, True, 0)], "nobody saw version 20"
+
+
 def test_an_exact_list_tells_what_went() -> None:
     story = version("a", "u1", 10).tell(Effect.VERSION, "b", uid="u2", revision=11)
     story.listed("u2", revision=50)
