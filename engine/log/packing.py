@@ -13,7 +13,7 @@ RAW = 0
 ZSTD = 1
 """Codec: one zstd frame, with the dictionary of the row's ``dictionary_id`` (none if null)."""
 
-LEVEL = 1
+LEVEL = 3
 LARGEST = 1 << 30
 """A payload that claims to be larger than this when decompressed is damage, not data."""
 
