@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
 import msgspec
 
-_BRACE = ord("{")
-_MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _PLAIN_KEY_CHARACTERS = frozenset(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 )
@@ -40,36 +38,14 @@ def changes(
 
     :param ignore: paths to leave out, each with everything below it; ``*`` and ``?`` are wild.
     """
-    return [change for change in _members("", old, new) if not _ignored(change.path, ignore)]
-
-
-def payload_changes(old: bytes, new: bytes, *, ignore: Sequence[str] = ()) -> list[Change]:
-    """Return the same of two payloads, decoding only what differs.
-
-    Most of an object, its spec above all, is the same in every version; payloads are canonical, so
-    what has equal bytes is equal.
-    """
-    found = _raw_members("", _MEMBERS.decode(old), _MEMBERS.decode(new))
+    found: list[Change] = []
+    _compare_members(found, "", old, new)
     return [change for change in found if not _ignored(change.path, ignore)]
 
 
-def _raw_members(
-    path: str, old: dict[str, msgspec.Raw], new: dict[str, msgspec.Raw]
-) -> Iterator[Change]:
-    for key in sorted(old.keys() | new.keys()):
-        before, after = old.get(key), new.get(key)
-        if before == after:
-            continue
-        place = _joined(path, key)
-        if before is None:
-            yield from _alone(place, msgspec.json.decode(after or b""), added=True)
-        elif after is None:
-            yield from _alone(place, msgspec.json.decode(before), added=False)
-        elif memoryview(before)[0] == memoryview(after)[0] == _BRACE:
-            yield from _raw_members(place, _MEMBERS.decode(before), _MEMBERS.decode(after))
-        else:
-            old_value, new_value = msgspec.json.decode(before), msgspec.json.decode(after)
-            yield from _differences(place, old_value, new_value)
+def payload_changes(old: bytes, new: bytes, *, ignore: Sequence[str] = ()) -> list[Change]:
+    """Return the same of two payloads."""
+    return changes(msgspec.json.decode(old), msgspec.json.decode(new), ignore=ignore)
 
 
 def _ignored(path: str, patterns: Sequence[str]) -> bool:
@@ -83,41 +59,43 @@ def _ignored(path: str, patterns: Sequence[str]) -> bool:
     )
 
 
-def _differences(path: str, old: Any, new: Any) -> Iterator[Change]:
+def _compare(found: list[Change], path: str, old: Any, new: Any) -> None:
+    """Add what differs between two values to ``found``."""
     if old == new:
         return
     if isinstance(old, dict) and isinstance(new, dict):
-        yield from _members(path, old, new)
+        _compare_members(found, path, old, new)
     elif isinstance(old, list) and isinstance(new, list):
-        yield from _elements(path, old, new)
+        _compare_elements(found, path, old, new)
     else:
-        yield Change(path=path, old=old, new=new)
+        found.append(Change(path=path, old=old, new=new))
 
 
-def _members(path: str, old: dict[str, Any], new: dict[str, Any]) -> Iterator[Change]:
-    for key in sorted(old.keys() | new.keys()):
-        yield from _both(_joined(path, key), old, new, key)
+def _compare_members(
+    found: list[Change], path: str, old: dict[str, Any], new: dict[str, Any]
+) -> None:
+    # Most of an object is the same in every version: what is equal is left out before all else.
+    differing = [key for key in old if key not in new or new[key] != old[key]]
+    for key in sorted([*differing, *(key for key in new if key not in old)]):
+        place = _joined(path, key)
+        if key not in old:
+            _tell(found, place, new[key], added=True)
+        elif key not in new:
+            _tell(found, place, old[key], added=False)
+        else:
+            _compare(found, place, old[key], new[key])
 
 
-def _both(path: str, old: dict[str, Any], new: dict[str, Any], key: str) -> Iterator[Change]:
-    """Compare what stands under a key; a new or gone object is told field by field."""
-    if key in old and key in new:
-        yield from _differences(path, old[key], new[key])
-    elif key in new:
-        yield from _alone(path, new[key], added=True)
-    else:
-        yield from _alone(path, old[key], added=False)
-
-
-def _alone(path: str, value: Any, *, added: bool) -> Iterator[Change]:
+def _tell(found: list[Change], path: str, value: Any, *, added: bool) -> None:
+    """Add a new or gone value, an object field by field."""
     if isinstance(value, dict) and value:
         for key in sorted(value):
-            yield from _alone(_joined(path, key), value[key], added=added)
+            _tell(found, _joined(path, key), value[key], added=added)
     else:
-        yield Change(path=path, new=value) if added else Change(path=path, old=value)
+        found.append(Change(path=path, new=value) if added else Change(path=path, old=value))
 
 
-def _elements(path: str, old: list[Any], new: list[Any]) -> Iterator[Change]:
+def _compare_elements(found: list[Change], path: str, old: list[Any], new: list[Any]) -> None:
     identity = _identity(old, new)
     if identity is None:
         olds = {str(index): value for index, value in enumerate(old)}
@@ -128,11 +106,11 @@ def _elements(path: str, old: list[Any], new: list[Any]) -> Iterator[Change]:
     for key in [*olds, *(key for key in news if key not in olds)]:
         place = f"{path}[{key}]"
         if key in olds and key in news:
-            yield from _differences(place, olds[key], news[key])
+            _compare(found, place, olds[key], news[key])
         elif key in news:
-            yield Change(path=place, new=news[key])
+            found.append(Change(path=place, new=news[key]))
         else:
-            yield Change(path=place, old=olds[key])
+            found.append(Change(path=place, old=olds[key]))
 
 
 def _identity(old: list[Any], new: list[Any]) -> str | None:

@@ -39,7 +39,7 @@ from .points import Moment
 BLOCK_ROWS = 1024
 """Events in a block of the fact sidecar."""
 
-CHECKPOINT_EVENTS = 50_000
+CHECKPOINT_EVENTS = 25_000
 """A checkpoint is made after so many events: what a seek folds at most."""
 
 _EFFECT_VERSION = 1
