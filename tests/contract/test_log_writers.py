@@ -8,45 +8,29 @@ import threading
 import pytest
 
 from plinian.engine.errors import LogUnavailable, PositionConflict
-from plinian.engine.log import LogStore, Query, open_log
+from plinian.engine.log import Query, open_log
 from plinian.engine.log.location import parse_location
 from plinian.engine.log.sqlite import SqliteDatabase
-from pods import message, pods
-
-WRITERS = 8
-BATCHES = 10
-
-
-def _append_all(place: str, writer: int) -> None:
-    with open_log(place) as log:
-        _append_with(log, writer)
-
-
-def _append_with(log: LogStore, writer: int) -> None:
-    for batch in range(BATCHES):
-        start = batch * 20
-        # Half of the versions are everybody's, the other half are the writer's own.
-        shared = pods(*range(start, start + 10))
-        own = pods(*range(start, start + 10), cluster=f"cluster-{writer}")
-        log.append([*shared, *own, message(f"{writer}/{batch}")])
+from pods import message
+from writers import BATCHES, WRITERS, append_all, append_with, found
 
 
 def _whole(place: str) -> None:
     expected = BATCHES * 10 + WRITERS * BATCHES * 11
     with open_log(place) as log:
         assert log.last() == expected
-        found = list(log.read(Query()))
-        assert [recorded.position for recorded in found] == list(range(1, expected + 1))
-        recorded_at = [recorded.recorded_at for recorded in found]
+        events = list(log.read(Query()))
+        assert [recorded.position for recorded in events] == list(range(1, expected + 1))
+        recorded_at = [recorded.recorded_at for recorded in events]
         assert recorded_at == sorted(recorded_at)
-        assert len({(r.event.cluster, r.event.payload) for r in found}) == expected
+        assert len({(r.event.cluster, r.event.payload) for r in events}) == expected
         assert log.verify().events == expected
 
 
 def test_eight_processes_leave_no_gap(log_place: str) -> None:
     open_log(log_place, create=True).close()
     context = multiprocessing.get_context("spawn")
-    writers = [context.Process(target=_append_all, args=(log_place, i)) for i in range(WRITERS)]
+    writers = [context.Process(target=append_all, args=(log_place, i)) for i in range(WRITERS)]
     for writer in writers:
         writer.start()
     for writer in writers:
@@ -62,7 +46,7 @@ def test_eight_threads_leave_no_gap(log_place: str, *, shared: bool) -> None:
 
         def work(writer: int) -> None:
             try:
-                _append_with(log, writer) if shared else _append_all(log_place, writer)
+                append_with(log, writer) if shared else append_all(log_place, writer)
             except BaseException as fault:  # noqa: BLE001 -- shown by the main thread
                 failures.append(fault)
 
@@ -101,7 +85,7 @@ def test_of_writers_that_expect_the_same_end_one_wins(log_place: str) -> None:
 
 def test_two_processes_may_found_the_same_log(log_place: str) -> None:
     context = multiprocessing.get_context("spawn")
-    founders = [context.Process(target=_found, args=(log_place,)) for _ in range(4)]
+    founders = [context.Process(target=found, args=(log_place,)) for _ in range(4)]
     for founder in founders:
         founder.start()
     for founder in founders:
@@ -109,11 +93,6 @@ def test_two_processes_may_found_the_same_log(log_place: str) -> None:
         assert founder.exitcode == 0
     with open_log(log_place) as log:
         assert log.last() == 1
-
-
-def _found(place: str) -> None:
-    with open_log(place, create=True) as log:
-        log.append([message("founded")])
 
 
 def test_a_writer_that_waits_too_long_is_told_to_wait(sqlite_log_path: str) -> None:
