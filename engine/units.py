@@ -137,8 +137,15 @@ def format_time(micros: int) -> str:
 
 _DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)(d|h|ms|us|µs|m|s)")
 _DURATION_US = MappingProxyType(
-    {"d": 86_400_000_000, "h": 3_600_000_000, "m": 60_000_000, "s": SECOND_US, "ms": 1000,
-     "us": 1, "µs": 1}
+    {
+        "d": 86_400_000_000,
+        "h": 3_600_000_000,
+        "m": 60_000_000,
+        "s": SECOND_US,
+        "ms": 1000,
+        "us": 1,
+        "µs": 1,
+    }
 )
 
 

@@ -276,9 +276,7 @@ _OTHER_KINDS = (
 
 def _vocabulary() -> Mapping[str, KindInfo]:
     kinds = {
-        f"{noun}.{verb}": KindInfo(
-            kind=f"{noun}.{verb}", about=f"A {noun} {about}.", effect=effect
-        )
+        f"{noun}.{verb}": KindInfo(kind=f"{noun}.{verb}", about=f"A {noun} {about}.", effect=effect)
         for noun in sorted({*NOUNS.values(), "object"})
         for verb, effect, about in _VERSION_KINDS
     }
