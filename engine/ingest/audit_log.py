@@ -235,7 +235,7 @@ class _Reader:
         if request.answered_status:
             return [request.gone(None)]
         if answer is None:
-            if request.options.get("gracePeriodSeconds") == 0:
+            if request.options.get("gracePeriodSeconds") == 0 or _is_by_kubelet(request):
                 return [request.gone(None)]
             return [self._accepted(request, "whether the object went at once")]
         if is_whole(answer, request.ref.subresource):
@@ -263,6 +263,14 @@ class _Reader:
         return request.event(
             "request.accepted", request.accepted(unknown), revision=request.revision_of_answer
         )
+
+
+def _is_by_kubelet(request: AuditedRequest) -> bool:
+    """Say whether a pod's own kubelet deletes it, which it does once its containers have ended.
+
+    Source: k8s.io/kubernetes/pkg/kubelet/status/status_manager.go syncPod, with a grace of 0.
+    """
+    return request.ref.resource == "pods" and request.record.actor.startswith("system:node:")
 
 
 def _is_complete(record: Record, body: ListBody) -> bool:

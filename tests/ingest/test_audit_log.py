@@ -294,6 +294,18 @@ class TestPoorLevels:
         assert payload(bound).get("node", "") == ""
         assert "1 x binding, unknown: the node (level Metadata)" in context.notes
 
+    @pytest.mark.parametrize(
+        ("actor", "kind"), [("system:node:n1", "pod.deleted"), ("alice", "request.accepted")]
+    )
+    def test_at_metadata_level_only_a_kubelet_s_deletion_is_final(
+        self, actor: str, kind: str
+    ) -> None:
+        delete = record(
+            level="Metadata", verb="delete", user={"username": actor}, responseObject=None
+        )
+        events, _ = told(delete)
+        assert only(events).kind == kind
+
     def test_at_metadata_level_a_status_is_told_from_an_object(self) -> None:
         events, _ = read(lines_of("audit-metadata.jsonl.gz"))
         by_kind = {
