@@ -35,6 +35,9 @@ _SUFFIX = MappingProxyType(
     }
 )
 
+_MOST = Decimal(2) ** 63
+"""What is beyond it counts as this much (``maxAllowed`` in quantity.go, which is one less)."""
+
 _QUANTITY = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))(?:([eE][+-]?\d+)|([numkMGTPE]i?|Ki)?)")
 
 
@@ -68,7 +71,7 @@ def resource_amount(resource: str, quantity: str | float) -> float:
 
     Source: pkg/scheduler/api/resource_info.go NewResource.
     """
-    value = parse_quantity(quantity)
+    value = max(-_MOST, min(parse_quantity(quantity), _MOST))
     if resource not in ("memory", "pods"):
         value *= 1000
     return float(value.to_integral_value(rounding=ROUND_CEILING))

@@ -187,7 +187,7 @@ def documents(
 def _document(entry: Entry, payload: bytes) -> dict[str, Any]:
     document: dict[str, Any] = msgspec.json.decode(payload)
     if entry.node_bound:
-        document.setdefault("spec", {})["nodeName"] = entry.node_bound
+        document["spec"] = {**(document.get("spec") or {}), "nodeName": entry.node_bound}
     return document
 
 

@@ -128,7 +128,7 @@ def _sorted(log: Log, moment: Moment, found: Found, path_text: str) -> Found:
 
     path = parse_path(path_text)
     documents = log.documents(found.entries, branch=moment.branch)
-    values: list[Any] = [(find(path, document) or [None])[0] for document in documents]
+    values = [_sortable((find(path, document) or [None])[0]) for document in documents]
     try:
         numbers = [None if value is None else parse_quantity(value) for value in values]
     except ValueError:
@@ -140,6 +140,11 @@ def _sorted(log: Log, moment: Moment, found: Found, path_text: str) -> Found:
             key=lambda row: (numbers[row] is not None, numbers[row] or 0),
         )
     return Found(found.kind, [found.entries[row] for row in order])
+
+
+def _sortable(value: Any) -> str | float | None:
+    """Return a value to sort by; what has parts is sorted as text."""
+    return value if value is None or isinstance(value, str | int | float) else str(value)
 
 
 class _Printer:

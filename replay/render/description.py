@@ -55,7 +55,6 @@ def description_lines(described: Described) -> Lines:
 
 def _metadata(described: Described) -> Lines:
     reference, fact = described.entry.reference, described.entry.fact
-    metadata = described.document.get("metadata", {})
     yield _pair("Name", reference.name)
     if reference.namespace:
         yield _pair("Namespace", reference.namespace)
@@ -66,7 +65,8 @@ def _metadata(described: Described) -> Lines:
         yield _pair("Created", f"{format_time(fact.created_at)}  ({old} before this moment)")
     if fact.deleting_at is not None:
         yield _pair("Deletion by", format_time(fact.deleting_at))
-    owners = metadata.get("ownerReferences") or []
+    metadata = _fields(described.document.get("metadata"))
+    owners = _many_fields(metadata.get("ownerReferences"))
     if owners:
         names = (f"{owner.get('kind', '')}/{owner.get('name', '')}" for owner in owners)
         yield _pair("Owned by", ", ".join(names))
@@ -76,8 +76,20 @@ def _metadata(described: Described) -> Lines:
         yield _pair("Note", "a later write was accepted whose result was not recorded")
 
 
+def _fields(value: Any) -> dict[str, Any]:
+    """Return an object's fields; none if it is something else, as a log keeps odd objects too."""
+    return value if isinstance(value, dict) else {}
+
+
+def _many_fields(values: Any) -> list[dict[str, Any]]:
+    """Return those members of a list that are objects."""
+    return (
+        [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
+    )
+
+
 def _mapping(name: str, values: Any) -> Lines:
-    pairs = sorted(values.items()) if isinstance(values, dict) else []
+    pairs = sorted(_fields(values).items())
     lines = [f"{key}={_short(value)}" for key, value in pairs] or [NONE]
     yield _pair(name, lines[0])
     for line in lines[1:]:
@@ -106,7 +118,7 @@ def _pod(described: Described) -> Lines:
     yield _pair("PodGroup", fact.podgroup or NONE)
     key = (described.entry.reference.namespace, fact.podgroup)
     yield _pair("Queue", described.sight.queue_by_group.get(key, fact.queue) or NONE)
-    selector = described.document.get("spec", {}).get("nodeSelector")
+    selector = _fields(described.document.get("spec")).get("nodeSelector")
     if selector:
         yield from _mapping("Node selector", selector)
 
@@ -115,7 +127,7 @@ def _node(described: Described) -> Lines:
     fact = described.entry.fact
     assert isinstance(fact, NodeFact)
     yield _pair("Unschedulable", str(fact.unschedulable).lower())
-    taints = described.document.get("spec", {}).get("taints") or []
+    taints = _many_fields(_fields(described.document.get("spec")).get("taints"))
     words = (
         f"{taint.get('key', '')}={taint.get('value', '')}:{taint.get('effect', '')}"
         for taint in taints
@@ -184,19 +196,20 @@ def _podgroup(described: Described) -> Lines:
 
 
 def _job(described: Described) -> Lines:
-    spec, status = (described.document.get(part) or {} for part in ("spec", "status"))
-    state = status.get("state") or {}
-    yield _pair("Status", state.get("phase") or NONE)
-    if state.get("message") or state.get("reason"):
-        yield _pair("", " ".join(filter(None, (state.get("reason"), state.get("message")))))
-    yield _pair("Queue", spec.get("queue") or "default")
+    spec, status = (_fields(described.document.get(part)) for part in ("spec", "status"))
+    state = _fields(status.get("state"))
+    yield _pair("Status", str(state.get("phase") or NONE))
+    reasons = [str(state[part]) for part in ("reason", "message") if state.get(part)]
+    if reasons:
+        yield _pair("", " ".join(reasons))
+    yield _pair("Queue", str(spec.get("queue") or "default"))
     yield _pair("Min available", str(spec.get("minAvailable", 0)))
-    yield _pair("Priority class", spec.get("priorityClassName") or NONE)
+    yield _pair("Priority class", str(spec.get("priorityClassName") or NONE))
     yield _pair("Retries", f"{status.get('retryCount', 0)} of {spec.get('maxRetry', NONE)}")
-    counts = status.get("taskStatusCount") or {}
+    counts = _fields(status.get("taskStatusCount"))
     rows = []
-    for task in spec.get("tasks") or []:
-        phases = (counts.get(task.get("name")) or {}).get("phase") or {}
+    for task in _many_fields(spec.get("tasks")):
+        phases = _fields(_fields(counts.get(str(task.get("name")))).get("phase"))
         rows.append(
             [
                 str(task.get("name", "")),
@@ -223,7 +236,7 @@ _HIGHLIGHTS: Mapping[tuple[str, str], Callable[[Described], Lines]] = MappingPro
 
 
 def _conditions(described: Described) -> Lines:
-    conditions = (described.document.get("status") or {}).get("conditions") or []
+    conditions = _many_fields(_fields(described.document.get("status")).get("conditions"))
     rows = [
         [
             str(condition.get("type") or ""),
@@ -233,7 +246,6 @@ def _conditions(described: Described) -> Lines:
             " ".join(str(condition.get("message") or "").split()),
         ]
         for condition in conditions
-        if isinstance(condition, dict)
     ]
     if rows:
         yield from _section(described, "Conditions")
