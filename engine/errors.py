@@ -48,14 +48,21 @@ class FormatUnknown(InputError):
     """No format recognises an input."""
 
 
-class InputTruncated(InputError):
+class InputDamaged(InputError):
+    """The bytes of an input, or of one member of an archive, are not what was written.
+
+    With ``--skip-malformed`` the rest of it is left out and counted.
+    """
+
+
+class InputTruncated(InputDamaged):
     """An input ends in the middle of something."""
 
 
 class EventMalformed(InputError):
     """One record of an input is wrong; the others may be fine.
 
-    This is the only error that ``--skip-malformed`` turns into a count.
+    With ``--skip-malformed`` it is left out and counted.
     """
 
 

@@ -9,19 +9,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from itertools import islice
+from pathlib import Path
 from typing import BinaryIO, Final
 
 import msgspec
 
-from ..engine.errors import FormatUnknown, InputTruncated
+from ..engine.errors import FormatUnknown, InputDamaged, LogNotFound, UsageError
 from ..engine.events import Event
+from ..engine.ingest.clock import ClockWatch
 from ..engine.ingest.formats import Context, Format
 from ..engine.ingest.inputs import Document, InputFile, documents, find_files, unknown
 from ..engine.ingest.order import EventOrder
 from ..engine.ingest.registry import recognise, why_unknown
-from ..engine.log.store import MAIN, LogStore
+from ..engine.log import MAIN, LogStore, check_place, open_log
 from ..engine.units import SECOND_US, format_time
 
 Progress = Callable[[str, int, int], None]
@@ -108,14 +111,65 @@ def ingest(
     :raises InputError: an input is missing, damaged or malformed; then nothing was appended.
     :raises LogUnavailable: the log went away; whole batches may have been appended.
     """
-    options = options or IngestOptions()
+    options, progress = options or IngestOptions(), progress or _silent
+    with _read(paths, options, progress, store=store, stdin=stdin) as reading:
+        return _append(store, reading, options, progress)
+
+
+def ingest_at(
+    place: str | Path,
+    paths: Sequence[str],
+    options: IngestOptions | None = None,
+    progress: Progress | None = None,
+) -> IngestSummary:
+    """Do the same with the log at a path or URL, founding it if there is none.
+
+    It is founded when all inputs have been read, so that a fault in them leaves no empty log.
+
+    :raises FormatUnknown: as :func:`ingest`. :raises InputError: as :func:`ingest`.
+    :raises LogUnavailable: there can be no log at this place, or it went away.
+    """
+    options, progress = options or IngestOptions(), progress or _silent
+    with ExitStack() as stack:
+        store = _existing(place)
+        if store is not None:
+            stack.enter_context(store)
+        reading = stack.enter_context(_read(paths, options, progress, store=store))
+        if store is None:
+            store = stack.enter_context(open_log(place, create=True))
+        return _append(store, reading, options, progress)
+
+
+def _existing(place: str | Path) -> LogStore | None:
+    try:
+        return open_log(place)
+    except LogNotFound:
+        check_place(place)
+        return None
+
+
+@contextmanager
+def _read(
+    paths: Sequence[str],
+    options: IngestOptions,
+    progress: Progress,
+    *,
+    store: LogStore | None,
+    stdin: BinaryIO | None = None,
+) -> Iterator[_Reading]:
+    """Read everything; what is held for it is let go of at the end of the context."""
+    if not options.cluster.strip():
+        raise UsageError("a cluster needs a name", now="give --cluster NAME, or leave it out")
+    if store is not None:
+        store.last(options.branch)  # Complains of an unknown branch before the long work.
+    elif options.branch != MAIN:
+        raise UsageError(
+            f"there is no branch {options.branch!r}", now=f"a new log begins with {MAIN} alone"
+        )
     with EventOrder() as order:
-        reading = _Reading(options, order, progress or _silent, stdin)
+        reading = _Reading(options, order, progress, stdin)
         reading.read(paths, store)
-        summary = reading.summary
-        _append(store, reading, options, progress or _silent)
-    summary.last_position = store.last(options.branch)
-    return summary
+        yield reading
 
 
 def _silent(_phase: str, _done: int, _total: int) -> None:
@@ -143,7 +197,7 @@ class _Reading:
         self._last_observed: int | None = None
         self._undated: dict[str, list[str]] = {}
 
-    def read(self, paths: Sequence[str], store: LogStore) -> None:
+    def read(self, paths: Sequence[str], store: LogStore | None) -> None:
         """Read everything; logs without years after all else."""
         files = find_files(paths, self._skip_file)
         self._total = sum(file.size for file in files)
@@ -162,7 +216,7 @@ class _Reading:
             for document in documents(file, stdin=self._stdin, read=self._advance):
                 if only is None or document.source in only:
                     self._read_document(file, document, year, final=only is not None)
-        except InputTruncated as fault:
+        except InputDamaged as fault:
             if not self._options.skip_malformed:
                 raise
             self._reject(str(fault))
@@ -218,7 +272,11 @@ class _Reading:
     def _refuse_all(self, paths: Sequence[str]) -> None:
         """Raise because nothing was recognised, naming the first few files and why."""
         skipped = self.summary.skipped_files
-        if len(skipped) == 1:
+        now = "see docs/how-to for what can be read"
+        if self.summary.malformed:
+            what, where = f"nothing can be read: {self.summary.malformed[0]}", ""
+            now = "fetch the input again"
+        elif len(skipped) == 1:
             what = f"cannot be ingested: {skipped[0].reason}"
             where = skipped[0].source
         else:
@@ -226,14 +284,14 @@ class _Reading:
             more = f"; and {len(skipped) - 5} more" if len(skipped) > 5 else ""
             what = f"nothing in it can be ingested ({few}{more})" if few else "it holds no files"
             where = ", ".join(paths[:3])
-        raise FormatUnknown(what, where=where, now="see docs/how-to for what can be read")
+        raise FormatUnknown(what, where=where, now=now)
 
-    def _year(self, store: LogStore) -> int | None:
+    def _year(self, store: LogStore | None) -> int | None:
         """Return the year that is taken for logs without one; None if nothing tells."""
         if self._options.year is not None or not self._undated:
             return self._options.year
         last = self._last_observed
-        if last is None:
+        if last is None and store is not None:
             branch = self._options.branch
             extent = store.extent(
                 known=store.last(branch), cluster=self._options.cluster, branch=branch
@@ -266,12 +324,14 @@ class _Reading:
         self._progress("read", self._done, max(self._total, self._done))
 
 
-def _append(store: LogStore, reading: _Reading, options: IngestOptions, progress: Progress) -> None:
+def _append(
+    store: LogStore, reading: _Reading, options: IngestOptions, progress: Progress
+) -> IngestSummary:
     summary, total = reading.summary, len(reading.order)
     events = _without_pages(reading)
     kinds: Counter[str] = Counter()
     unnamed: Counter[str] = Counter()
-    reach = _Reach()
+    reach, clock = _Reach(), ClockWatch()
     done = 0
     while batch := list(islice(events, options.batch_size)):
         appended = store.append(batch, branch=options.branch)
@@ -280,14 +340,19 @@ def _append(store: LogStore, reading: _Reading, options: IngestOptions, progress
         kinds.update(batch[index].kind for index in appended.appended)
         unnamed.update(_kind_of(event) for event in batch if event.kind.startswith("object."))
         reach.widen(batch)
+        for event in batch:
+            clock.look(event)
         done += len(batch)
         progress("append", done, total)
     summary.kinds = dict(sorted(kinds.items()))
     if unnamed:
         known = ", ".join(f"{kind} ({count})" for kind, count in sorted(unnamed.items()))
         summary.notes.append(f"kinds without a name of their own, kept as object.*: {known}")
+    summary.notes += filter(None, [clock.note()])
     summary.first_revision, summary.last_revision = reach.revisions
     summary.first_observed, summary.last_observed = reach.times()
+    summary.last_position = store.last(options.branch)
+    return summary
 
 
 def _kind_of(event: Event) -> str:

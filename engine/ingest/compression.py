@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 import zstandard
 
-from ..errors import InputError, InputTruncated
+from ..errors import InputDamaged, InputError, InputTruncated
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -95,7 +95,7 @@ class Guarded(Source):
         """Return the next bytes.
 
         :raises InputTruncated: the compressed data ends too early.
-        :raises InputError: it is damaged, or cannot be read.
+        :raises InputDamaged: it is damaged. :raises InputError: it cannot be read.
         """
         try:
             return self._stream.read(size)
@@ -106,14 +106,16 @@ class Guarded(Source):
                 now="fetch the file again, or unpack what there is of it and ingest that",
             ) from None
         except (zlib.error, lzma.LZMAError, zstandard.ZstdError, gzip.BadGzipFile) as fault:
-            raise InputError(
+            raise InputDamaged(
                 f"the compressed data is damaged: {fault}",
                 where=self._source,
                 now="fetch the file again",
             ) from None
         except OSError as fault:
             raise InputError(
-                f"cannot be read: {fault.strerror or fault}", where=self._source
+                f"cannot be read: {fault.strerror or fault}",
+                where=self._source,
+                now="check the disk and who may read it, then run the same command again",
             ) from None
 
 

@@ -6,20 +6,23 @@ file is, is seen by its first bytes; names and suffixes say nothing.
 
 from __future__ import annotations
 
+import lzma
 import os
 import stat
 import sys
 import tarfile
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, BinaryIO, cast
+from tarfile import HeaderError, ReadError
+from typing import IO, BinaryIO, Self, cast
 
 import msgspec
 
-from ..errors import FormatUnknown, InputError, InputTruncated
+from ..errors import FormatUnknown, InputDamaged, InputError, InputTruncated
 from .compression import BUFFER, Guarded, Source, decompressor
 
 STDIN = "-"
@@ -32,6 +35,19 @@ _MAX_DEPTH = 5
 _IN_MEMORY = 2**24
 _TAR_MAGIC, _TAR_MAGIC_AT = b"ustar", 257
 _ZIP_MAGICS = (b"PK\x03\x04", b"PK\x05\x06")
+_ZIP_FAULTS = (
+    zipfile.BadZipFile,
+    NotImplementedError,  # a method of compression
+    RuntimeError,  # a password is asked for
+    EOFError,
+    OSError,
+    UnicodeDecodeError,
+    zlib.error,
+    lzma.LZMAError,
+)
+"""What the library raises on a damaged archive, or on one that it cannot unpack."""
+
+_CHECK = "check the path, and that you may read what is there"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -77,12 +93,7 @@ def find_files(
             found[given] = InputFile(given, named=True, size=0)
             continue
         path = Path(given)
-        try:
-            status = path.stat()
-        except FileNotFoundError:
-            raise InputError("there is no such file or folder", where=given) from None
-        except OSError as fault:
-            raise InputError(f"cannot be read: {fault.strerror}", where=given) from None
+        status = _status_of(given)
         if not stat.S_ISDIR(status.st_mode):
             size = status.st_size if stat.S_ISREG(status.st_mode) else 0
             found[str(path)] = InputFile(str(path), named=True, size=size)
@@ -92,9 +103,21 @@ def find_files(
     return [found[path] for path in sorted(found)]
 
 
+def _status_of(given: str) -> os.stat_result:
+    try:
+        if given:  # An empty path would be the current folder: an unset variable, most likely.
+            return Path(given).stat()
+    except (FileNotFoundError, ValueError):  # A path with a NUL byte is a ValueError.
+        pass
+    except OSError as fault:
+        raise InputError(f"cannot be read: {fault.strerror}", where=given, now=_CHECK) from None
+    raise InputError("there is no such file or folder", where=given or "''", now=_CHECK)
+
+
 def _in_folder(folder: Path, skip: Callable[[str, str], None]) -> Iterator[InputFile]:
     def refuse(fault: OSError) -> None:
-        raise InputError(f"cannot be read: {fault.strerror}", where=str(fault.filename))
+        where = str(fault.filename)
+        raise InputError(f"cannot be read: {fault.strerror}", where=where, now=_CHECK)
 
     for parent, _, names in os.walk(folder, onerror=refuse):
         for name in names:
@@ -132,7 +155,9 @@ def documents(
         try:
             raw = stack.enter_context(Path(file.path).open("rb", buffering=0))
         except OSError as fault:
-            raise InputError(f"cannot be opened: {fault.strerror}", where=file.path) from None
+            raise InputError(
+                f"cannot be opened: {fault.strerror}", where=file.path, now=_CHECK
+            ) from None
         yield from _unpack(_buffered(raw, file.path, read), file.path, file, 0)
 
 
@@ -190,7 +215,7 @@ def _plain_name(source: str) -> str:
 
 def _tar_members(stream: BinaryIO, source: str, file: InputFile, depth: int) -> Iterator[Document]:
     try:
-        with tarfile.open(fileobj=stream, mode="r|") as archive:
+        with tarfile.open(fileobj=stream, mode="r|", tarinfo=_TarHeader) as archive:
             for member in archive:
                 opened = archive.extractfile(member) if member.isreg() else None
                 if opened is not None:
@@ -204,6 +229,25 @@ def _tar_members(stream: BinaryIO, source: str, file: InputFile, depth: int) -> 
             where=source,
             now="fetch the archive again",
         ) from None
+
+
+class _TarHeader(tarfile.TarInfo):
+    """A member's header, whose faults are told; the library takes them for the archive's end."""
+
+    @classmethod
+    def fromtarfile(cls, tarfile: tarfile.TarFile) -> Self:
+        """Read the next header.
+
+        :raises ReadError: it is damaged, or there is not even an end mark.
+        """
+        try:
+            return super().fromtarfile(tarfile)
+        except HeaderError as fault:
+            if (
+                type(fault).__name__ == "EOFHeaderError"
+            ):  # The end mark, not told by its type stubs.
+                raise
+            raise ReadError(f"no member, and no end mark ({fault})") from None
 
 
 class _TarMember(Source):
@@ -245,8 +289,8 @@ def _zip_members(stream: BinaryIO, source: str, file: InputFile, depth: int) -> 
                     with archive.open(member) as opened:
                         inner = _ZipMember(opened, name).buffered()
                         yield from _unpack(inner, name, file, depth + 1)
-        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as fault:
-            raise InputError(
+        except _ZIP_FAULTS as fault:
+            raise InputDamaged(
                 f"the archive cannot be read: {fault}",
                 where=source,
                 now="fetch it again; if it is encrypted, unpack it first",
@@ -263,8 +307,8 @@ class _ZipMember(Source):
     def take(self, size: int) -> bytes:
         try:
             return self._stream.read(size)
-        except (zipfile.BadZipFile, EOFError) as fault:
-            raise InputError(
+        except _ZIP_FAULTS as fault:
+            raise InputDamaged(
                 f"this member of the archive is damaged: {fault}",
                 where=self._source,
                 now="fetch the archive again",

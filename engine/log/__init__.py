@@ -1,6 +1,6 @@
 """The log: append-only, gap-free, hash-chained, in one SQLite file or a Postgres schema."""
 
-from .opening import open_log
+from .opening import check_place, open_log
 from .store import (
     MAIN,
     NO_REVISION,
@@ -33,5 +33,6 @@ __all__ = [
     "Query",
     "VerifyReport",
     "Window",
+    "check_place",
     "open_log",
 ]

@@ -57,14 +57,21 @@ def parse_location(place: str) -> Location:
     if scheme not in _POSTGRES:
         raise UsageError(
             f"{scheme!r} is no database that Plinian knows",
-            where=_without_password(place),
-            now="give a path, sqlite:///path, or postgresql://…",
+            where=f"{scheme}://{rest.rpartition('@')[2]}",  # Before it may be a password.
+            now="give a path, sqlite:///path.db, or postgresql://user@host/database?schema=name",
         )
     return _postgres(place)
 
 
 def _postgres(place: str) -> Location:
-    parts = urlsplit(place)
+    try:
+        parts = urlsplit(place)
+    except ValueError as fault:
+        raise UsageError(
+            f"this is no URL: {fault}",
+            where=place.rpartition("@")[2],  # What is before it may hold a password.
+            now="write postgresql://user@host:port/database?schema=name",
+        ) from None
     options = parse_qsl(parts.query, keep_blank_values=True)
     schema = dict(options).get("schema", "") or DEFAULT_SCHEMA
     query = urlencode([(key, value) for key, value in options if key != "schema"], quote_via=quote)

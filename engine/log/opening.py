@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -34,6 +35,28 @@ def open_log(place: str | Path, *, create: bool = False, read_only: bool = False
             raise
     found_log(location)
     return SqlLog(_open(location, read_only=read_only))
+
+
+def check_place(place: str | Path) -> None:
+    """Complain of a place where no log can be founded, as far as a look at its folder tells.
+
+    :raises LogUnavailable: it is no file, or its folder is missing or cannot be written to.
+    """
+    location = parse_location(str(place))
+    if location.database != "sqlite":
+        return
+    path = Path(location.path)
+    if path.is_dir():
+        what, now = "this is a folder", f"name a file in it: --log {path / 'plinian.db'}"
+    elif path.exists() and not path.is_file():
+        what, now = "this is no file", "choose another place for the log"
+    elif not path.parent.is_dir():
+        what, now = "its folder does not exist", f"make it: mkdir -p {path.parent}"
+    elif not os.access(path.parent, os.W_OK):
+        what, now = "its folder cannot be written to", "choose another place for the log"
+    else:
+        return
+    raise LogUnavailable(f"no log can be made here: {what}", where=location.shown, now=now)
 
 
 def found_log(location: Location) -> None:

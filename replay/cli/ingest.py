@@ -53,8 +53,7 @@ def ingest(
     """
     import msgspec
 
-    from ...engine.ingest.inputs import find_files
-    from ..ingest import IngestOptions
+    from ..ingest import IngestOptions, ingest_at
     from ..log import opened
     from ..render.documents import json_text
     from ..render.progress import counting, phases
@@ -68,13 +67,11 @@ def ingest(
         partial_lists=partial_lists,
         year=year,
     )
-    find_files(paths)  # A path that is not there must not found a log.
-    with opened(log, create=True, branch=branch, cluster=cluster) as opened_log:
-        with phases(visible=shows_progress()) as progress:
-            summary = opened_log.ingest(paths, chosen, progress=progress)
-        if not no_checkpoint:
-            with counting("index", visible=shows_progress()) as count:
-                build_index(opened_log.store, branch=branch, cluster=cluster, progress=count)
+    with phases(visible=shows_progress()) as progress:
+        summary = ingest_at(log, paths, chosen, progress)
+    if not no_checkpoint:
+        with opened(log) as opened_log, counting("index", visible=shows_progress()) as count:
+            build_index(opened_log.store, branch=branch, cluster=cluster, progress=count)
     if output == "json":
         sys.stdout.write(json_text(msgspec.to_builtins(summary)) + "\n")
     else:
