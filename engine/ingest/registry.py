@@ -43,6 +43,7 @@ _OTHERS: Final = (
     ),
     (re.compile(rb"# (?:HELP|TYPE) [a-zA-Z_:]+ "), "it is a page of metrics: totals, no events"),
 )
+_STATUS = re.compile(rb'\{[^{}]*"kind"\s*:\s*"Status"')
 _BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 _SEE = "see docs/how-to for what can be read"
@@ -79,6 +80,11 @@ def why_unknown(head: bytes) -> tuple[str, str]:
     for pattern, why in _OTHERS:
         if pattern.match(head):
             return why, _SEE
+    if _STATUS.match(head):
+        return (
+            "it is an error that the API server answered with",
+            "look at its message, and ask again",
+        )
     if _MANIFEST.match(head) and b"kind" in head:
         return (
             "its objects have no resourceVersion: a manifest, not what a cluster stored",

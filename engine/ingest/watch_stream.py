@@ -125,8 +125,9 @@ class _Reader:
         *,
         cut: bool,
     ) -> Sequence[Event]:
-        if document.get("kind") in EXCERPTS:
-            raise excerpt_refused(str(document["kind"]), f"{self._context.source}:{line}")
+        named = document.get("kind")
+        if isinstance(named, str) and named in EXCERPTS:
+            raise excerpt_refused(named, f"{self._context.source}:{line}")
         try:
             event = version_event(
                 document,
