@@ -107,7 +107,8 @@ def connected(location: Location, *, create: bool = False) -> Iterator[Connectio
         raise LogUnavailable(
             f"the database refuses: {str(fault.orig).strip()}",
             where=location.shown,
-            now="check that it runs, that you may write to it, and that nobody holds it locked",
+            now="check that it runs or its disk has room, that you may write to it, and that nobody"
+            " holds it locked",
         ) from fault
     finally:
         engine.dispose()

@@ -124,7 +124,14 @@ def write_file(
     path: Path,
     write: Callable[[BinaryIO], int],
 ) -> int:
-    """Write a file whole or not at all: beside it first, then in its place."""
+    """Write a file whole or not at all: beside it first, then in its place.
+
+    A pipe or a device is written to as it is; its place must not be taken by a file.
+    """
+    if path.exists() and not path.is_file():
+        with path.open("wb") as out:
+            return write(out)
+    path = path.resolve()  # Else a link would be replaced, and not what it points at.
     beside = path.with_name(f".{path.name}.part")
     try:
         with beside.open("wb") as out:

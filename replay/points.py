@@ -38,7 +38,9 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
     label: str
 
 
-_POSITION = re.compile(r"(?:(?P<branch>[A-Za-z0-9][\w.-]*))?@(?P<position>\d+)")
+_POSITION = re.compile(r"(?:(?P<branch>[A-Za-z0-9][\w.-]*))?@(?P<position>[0-9]{1,4000})")
+_DECIMAL = re.compile(r"[0-9]{1,4000}")  # Python converts no more digits.
+_LAST_REVISION = 2**63 - 1
 _FORMS = "a point is @POSITION, rv:REVISION, an RFC 3339 time, a span such as -5m, or end"
 
 
@@ -89,7 +91,7 @@ def resolve(
     last = branches[branch]
     known = last
     if as_known_at is not None:
-        known = _position(as_known_at.removeprefix("@"), last)
+        known = _position(as_known_at.strip().removeprefix("@"), last)
     if position is not None:
         known = min(known, _position(position["position"], last))
         text = "end"
@@ -110,7 +112,7 @@ def resolve(
 
 
 def _position(digits: str, last: int) -> int:
-    if not digits.isdigit():
+    if not _DECIMAL.fullmatch(digits):
         raise PointUnknown(f"{digits!r} is not a position", now=_FORMS)
     position = int(digits)
     if position > last:
@@ -123,9 +125,9 @@ def _position(digits: str, last: int) -> int:
 
 def _at_revision(store: LogStore, moment: Moment, text: str) -> Moment:
     digits = text.removeprefix("rv:")
-    if not digits.isdigit():
+    if not _DECIMAL.fullmatch(digits):
         raise PointUnknown(f"{text!r}: a resourceVersion is a decimal number", now=_FORMS)
-    revision = int(digits)
+    revision = min(int(digits), _LAST_REVISION)
     extent = store.extent(known=moment.known, cluster=moment.cluster, branch=moment.branch)
     if extent.first_revision is not None and revision < extent.first_revision:
         raise PointUnknown(
@@ -145,16 +147,17 @@ def _at_time(store: LogStore, moment: Moment, text: str) -> Moment:
             time = last - parse_duration(text[1:])
         else:
             time = parse_time(text)
-    except ValueError as fault:
+        label = format_time(time) if first is None or time >= first else text
+    except (ValueError, OverflowError) as fault:
         raise PointUnknown(f"{text!r} names no point", now=_FORMS) from fault
     if first is None or last is None:
         raise PointUnknown(f"{text!r}: no event of the log tells a time", now=_FORMS)
     if time < first:
         raise PointUnknown(
-            f"{format_time(time)} is before the log begins, at {format_time(first)}",
+            f"{text} is before the log begins, at {format_time(first)}",
             now="choose a later time, or ingest older recordings",
         )
     revision = store.revision_at(
         time, known=moment.known, cluster=moment.cluster, branch=moment.branch
     )
-    return msgspec.structs.replace(moment, revision=revision, time=time, label=format_time(time))
+    return msgspec.structs.replace(moment, revision=revision, time=time, label=label)

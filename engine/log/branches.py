@@ -141,7 +141,7 @@ def hash_at(database: Database, branch: str, position: int) -> bytes:
 
 
 def _check_name(database: Database, name: str) -> None:
-    if not name or name != name.strip() or set(name) & set("@:\n\t\0"):
+    if not name or name != name.strip() or set(name) & set("@:\n\t\0") or name == "end":
         raise UsageError(
             f"{name!r} cannot name a branch",
             now="use letters, digits and dashes, as in: what-if",

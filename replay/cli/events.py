@@ -82,6 +82,11 @@ def events(
 
     if output not in FORMS.split("|"):
         raise UsageError(f"there is no output form {output!r}", now=f"choose one of {FORMS}")
+    if follow and (newest_first or until is not None or output == "json"):
+        raise UsageError(
+            "what is followed has no end: --newest-first, --until and -o json do not go with it",
+            now="leave out --follow, or choose -o ndjson",
+        )
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         narrowed = _bounds(opened_log, since, until, after)
         narrowed |= _about(opened_log, objects)

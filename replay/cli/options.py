@@ -72,4 +72,15 @@ def output_option(forms: str) -> Any:
     return typer.Option("--output", "-o", metavar=forms, help="How to print it.")
 
 
-JsonOrText: TypeAlias = Annotated[str, output_option("text|json")]
+def _known_form(value: str) -> str:
+    if value not in ("text", "json"):
+        raise typer.BadParameter(f"there is no output form {value!r}; choose text or json")
+    return value
+
+
+JsonOrText: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--output", "-o", metavar="text|json", help="How to print it.", callback=_known_form
+    ),
+]

@@ -127,6 +127,11 @@ def _space(fault: OSError) -> str:
 def _unforeseen(fault: Exception) -> PlinianError:
     if isinstance(fault, RecursionError):
         return PlinianError("the input is nested too deeply", now="leave it out, or flatten it")
+    if type(fault).__module__ == "msgspec" or isinstance(fault, UnicodeDecodeError):
+        return PlinianError(
+            f"what the log holds cannot be decoded: {fault}",
+            now="see where it is damaged: plinian verify",
+        )
     if isinstance(fault, MemoryError):
         return PlinianError("there is not enough memory", now="ask for less at once")
     return PlinianError(
