@@ -272,7 +272,12 @@ def _explained(fault: psycopg.Error, where: str) -> LogError:
     elif isinstance(fault, errors.InsufficientPrivilege | errors.ReadOnlySqlTransaction):
         now = "connect as a user who may write, or read only"
     elif isinstance(fault, psycopg.OperationalError | psycopg.InterfaceError):
-        now = "check that the server runs and answers at this address, then run the command again"
+        now = (
+            "check that the server runs and answers at this address, and that user, password and"
+            " database are right; then run the command again"
+        )
+    elif isinstance(fault, psycopg.ProgrammingError) and fault.sqlstate is None:
+        now = "check the URL: postgresql://user@host:port/database?schema=name"  # libpq refused it.
     else:
         now = "run: plinian verify"
     return LogUnavailable(what or type(fault).__name__, where=where, now=now)

@@ -240,4 +240,8 @@ def _explained(fault: sqlite3.Error, where: str) -> LogError:
         )
     if family in _ADVICE:
         return LogUnavailable(str(fault), where=where, now=_ADVICE[family])
-    return LogUnavailable(f"SQLite refuses: {fault}", where=where, now="run: plinian verify")
+    return LogUnavailable(
+        f"SQLite refuses: {fault}",
+        where=where,
+        now="see whether it is damaged: plinian verify; if that says the same, restore a copy",
+    )
