@@ -114,16 +114,21 @@ def _compare_elements(found: list[Change], path: str, old: list[Any], new: list[
 
 
 def _identity(old: list[Any], new: list[Any]) -> str | None:
-    if not all(isinstance(element, dict) for element in (*old, *new)):
+    """Return the field by which the elements of two lists are told apart, if there is one."""
+    both = old + new
+    if not all(isinstance(element, dict) for element in both):
         return None
     for field in _IDENTITIES:
-        if all(
-            len({str(element.get(field)) for element in elements if field in element})
-            == len(elements)
-            for elements in (old, new)
-        ):
+        if all(field in element for element in both) and _distinct(old, new, field):
             return field
     return None
+
+
+def _distinct(old: list[Any], new: list[Any], field: str) -> bool:
+    return all(
+        len({str(element[field]) for element in elements}) == len(elements)
+        for elements in (old, new)
+    )
 
 
 def _joined(path: str, key: str) -> str:
