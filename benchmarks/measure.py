@@ -76,7 +76,12 @@ except SystemExit as end:
     if end.code:
         raise
 usage = resource.getrusage(resource.RUSAGE_SELF)
-print(json.dumps({"rss_mb": usage.ru_maxrss / 1024, "cpu": usage.ru_utime + usage.ru_stime,
+try:  # ru_maxrss of Linux counts what the parent held when it started this process.
+    with open("/proc/self/status") as status:
+        peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM:"))
+except OSError:
+    peak = usage.ru_maxrss
+print(json.dumps({"rss_mb": peak / 1024, "cpu": usage.ru_utime + usage.ru_stime,
                   "wall": time.perf_counter() - begin}), file=sys.stderr)
 """
 

@@ -38,11 +38,11 @@ def run(folder: Path, *, scale: float) -> list[Result]:
             note=f"{built['wall']:.0f} s; {Path(log).stat().st_size / count:.0f} B/event",
         ),
     ]
+    results += _cold(log, count)
     with open_log(log) as store:
         results += _seek(store, count)
-        results += _fold(store, count)
         results += _verify(store, count)
-    results += _cold(log, count)
+        results += _fold(store, count)  # the last: it drops the checkpoints
     memory = child("benchmarks.replay", log)
     results.append(
         Result(

@@ -18,7 +18,7 @@ ALWAYS_IGNORED = ("metadata.resourceVersion", "metadata.managedFields")
 """Differ between any two versions, so they tell nothing."""
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Change(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """One field that differs; ``old`` or ``new`` is UNSET where the field did not exist.
 
     :param path: as in ``status.conditions[Ready].status``.
@@ -75,7 +75,7 @@ def _compare_members(
     found: list[Change], path: str, old: dict[str, Any], new: dict[str, Any]
 ) -> None:
     # Most of an object is the same in every version: what is equal is left out before all else.
-    differing = [key for key in old if key not in new or new[key] != old[key]]
+    differing = [key for key, value in old.items() if key not in new or new[key] != value]
     for key in sorted([*differing, *(key for key in new if key not in old)]):
         place = _joined(path, key)
         if key not in old:
@@ -114,19 +114,24 @@ def _compare_elements(found: list[Change], path: str, old: list[Any], new: list[
 
 
 def _identity(old: list[Any], new: list[Any]) -> str | None:
-    if not all(isinstance(element, dict) for element in (*old, *new)):
+    """Return the field by which the elements of two lists are told apart, if there is one."""
+    both = old + new
+    if not all(isinstance(element, dict) for element in both):
         return None
     for field in _IDENTITIES:
-        if all(
-            len({str(element.get(field)) for element in elements if field in element})
-            == len(elements)
-            for elements in (old, new)
-        ):
+        if all(field in element for element in both) and _distinct(old, new, field):
             return field
     return None
 
 
+def _distinct(old: list[Any], new: list[Any], field: str) -> bool:
+    return all(
+        len({str(element[field]) for element in elements}) == len(elements)
+        for elements in (old, new)
+    )
+
+
 def _joined(path: str, key: str) -> str:
-    if not _PLAIN_KEY_CHARACTERS.issuperset(key):
+    if not ((key.isascii() and key.isidentifier()) or _PLAIN_KEY_CHARACTERS.issuperset(key)):
         return f"{path}['{key}']"
     return f"{path}.{key}" if path else key

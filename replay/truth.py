@@ -42,6 +42,9 @@ BLOCK_ROWS = 1024
 CHECKPOINT_EVENTS = 25_000
 """A checkpoint is made after so many events: what a seek folds at most."""
 
+STAGE_EVENTS = 200_000
+"""Where a fold has no checkpoint near, it goes on in stages of about so many events."""
+
 _EFFECT_VERSION = 1
 
 Progress = Callable[[int, int], None]
@@ -57,18 +60,36 @@ def truth_at(store: LogStore, moment: Moment, *, use_checkpoints: bool = True) -
     start = _nearest(store, moment) if use_checkpoints else None
     if start is None:
         start = _Start(_empty_fold(store, moment.branch), NO_REVISION, 0)
-    fold = start.fold
-    window = Window(
-        branch=moment.branch,
-        cluster=moment.cluster,
-        known=moment.known,
-        after=start.revision,
-        until=moment.revision,
-        since=fold.late,
-    )
-    columns = _columns(store, window, reader, sidecar=use_checkpoints)
-    fold.advance(columns, until=moment.revision, until_time=moment.time)
+    fold, after = start.fold, start.revision
+    for until in _stages(store, moment, start):
+        window = Window(
+            branch=moment.branch,
+            cluster=moment.cluster,
+            known=moment.known,
+            after=after,
+            until=until,
+            since=fold.late,
+        )
+        columns = _columns(store, window, reader, sidecar=use_checkpoints)
+        last = until == moment.revision
+        fold.advance(columns, until=until, until_time=moment.time if last else None)
+        after = until if until is not None else after
     return _truth(store, moment, fold, reader)
+
+
+def _stages(store: LogStore, moment: Moment, start: _Start) -> list[int | None]:
+    """Return the revisions to fold up to one after the other, so that memory holds few events."""
+    stages = (moment.known - start.known) // STAGE_EVENTS + 1
+    if stages == 1:
+        return [moment.revision]
+    extent = store.extent(known=moment.known, cluster=moment.cluster, branch=moment.branch)
+    if extent.first_revision is None or extent.last_revision is None:
+        return [moment.revision]
+    low, high = max(start.revision, extent.first_revision), extent.last_revision
+    if moment.revision is not None:
+        high = min(high, moment.revision)
+    cuts = {low + (high - low) * stage // stages for stage in range(1, stages)}
+    return [*sorted(cut for cut in cuts if low < cut < high), moment.revision]
 
 
 def _truth(store: LogStore, moment: Moment, fold: Fold, reader: BlockReader) -> Truth:

@@ -109,6 +109,16 @@ def test_no_order_batch_or_checkpoint_makes_a_difference(
         assert digests(store, POINTS) == expected, "with no index"
 
 
+def test_a_fold_in_stages_equals_the_fold_in_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_log(str(tmp_path / "log.db"), create=True) as log:
+        fill(log, history(60), 7)
+        expected = digests(log, POINTS, use_checkpoints=False)
+        monkeypatch.setattr("plinian.replay.truth.STAGE_EVENTS", 9)
+        assert digests(log, POINTS, use_checkpoints=False) == expected
+
+
 @pytest.fixture
 def store(tmp_path: Path) -> Any:
     with open_log(str(tmp_path / "log.db"), create=True) as log:
