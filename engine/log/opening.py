@@ -10,7 +10,7 @@ from ..errors import LogNewer, LogNotFound, LogOlder, LogUnavailable
 from .chain import ALGORITHM, genesis_hash
 from .database import Database
 from .location import Location, parse_location
-from .packing import shipped_dictionary
+from .packing import packed_dictionary, shipped_dictionary
 from .schema_revision import REVISION, REVISIONS
 from .sql_log import SqlLog
 from .sqlite import APPLICATION_ID, SqliteDatabase
@@ -99,7 +99,7 @@ def found_log(location: Location) -> None:
         )
         connection.execute(
             text("INSERT INTO dictionary (id, data) VALUES (1, :raw)").bindparams(raw),
-            {"raw": shipped_dictionary()},
+            {"raw": packed_dictionary(shipped_dictionary())},
         )
 
 

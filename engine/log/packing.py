@@ -7,6 +7,8 @@ from importlib.resources import files
 
 import zstandard
 
+from ..errors import LogCorrupt
+
 RAW = 0
 """Codec: the payload as it is."""
 
@@ -23,12 +25,32 @@ def shipped_dictionary() -> bytes:
     return (files(__package__) / "kubernetes.zdict").read_bytes()
 
 
+def packed_dictionary(dictionary: bytes) -> bytes:
+    """Return a dictionary as a log keeps it: in a zstd frame, a seventh of its size."""
+    return zstandard.ZstdCompressor(level=19, write_checksum=True).compress(dictionary)
+
+
+def _unpacked_dictionary(number: int, data: bytes) -> zstandard.ZstdCompressionDict:
+    """Return a dictionary of a log; it is in a frame, or plain as logs first kept it."""
+    if data.startswith(zstandard.FRAME_HEADER):
+        try:
+            data = zstandard.ZstdDecompressor().decompress(data, max_output_size=LARGEST)
+        except zstandard.ZstdError as fault:
+            raise LogCorrupt(
+                f"dictionary {number} cannot be read ({fault})",
+                position=1,
+                where="table dictionary",
+                now="restore a copy of the log, or ingest the inputs again into a new one",
+            ) from fault
+    return zstandard.ZstdCompressionDict(data)
+
+
 class Packer:
     """Compresses with one dictionary, decompresses with any of the log's."""
 
     def __init__(self, dictionaries: Mapping[int, bytes]) -> None:
         prepared = {
-            number: zstandard.ZstdCompressionDict(data) for number, data in dictionaries.items()
+            number: _unpacked_dictionary(number, data) for number, data in dictionaries.items()
         }
         self.newest: int | None = max(prepared, default=None)
         """Id of the dictionary that is compressed with."""
