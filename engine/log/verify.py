@@ -197,7 +197,8 @@ class _BranchCheck:
             )
 
         greatest = self._database.rows(
-            "SELECT max(revision) FROM event WHERE branch_id = ?", (head.branch_id,)
+            "SELECT max(revision) FROM event WHERE branch_id = ? AND revision IS NOT NULL",
+            (head.branch_id,),
         )[0][0]
         if greatest is not None and greatest > head.revision:
             raise self._fault("the head's revision is less than an event's", position)
