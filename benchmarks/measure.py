@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import gc
 import json
-import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import msgspec
@@ -53,17 +52,6 @@ def clock() -> Iterator[Clock]:
     yield reading
     reading.cpu = time.process_time() - cpu
     reading.wall = time.perf_counter() - wall
-
-
-def median_of(runs: int, work: Callable[[], Clock]) -> Clock:
-    """Return the run with the median CPU time."""
-    readings = sorted((work() for _ in range(runs)), key=lambda reading: reading.cpu)
-    return readings[len(readings) // 2]
-
-
-def spread(values: list[float]) -> str:
-    """Return median and extremes, for a note."""
-    return f"median {statistics.median(values):.3g}, {min(values):.3g}–{max(values):.3g}"
 
 
 _CHILD = """

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from ..engine.events import Reference
+from ..engine.events import Effect, Reference
 from ..engine.log.store import (
     MAIN,
     NO_REVISION,
@@ -44,8 +44,6 @@ CHECKPOINT_EVENTS = 25_000
 
 STAGE_EVENTS = 200_000
 """Where a fold has no checkpoint near, it goes on in stages of about so many events."""
-
-_EFFECT_VERSION = 1
 
 Progress = Callable[[int, int], None]
 
@@ -281,7 +279,7 @@ def _build_facts(
 
 
 def _fact(reference: Reference, effect: int, load: Callable[[int], bytes], row: int) -> Fact | None:
-    if effect != _EFFECT_VERSION:
+    if effect != Effect.VERSION:
         return None
     return extract_fact(reference.group, reference.kind, load(row))
 

@@ -31,7 +31,6 @@ class Names:
         self._symbols: dict[str, int] = {}
         self._texts: dict[int, str] = {}
         self._clusters: dict[str, int] = {}
-        self._cluster_names: dict[int, str] = {}
         self._objects: dict[tuple[str, Reference], int] = {}
         self._references: dict[int, tuple[str, Reference]] = {}
         self._undo: list[Callable[[], object]] = []
