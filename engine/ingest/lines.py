@@ -21,26 +21,14 @@ def numbered_lines(
     :raises EventMalformed: a line is longer than ``limit`` (through ``context.reject``).
     """
     number = 0
-    rest = b""
-    skipping = False
-    while piece := stream.read(_PIECE):
-        first, *others = piece.split(b"\n")
-        rest += first
-        if len(rest) > limit and not skipping:
-            _reject_long(context, number + 1, limit)
-            skipping = True
-        if skipping:
-            rest = b""
-        if not others:
-            continue
-        *whole, last = others
-        for line in [b"" if skipping else rest, *whole]:
-            number += 1
-            if line and not line.isspace():
-                yield number, line + b"\n"
-        rest, skipping = last, False
-    if rest and not rest.isspace():
-        yield number + 1, rest
+    while line := stream.readline(limit + 1):
+        number += 1
+        if len(line) > limit and line[-1:] != b"\n":
+            _reject_long(context, number, limit)
+            while line and line[-1:] != b"\n":
+                line = stream.readline(_PIECE)
+        elif not line.isspace():
+            yield number, line
 
 
 def _reject_long(context: Context, line: int, limit: int) -> None:
