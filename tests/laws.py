@@ -36,7 +36,11 @@ SHELL_OF_INGEST = MappingProxyType(
 )
 """Modules beside the formats that touch the file system, with the reason."""
 
-PURE = ("engine.events", "engine.state", "engine.ingest", "engine.units", "engine.errors")
+PURE = (
+    *("engine.events", "engine.state", "engine.ingest"),
+    *("engine.units", "engine.quantity", "engine.errors"),
+    *("engine.volcano", "engine.belief", "engine.session"),
+)
 
 FORBIDDEN_IMPORTS = (
     # (who, may not import, why)
@@ -46,6 +50,14 @@ FORBIDDEN_IMPORTS = (
     ("engine", "structlog", "logging is for the shell"),
     ("engine.ingest", "plinian.engine.log", "formats know no database"),
     ("engine.ingest", "plinian.engine.state", "formats know no projection"),
+    ("engine.belief", "plinian.engine.log", "a belief is made of objects, wherever they come from"),
+    ("engine.belief", "plinian.engine.ingest", "a belief is made of objects, of no format"),
+    ("engine.session", "plinian.engine.log", "a session is a pure function"),
+    ("engine.session", "plinian.engine.ingest", "a session is a pure function"),
+    ("engine.volcano", "plinian.engine.log", "a release knows no database"),
+    ("engine.volcano", "plinian.engine.ingest", "a release knows no formats"),
+    ("engine.volcano", "plinian.engine.session", "a session asks for effects, not the reverse"),
+    ("engine.volcano", "plinian.engine.belief", "a belief asks for effects, not the reverse"),
     ("engine.log", "plinian.engine.state", "the log does not interpret events"),
     ("engine.log", "plinian.engine.ingest", "the log knows no formats"),
     ("engine.events", "plinian.engine.log", "the vocabulary depends on nothing"),

@@ -1,0 +1,24 @@
+"""A predicted crash of the scheduler: an outcome, never our own traceback."""
+
+from __future__ import annotations
+
+
+class Panic(Exception):
+    """The scheduler's process dies here.
+
+    :param message: what Go prints after ``panic:``, for instance an assertion's text.
+    :param place: the functions on the stack, innermost first, named as Go's trace names them below
+        ``pkg/scheduler/``: ``api.(*Resource).Sub``.
+    """
+
+    def __init__(self, message: str, place: tuple[str, ...] = ()) -> None:
+        self.message = message
+        self.place = place
+        super().__init__(message)
+
+    def through(self, *callers: str) -> Panic:
+        """Return the same crash seen from further out: ``callers`` follow on the stack."""
+        return Panic(self.message, (*self.place, *callers))
+
+    def __str__(self) -> str:
+        return f"{self.message} at {' < '.join(self.place)}" if self.place else self.message
