@@ -1,0 +1,91 @@
+"""Objects from what an API server would send, as leniently and as strictly as Go decodes them."""
+
+from __future__ import annotations
+
+from functools import cache
+from types import MappingProxyType
+from typing import Any, TypeVar, cast
+
+import msgspec
+
+from ...errors import EventMalformed
+from .cluster import (
+    Namespace,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    PodDisruptionBudget,
+    PriorityClass,
+    ReplicaSet,
+    ReplicationController,
+    ResourceQuota,
+    Service,
+    StatefulSet,
+    StorageClass,
+)
+from .metadata import Object
+from .nodes import CSINode, HyperNode, Node, Numatopology
+from .pods import Pod
+from .volcano import PodGroup, Queue
+
+O = TypeVar("O", bound=Object)  # noqa: E741 - the field's letter for an object
+
+KINDS: MappingProxyType[str, type[Object]] = MappingProxyType(
+    {
+        made.__name__: made
+        for made in (
+            *(Pod, Node, PodGroup, Queue, PriorityClass, Namespace, ResourceQuota),
+            *(PodDisruptionBudget, Service, ReplicaSet, ReplicationController, StatefulSet),
+            *(PersistentVolume, PersistentVolumeClaim, StorageClass, CSINode),
+            *(HyperNode, Numatopology),
+        )
+    }
+)
+"""What a scheduler watches, by kind."""
+
+_MAPS_OF_TEXT = frozenset({"labels", "annotations", "matchLabels", "nodeSelector"})
+
+
+@cache
+def _decoder(kind: type[Object]) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(kind)
+
+
+def decode(kind: type[O], payload: bytes | dict[str, Any]) -> O:
+    """Return the object of that kind which ``payload`` is, in JSON or as JSON values.
+
+    Unknown fields are ignored, and ``null`` is the same as nothing.
+
+    :raises EventMalformed: a field that is looked at has another type than the API's.
+    """
+    try:
+        if isinstance(payload, bytes):
+            return cast("O", _decoder(kind).decode(payload))
+        return msgspec.convert(payload, kind)
+    except msgspec.ValidationError:
+        return _decode_without_nulls(kind, payload)
+
+
+def _decode_without_nulls(kind: type[O], payload: bytes | dict[str, Any]) -> O:
+    document = msgspec.json.decode(payload) if isinstance(payload, bytes) else payload
+    try:
+        return msgspec.convert(_without_nulls(document), kind)
+    except msgspec.ValidationError as fault:
+        metadata = document.get("metadata") if isinstance(document, dict) else None
+        named = metadata if isinstance(metadata, dict) else {}
+        name = "/".join(str(named[key]) for key in ("namespace", "name") if named.get(key))
+        raise EventMalformed(
+            f"a {kind.__name__} that Go cannot decode: {fault}", where=name
+        ) from fault
+
+
+def _without_nulls(value: Any, *, text: bool = False) -> Any:
+    """Leave out nulls, which Go takes for zero values; in a map of texts that is an empty text."""
+    if isinstance(value, dict):
+        return {
+            key: "" if item is None else _without_nulls(item, text=key in _MAPS_OF_TEXT)
+            for key, item in value.items()
+            if item is not None or text
+        }
+    if isinstance(value, list):
+        return [_without_nulls(item) for item in value if item is not None]
+    return value

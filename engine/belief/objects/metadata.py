@@ -1,0 +1,124 @@
+"""What every object has, and how objects name sets of others."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import msgspec
+
+from ...units import SECOND_US, parse_time
+
+ResourceList = dict[str, str | int | float]
+"""Quantities by resource, as they are written."""
+
+
+class Part(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    """Base of all parts: unknown fields are ignored, absent ones have Go's zero value."""
+
+
+class OwnerReference(Part, frozen=True, gc=False):
+    """An object that owns another one."""
+
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    api_version: str = ""
+    controller: bool = False
+
+
+@lru_cache(maxsize=65536)
+def _seconds(text: str) -> int:
+    return parse_time(text) // SECOND_US
+
+
+class Metadata(Part, frozen=True, gc=False):
+    """An object's name, identity, times and marks."""
+
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    creation_timestamp: str | None = None
+    deletion_timestamp: str | None = None
+    labels: dict[str, str] = msgspec.field(default_factory=dict)
+    annotations: dict[str, str] = msgspec.field(default_factory=dict)
+    owner_references: tuple[OwnerReference, ...] = ()
+
+    @property
+    def created(self) -> int:
+        """When the object was created, in seconds since 1970; 0 if that is not known."""
+        return _seconds(self.creation_timestamp) if self.creation_timestamp else 0
+
+    @property
+    def key(self) -> str:
+        """``namespace/name``; the name alone if there is no namespace."""
+        return f"{self.namespace}/{self.name}" if self.namespace else self.name
+
+    @property
+    def controller(self) -> OwnerReference | None:
+        """The owner that controls this object."""
+        return next((owner for owner in self.owner_references if owner.controller), None)
+
+
+class Object(Part, frozen=True, gc=False):
+    """Base of all objects."""
+
+    metadata: Metadata = msgspec.field(default_factory=Metadata)
+
+    @property
+    def name(self) -> str:
+        """The object's name."""
+        return self.metadata.name
+
+    @property
+    def namespace(self) -> str:
+        """The object's namespace; empty if its kind has none."""
+        return self.metadata.namespace
+
+    @property
+    def uid(self) -> str:
+        """What tells the object from others of the same name, before and after it."""
+        return self.metadata.uid
+
+    @property
+    def key(self) -> str:
+        """``namespace/name``; the name alone if there is no namespace."""
+        return self.metadata.key
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """The labels; never to be changed."""
+        return self.metadata.labels
+
+    @property
+    def annotations(self) -> dict[str, str]:
+        """The annotations; never to be changed."""
+        return self.metadata.annotations
+
+
+class Requirement(Part, frozen=True, gc=False):
+    """One expression of a selector."""
+
+    key: str = ""
+    operator: str = ""
+    values: tuple[str, ...] = ()
+
+
+class LabelSelector(Part, frozen=True, gc=False):
+    """Selects objects by their labels: an empty one selects all, None selects nothing."""
+
+    match_labels: dict[str, str] = msgspec.field(default_factory=dict)
+    match_expressions: tuple[Requirement, ...] = ()
+
+
+class NodeSelectorTerm(Part, frozen=True, gc=False):
+    """Nodes that satisfy all expressions; a term without any selects nothing."""
+
+    match_expressions: tuple[Requirement, ...] = ()
+    match_fields: tuple[Requirement, ...] = ()
+
+
+class NodeSelector(Part, frozen=True, gc=False):
+    """Nodes that satisfy one of the terms."""
+
+    node_selector_terms: tuple[NodeSelectorTerm, ...] = ()

@@ -1,0 +1,152 @@
+"""Nodes, their volumes' drivers, their sockets, and the network between them."""
+
+from __future__ import annotations
+
+import msgspec
+
+from .metadata import LabelSelector, Object, Part, ResourceList
+
+
+class Taint(Part, frozen=True, gc=False):
+    """What pods must bear on a node."""
+
+    key: str = ""
+    value: str = ""
+    effect: str = ""
+
+
+class NodeSpec(Part, frozen=True, gc=False):
+    """How a node may be used."""
+
+    unschedulable: bool = False
+    taints: tuple[Taint, ...] = ()
+
+
+class NodeCondition(Part, frozen=True, gc=False):
+    """A condition of a node."""
+
+    type: str = ""
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+
+
+class ContainerImage(Part, frozen=True, gc=False):
+    """An image that a node has, in bytes."""
+
+    names: tuple[str, ...] = ()
+    size_bytes: int = 0
+
+
+class NodeStatus(Part, frozen=True, gc=False):
+    """What a node has."""
+
+    allocatable: ResourceList = msgspec.field(default_factory=dict)
+    capacity: ResourceList = msgspec.field(default_factory=dict)
+    conditions: tuple[NodeCondition, ...] = ()
+    images: tuple[ContainerImage, ...] = ()
+
+
+class Node(Object, frozen=True, gc=False):
+    """A node."""
+
+    spec: NodeSpec = msgspec.field(default_factory=NodeSpec)
+    status: NodeStatus = msgspec.field(default_factory=NodeStatus)
+
+
+class VolumeNodeResources(Part, frozen=True, gc=False):
+    """How many volumes of a driver a node takes; without a count, any number."""
+
+    count: int | None = None
+
+
+class CSINodeDriver(Part, frozen=True, gc=False):
+    """A driver of volumes on a node."""
+
+    name: str = ""
+    node_id: str = msgspec.field(default="", name="nodeID")
+    topology_keys: tuple[str, ...] = ()
+    allocatable: VolumeNodeResources | None = None
+
+
+class CSINodeSpec(Part, frozen=True, gc=False):
+    """The drivers of a node."""
+
+    drivers: tuple[CSINodeDriver, ...] = ()
+
+
+class CSINode(Object, frozen=True, gc=False):
+    """The drivers of volumes on the node of the same name."""
+
+    spec: CSINodeSpec = msgspec.field(default_factory=CSINodeSpec)
+
+
+class ExactMatch(Part, frozen=True, gc=False):
+    """A member by its name."""
+
+    name: str = ""
+
+
+class RegexMatch(Part, frozen=True, gc=False):
+    """Members by a pattern of their names."""
+
+    pattern: str = ""
+
+
+class MemberSelector(Part, frozen=True, gc=False):
+    """Which nodes or hypernodes are meant."""
+
+    exact_match: ExactMatch | None = None
+    regex_match: RegexMatch | None = None
+    label_match: LabelSelector | None = None
+
+
+class Member(Part, frozen=True, gc=False):
+    """Members of a hypernode; ``type`` is ``Node`` or ``HyperNode``."""
+
+    type: str = ""
+    selector: MemberSelector = msgspec.field(default_factory=MemberSelector)
+
+
+class HyperNodeSpec(Part, frozen=True, gc=False):
+    """A hypernode's tier and members."""
+
+    tier: int = 0
+    tier_name: str = ""
+    members: tuple[Member, ...] = ()
+
+
+class HyperNode(Object, frozen=True, gc=False):
+    """A domain of the network: nodes, or hypernodes of lower tiers."""
+
+    spec: HyperNodeSpec = msgspec.field(default_factory=HyperNodeSpec)
+
+
+class NumaResource(Part, frozen=True, gc=False):
+    """How much of a resource the sockets of a node have, and which parts (a CPU set)."""
+
+    allocatable: str = ""
+    capacity: int = 0
+
+
+class CpuDetail(Part, frozen=True, gc=False):
+    """Where a CPU sits."""
+
+    numa: int = 0
+    socket: int = 0
+    core: int = 0
+
+
+class NumatopologySpec(Part, frozen=True, gc=False):
+    """The sockets of a node."""
+
+    policies: dict[str, str] = msgspec.field(default_factory=dict)
+    res_reserved: dict[str, str] = msgspec.field(default_factory=dict)
+    numares: dict[str, NumaResource] = msgspec.field(default_factory=dict)
+    cpu_detail: dict[str, CpuDetail] = msgspec.field(default_factory=dict)
+
+
+class Numatopology(Object, frozen=True, gc=False):
+    """The sockets of the node of the same name."""
+
+    spec: NumatopologySpec = msgspec.field(default_factory=NumatopologySpec)

@@ -1,0 +1,105 @@
+"""Objects are decoded as leniently and as strictly as Go decodes them."""
+
+from __future__ import annotations
+
+import gc
+
+import msgspec
+import pytest
+
+from plinian.engine.belief import objects
+from plinian.engine.belief.objects import KINDS, decode
+from plinian.engine.errors import EventMalformed
+
+POD = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {
+        "name": "p",
+        "namespace": "default",
+        "uid": "u",
+        "creationTimestamp": "2025-07-30T07:56:43Z",
+        "ownerReferences": [
+            {"kind": "Job", "name": "j", "uid": "1"},
+            {"kind": "ReplicaSet", "name": "r", "uid": "2", "controller": True},
+        ],
+    },
+    "spec": {
+        "containers": [
+            {
+                "name": "c",
+                "env": [{"name": "A", "value": "b"}],
+                "resources": {"requests": {"cpu": "500m", "nvidia.com/gpu": 1}},
+                "ports": [{"hostPort": 80, "containerPort": 80, "hostIP": "10.0.0.1"}],
+            }
+        ],
+        "affinity": {
+            "podAntiAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": [
+                    {"topologyKey": "zone", "labelSelector": {}}
+                ]
+            }
+        },
+        "priority": 0,
+    },
+    "status": {"phase": "Running"},
+}
+
+
+@pytest.mark.parametrize("payload", [POD, msgspec.json.encode(POD)], ids=["dict", "bytes"])
+def test_a_pod_is_decoded_from_values_and_from_bytes(payload: bytes) -> None:
+    pod = decode(objects.Pod, payload)
+    assert pod.key == "default/p"
+    assert pod.metadata.created == 1753862203
+    assert pod.metadata.controller == objects.OwnerReference(
+        kind="ReplicaSet", name="r", uid="2", controller=True
+    )
+    container = pod.spec.containers[0]
+    assert container.resources.requests == {"cpu": "500m", "nvidia.com/gpu": 1}
+    assert container.ports[0].host_ip == "10.0.0.1"
+    assert pod.spec.affinity is not None
+    assert pod.spec.affinity.pod_anti_affinity is not None
+    (term,) = pod.spec.affinity.pod_anti_affinity.required
+    assert term.label_selector == objects.LabelSelector()
+    assert term.namespace_selector is None
+    assert (pod.spec.priority, pod.spec.preemption_policy) == (0, None)
+
+
+def test_an_empty_object_has_zero_values() -> None:
+    for kind in KINDS.values():
+        made = decode(kind, b"{}")
+        assert made == kind()
+        assert (made.key, made.labels, made.metadata.created) == ("", {}, 0)
+
+
+def test_null_is_nothing_but_in_a_map_of_texts_an_empty_text() -> None:
+    payload = (
+        b'{"metadata":{"name":"p","creationTimestamp":null,"labels":{"a":null,"b":"c"}},'
+        b'"spec":{"containers":[null,{"name":"c"}],"tolerations":null},"status":null}'
+    )
+    pod = decode(objects.Pod, payload)
+    assert pod.labels == {"a": "", "b": "c"}
+    assert [container.name for container in pod.spec.containers] == ["c"]
+    assert pod.status == objects.PodStatus()
+
+
+def test_a_field_of_a_wrong_type_is_refused_with_its_place() -> None:
+    broken = {"metadata": {"name": "p", "namespace": "n"}, "spec": {"priority": "high"}}
+    with pytest.raises(EventMalformed) as caught:
+        decode(objects.Pod, broken)
+    assert str(caught.value).startswith("n/p: a Pod that Go cannot decode")
+    assert "spec.priority" in str(caught.value)
+
+
+def test_what_is_missing_and_what_is_empty_differ_where_volcano_tells_them_apart() -> None:
+    group = decode(objects.PodGroup, b'{"spec":{"minResources":{}}}')
+    assert group.spec.min_resources == {}
+    assert objects.PodGroup().spec.min_resources is None
+    queue = decode(objects.Queue, b'{"spec":{"reclaimable":false},"status":{"allocated":{}}}')
+    assert (queue.spec.reclaimable, queue.status.allocated) == (False, {})
+    assert (objects.Queue().spec.reclaimable, objects.Queue().status.allocated) == (None, None)
+
+
+def test_the_garbage_collector_has_nothing_to_do_with_objects() -> None:
+    pods = [decode(objects.Pod, POD) for _ in range(3)]
+    assert not any(gc.is_tracked(pod) or gc.is_tracked(pod.spec) for pod in pods)
