@@ -1,0 +1,1 @@
+"""One scheduling session: a pure function from a snapshot to decisions."""

@@ -1,0 +1,191 @@
+"""allocate: place the pending tasks of enqueued jobs, and bind gangs that have their minimum.
+
+Source: ``pkg/scheduler/actions/allocate/allocate.go``.
+"""
+
+from __future__ import annotations
+
+from ..fit_errors import FitErrors
+from ..priority_queue import PriorityQueue
+from ..reasons import StatusCode
+from ..scoring import ErrorCache, NodeSelection, Purpose, new_error_cache
+from ..session import Session, fits
+from ..statement import Statement
+from ..tables import NO_NODE, Rows
+from . import topology
+
+ERROR_CACHE_ARGUMENT = "predicateErrorCacheEnable"
+
+
+def execute(ssn: Session) -> None:
+    """Take queues, jobs and tasks in order, and place one task after the other."""
+    Allocation(ssn).run()
+
+
+class Allocation:
+    """The allocate action in one session."""
+
+    def __init__(self, ssn: Session) -> None:
+        self.ssn = ssn
+        self._selection: NodeSelection = ssn.selection
+        self._uses_cache = ssn.action_arguments("allocate").get_bool(ERROR_CACHE_ARGUMENT, True)
+        self._queues: PriorityQueue[str] = PriorityQueue(ssn.queue_order)
+        self._jobs: dict[str, PriorityQueue[int]] = {}
+        self._pending: dict[int, PriorityQueue[int]] = {}
+
+    def run(self) -> None:
+        """Go through the queues until none is left."""
+        self._pick_up()
+        while self._queues:
+            queue = self._queues.pop()
+            if self.ssn.overused(queue):
+                continue
+            jobs = self._jobs[queue]
+            if not jobs:
+                continue
+            self._visit(queue, jobs.pop())
+
+    def _pick_up(self) -> None:
+        """Put all jobs that may be looked at into their queues."""
+        ssn = self.ssn
+        for job in range(len(ssn.jobs)):
+            if ssn.jobs.is_pending(job):
+                if "enqueue" in ssn.conf.actions:
+                    continue
+                ssn.jobs.phase[job] = "Inqueue"
+            if ssn.job_valid(job) is not None:
+                continue
+            queue = ssn.jobs.queue[job]
+            if queue not in ssn.queues:
+                continue
+            if queue not in self._jobs:
+                self._jobs[queue] = PriorityQueue(ssn.job_order)
+                self._queues.push(queue)
+            self._jobs[queue].push(job)
+
+    def _visit(self, queue: str, job: int) -> None:
+        """Place what can be placed of one job, and put its queue back."""
+        ssn = self.ssn
+        tasks = self._tasks_of(job)
+        if not tasks:
+            self._queues.push(queue)
+            return
+        highest_tier = topology.hard_tier(ssn, job)
+        if highest_tier is None:
+            statement = self.allocate_tasks(tasks, job, queue, self._selection.all_rows, "")
+            if tasks:
+                self._jobs[queue].push(job)
+        else:
+            if not ssn.hypernodes.ready:
+                ssn.errors.append(
+                    "RealNodesList not completely populated and not ready to schedule"
+                )
+                return
+            statement, left = topology.allocate_in_hypernodes(self, tasks, job, queue, highest_tier)
+            if left is not None:
+                self._jobs[queue].push(job)
+                self._pending[job] = left
+        if statement is not None:
+            statement.commit()
+        self._queues.push(queue)
+
+    def _tasks_of(self, job: int) -> PriorityQueue[int]:
+        """Return the job's tasks that are still to be placed, in order."""
+        tasks = self._pending.get(job)
+        if tasks is None:
+            ssn = self.ssn
+            tasks = self._pending[job] = PriorityQueue(ssn.task_order)
+            for task in ssn.jobs.pending_tasks(job):
+                info = ssn.tasks.info[task]
+                if not info.gated and not info.request.is_empty():
+                    tasks.push(task)
+        return tasks
+
+    def allocate_tasks(
+        self, tasks: PriorityQueue[int], job: int, queue: str, rows: Rows, hypernode: str
+    ) -> Statement | None:
+        """Place tasks of a job on some nodes until it is ready, or no task is left.
+
+        :returns: what is to be committed; ``None`` if the job is not ready. If it is then not even
+            pipelined, all is taken back; else its tasks keep their places in this session.
+        """
+        ssn = self.ssn
+        statement = Statement(ssn)
+        cache = new_error_cache()
+        placed_in = topology.allocated_hypernode(ssn, job)
+        while tasks:
+            task = tasks.pop()
+            if not ssn.allocatable(queue, task) or ssn.jobs.task_has_fit_errors(job, task):
+                continue
+            error = ssn.pre_predicate(task)
+            if error is not None:
+                ssn.jobs.fit_errors[task] = everywhere(ssn, rows, error)
+                break
+            fitting = self._fitting(task, rows, cache)
+            if isinstance(fitting, FitErrors):
+                ssn.jobs.fit_errors[task] = fitting
+                if ssn.jobs.need_continue_allocating(job):
+                    continue
+                break
+            if topology.is_soft(ssn, job):
+                ssn.tasks.job_hypernode[task] = placed_in
+            node, score = self._best(task, fitting)
+            if node is None:
+                continue
+            topology.add_score(ssn, job, hypernode, score)
+            if self._place(statement, task, node) is None:
+                placed_in = topology.after_placement(ssn, job, node, placed_in)
+            if ssn.job_ready(job) and tasks:
+                break
+        if ssn.job_ready(job):
+            topology.note_soft(ssn, job, placed_in)
+            return statement
+        if not ssn.job_pipelined(job):
+            statement.discard()
+        return None
+
+    def _fitting(self, task: int, rows: Rows, cache: ErrorCache) -> Rows | FitErrors:
+        """Return the nodes that take a task, or why none does; its nominated node goes first."""
+        ssn = self.ssn
+        nominated = ssn.tasks.info[task].pod.status.nominated_node_name
+        node = ssn.nodes.row.get(nominated, NO_NODE) if nominated else NO_NODE
+        if node != NO_NODE and fits(ssn.tasks.request[task], ssn.nodes.idle[node]):
+            found, _ = self._selection.predicate(
+                task, self._selection.all_rows[node : node + 1], Purpose.ALLOCATE, cache
+            )
+            if len(found):
+                return found
+        found, errors = self._selection.predicate(task, rows, Purpose.ALLOCATE, cache)
+        return found if len(found) else errors
+
+    def _best(self, task: int, rows: Rows) -> tuple[int | None, float]:
+        """Return the best node that has room now, else the best that will have it."""
+        columns = self._selection.columns(task)
+        idle = columns.fits_idle[rows]
+        for group in (rows[idle], rows[~idle & columns.fits_future[rows]]):
+            if len(group) == 1:
+                return int(group[0]), 0.0
+            if len(group):
+                node, score = self._selection.best(task, group)
+                if node is not None:
+                    return node, score
+        return None, 0.0
+
+    def _place(self, statement: Statement, task: int, node: int) -> str | None:
+        """Allocate a task if the node has room now, else pipeline it; return the error."""
+        columns = self._selection.columns(task)
+        if columns.fits_idle[node]:
+            error = statement.allocate(task, node)
+            if error is not None:
+                statement.un_allocate(task)
+            return error
+        if columns.fits_future[node]:
+            return statement.pipeline(task, node)
+        return None
+
+
+def everywhere(ssn: Session, rows: Rows, error: str) -> FitErrors:
+    """Return fit errors that say the same of some nodes."""
+    errors = FitErrors.none(ssn.reasons, len(ssn.nodes))
+    errors.verdicts[rows] = ssn.reasons.intern(StatusCode.ERROR, error)
+    return errors

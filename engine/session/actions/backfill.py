@@ -1,0 +1,103 @@
+"""backfill: place the tasks that ask for nothing.
+
+Source: ``pkg/scheduler/actions/backfill/backfill.go``.
+"""
+
+from __future__ import annotations
+
+from ...belief.panic import Panic
+from ..fit_errors import FitErrors
+from ..priority_queue import PriorityQueue
+from ..reasons import StatusCode
+from ..scoring import Purpose, new_error_cache
+from ..session import Session
+from ..statement import Statement
+from ..tables import Status
+from .allocate import everywhere
+
+
+def execute(ssn: Session) -> None:
+    """Place each task without request at once; neither Overused nor Allocatable is asked."""
+    for task in _pick_up(ssn):
+        job = int(ssn.tasks.job[task])
+        error = ssn.pre_predicate(task)
+        if error is not None:
+            ssn.jobs.fit_errors[task] = everywhere(ssn, ssn.selection.all_rows, error)
+            continue
+        rows, errors = ssn.selection.predicate(
+            task, ssn.selection.all_rows, Purpose.BACKFILL, new_error_cache()
+        )
+        if not len(rows):
+            ssn.jobs.fit_errors[task] = errors
+            continue
+        node: int | None = int(rows[0])
+        if len(rows) > 1:
+            node, _ = ssn.selection.best(task, rows)
+        if node is None:
+            raise Panic(
+                "runtime error: invalid memory address or nil pointer dereference",
+                "backfill.(*Action).Execute",
+            )
+        failed = ssn.allocate(task, node)
+        if failed is not None:
+            ssn.errors.append(f"Failed to bind Task {ssn.task_name(task)} of {ssn.jobs.keys[job]}")
+            ssn.jobs.fit_errors[task] = _on_one(ssn, node, failed)
+
+
+def _on_one(ssn: Session, node: int, error: str) -> FitErrors:
+    errors = FitErrors.none(ssn.reasons, len(ssn.nodes))
+    errors.set_node_error(node, ssn.reasons.intern(StatusCode.ERROR, error))
+    return errors
+
+
+def _pick_up(ssn: Session) -> list[int]:
+    """Return the tasks to place, by queue, job and task; pipelined ones are freed first."""
+    queues: PriorityQueue[str] = PriorityQueue(ssn.queue_order)
+    jobs_of: dict[str, PriorityQueue[int]] = {}
+    tasks_of: dict[int, PriorityQueue[int]] = {}
+    for job in range(len(ssn.jobs)):
+        queue = ssn.jobs.queue[job]
+        if (
+            not ssn.jobs.best_effort[job]
+            or ssn.jobs.is_pending(job)
+            or ssn.job_valid(job) is not None
+            or queue not in ssn.queues
+        ):
+            continue
+        tasks = _tasks(ssn, job)
+        if not tasks:
+            continue
+        tasks_of[job] = tasks
+        if queue not in jobs_of:
+            jobs_of[queue] = PriorityQueue(ssn.job_order)
+            queues.push(queue)
+        jobs_of[queue].push(job)
+    return _flatten(queues, jobs_of, tasks_of)
+
+
+def _tasks(ssn: Session, job: int) -> PriorityQueue[int]:
+    tasks: PriorityQueue[int] = PriorityQueue(ssn.task_order)
+    for task in ssn.jobs.pending_tasks(job):
+        info = ssn.tasks.info[task]
+        if info.best_effort and not info.gated:
+            tasks.push(task)
+    for task in ssn.jobs.tasks_with(job, (Status.PIPELINED,)):
+        if ssn.tasks.info[task].best_effort:
+            Statement(ssn).un_pipeline(task)
+            tasks.push(task)
+    return tasks
+
+
+def _flatten(
+    queues: PriorityQueue[str],
+    jobs_of: dict[str, PriorityQueue[int]],
+    tasks_of: dict[int, PriorityQueue[int]],
+) -> list[int]:
+    flat: list[int] = []
+    while queues:
+        jobs = jobs_of[queues.pop()]
+        while jobs:
+            tasks = tasks_of[jobs.pop()]
+            while tasks:
+                flat.append(tasks.pop())
+    return flat

@@ -1,0 +1,46 @@
+"""enqueue: which PodGroups leave Pending.
+
+Source: ``pkg/scheduler/actions/enqueue/enqueue.go``.
+"""
+
+from __future__ import annotations
+
+from ..priority_queue import PriorityQueue
+from ..session import Session
+
+
+def execute(ssn: Session) -> None:
+    """Take queues and their pending jobs in order, and enqueue each job that no plugin rejects.
+
+    A job without minResources is enqueued without asking. A rejected job is not looked at again.
+    """
+    queues: PriorityQueue[str] = PriorityQueue(ssn.queue_order)
+    jobs_of: dict[str, PriorityQueue[int]] = {}
+    seen: set[str] = set()
+    for job in range(len(ssn.jobs)):
+        queue = ssn.jobs.queue[job]
+        if queue not in ssn.queues:
+            ssn.errors.append(f"Failed to find Queue <{queue}> for Job <{ssn.jobs.keys[job]}>")
+            continue
+        if queue not in seen:
+            seen.add(queue)
+            queues.push(queue)
+        if ssn.jobs.is_pending(job):
+            jobs_of.setdefault(queue, PriorityQueue(ssn.job_order)).push(job)
+    while queues:
+        queue = queues.pop()
+        jobs = jobs_of.get(queue)
+        if not jobs:
+            continue
+        _enqueue(ssn, jobs.pop())
+        queues.push(queue)
+
+
+def _enqueue(ssn: Session, job: int) -> None:
+    key = ssn.jobs.keys[job]
+    if ssn.jobs.info[job].min_resources is not None and not ssn.job_enqueueable(job, key):
+        ssn.trace.add("enqueue", key, outcome="stays Pending")
+        return
+    ssn.job_enqueued(job)
+    ssn.jobs.phase[job] = "Inqueue"
+    ssn.trace.add("enqueue", key, outcome="Inqueue")

@@ -1,0 +1,148 @@
+"""preempt: evict less important tasks of the same queue, then of the same job.
+
+Source: ``pkg/scheduler/actions/preempt/preempt.go``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..priority_queue import PriorityQueue
+from ..scoring import ErrorCache, Purpose, new_error_cache
+from ..session import Session, fits
+from ..statement import Statement
+from ..tables import PREEMPTABLE_STATUS
+from ..victims import (
+    candidates_on,
+    never_preempts,
+    nodes_with_enough,
+    pending_queue,
+    resolvable_nodes,
+    starving_jobs,
+    victims_queue,
+    would_help,
+)
+
+Wanted = Callable[[int, int], bool]
+
+
+def execute(ssn: Session) -> None:
+    """Let starving jobs preempt: first each against other jobs of its queue, then within itself.
+
+    The second part runs once for every queue, over the starving jobs of all queues, as the original
+    does.
+    """
+    queues, jobs_of, tasks_of = starving_jobs(ssn)
+    starving = sorted(tasks_of)
+    cache = new_error_cache()
+    for queue in sorted(queues):
+        jobs = jobs_of.get(queue)
+        while jobs:
+            _preempt_between_jobs(ssn, jobs, tasks_of, cache)
+        for job in starving:
+            _preempt_within_job(ssn, job, cache)
+
+
+def _preempt_between_jobs(
+    ssn: Session,
+    jobs: PriorityQueue[int],
+    tasks_of: dict[int, PriorityQueue[int]],
+    cache: ErrorCache,
+) -> None:
+    """Let the first job preempt until it starves no more; commit if it is then pipelined."""
+    job = jobs.pop()
+    queue = ssn.jobs.queue[job]
+    statement, tasks = Statement(ssn), tasks_of[job]
+    assigned = False
+    while ssn.job_starving(job) and tasks:
+        task = tasks.pop()
+
+        def wanted(victim: int, status: int, task: int = task) -> bool:
+            other = int(ssn.tasks.job[victim])
+            return (
+                _may_go(ssn, task, victim, status)
+                and other >= 0
+                and other != job
+                and ssn.jobs.queue[other] == queue
+            )
+
+        assigned = _preempt(ssn, statement, task, wanted, cache)
+    if not ssn.job_pipelined(job):
+        statement.discard()
+        return
+    statement.commit()
+    if assigned:
+        jobs.push(job)
+
+
+def _preempt_within_job(ssn: Session, job: int, cache: ErrorCache) -> None:
+    """Let a job's pending tasks preempt its own, one after the other, until one finds no place."""
+    tasks = pending_queue(ssn, job)
+    while tasks:
+        task = tasks.pop()
+
+        def wanted(victim: int, status: int, task: int = task) -> bool:
+            return _may_go(ssn, task, victim, status) and int(ssn.tasks.job[victim]) == job
+
+        statement = Statement(ssn)
+        assigned = _preempt(ssn, statement, task, wanted, cache)
+        statement.commit()
+        if not assigned:
+            return
+
+
+def _may_go(ssn: Session, task: int, victim: int, status: int) -> bool:
+    """Return whether a task on a node can be a victim at all."""
+    info = ssn.tasks.info[victim]
+    return (
+        status in PREEMPTABLE_STATUS
+        and info.preemptable
+        and (info.best_effort or not ssn.tasks.info[task].best_effort)
+    )
+
+
+def _preempt(
+    ssn: Session, statement: Statement, task: int, wanted: Wanted, cache: ErrorCache
+) -> bool:
+    """Find a node for a task by evicting, and pipeline it there; return whether it was found.
+
+    Evictions on a node that does not suffice in the end stay in the statement.
+    """
+    if never_preempts(ssn, task) or ssn.pre_predicate(task) is not None:
+        return False
+    rows, _ = ssn.selection.predicate(task, resolvable_nodes(ssn, task), Purpose.PREEMPT, cache)
+    if not len(rows):
+        return False
+    ordered = ssn.selection.sorted_nodes(task, rows)
+    for node in nodes_with_enough(ssn, task, ordered).tolist():
+        candidates = candidates_on(ssn, node, wanted)
+        victims = ssn.preemptable(task, candidates)
+        if not would_help(ssn, task, node, victims):
+            continue
+        if _evict_for(ssn, statement, task, node, victims):
+            return True
+    return False
+
+
+def _evict_for(
+    ssn: Session, statement: Statement, task: int, node: int, victims: list[int]
+) -> bool:
+    """Evict victims until the queue and the node take a task, and pipeline it if they do."""
+    queue = ssn.jobs.queue[int(ssn.tasks.job[task])]
+    waiting = victims_queue(ssn, victims, task)
+    evicted = False
+    while waiting and not _takes(ssn, queue, task, node):
+        victim = waiting.pop()
+        if statement.evict(victim, "preempt") is None:
+            evicted = evicted or not ssn.tasks.info[victim].request.is_empty()
+    if not _takes(ssn, queue, task, node):
+        return False
+    if statement.pipeline(task, node, evicted=evicted) is not None:
+        statement.un_pipeline(task)
+    return True
+
+
+def _takes(ssn: Session, queue: str, task: int, node: int) -> bool:
+    return ssn.allocatable(queue, task) and fits(
+        ssn.tasks.request[task], ssn.nodes.future_idle(node)
+    )

@@ -1,0 +1,101 @@
+"""reclaim: evict tasks of other queues for a queue that has less than it deserves.
+
+Source: ``pkg/scheduler/actions/reclaim/reclaim.go``.
+"""
+
+from __future__ import annotations
+
+from ...belief.resource import ZERO, Resource
+from ..priority_queue import PriorityQueue
+from ..scoring import Purpose
+from ..session import Session
+from ..tables import Status
+from ..victims import (
+    candidates_on,
+    never_preempts,
+    nodes_with_enough,
+    resolvable_nodes,
+    starving_jobs,
+    victims_queue,
+    would_help,
+)
+
+
+def execute(ssn: Session) -> None:
+    """Take queues in order; for one task of each visit, evict on the first node where that helps.
+
+    A queue whose job starves no more, or may not reclaim, is dropped. Evictions are done at once.
+    """
+    names, jobs_of, tasks_of = starving_jobs(ssn)
+    queues: PriorityQueue[str] = PriorityQueue(ssn.queue_order)
+    for name in names:
+        queues.push(name)
+    while queues:
+        queue = queues.pop()
+        if ssn.overused(queue):
+            continue
+        jobs = jobs_of.get(queue)
+        if not jobs:
+            continue
+        job = jobs.pop()
+        tasks = tasks_of[job]
+        if not tasks or not ssn.job_starving(job):
+            continue
+        task = tasks.pop()
+        if never_preempts(ssn, task):
+            jobs.push(job)
+            queues.push(queue)
+            continue
+        if not ssn.preemptive(queue, task) or ssn.pre_predicate(task) is not None:
+            continue
+        if _reclaim(ssn, task, queue):
+            jobs.push(job)
+        queues.push(queue)
+
+
+def _reclaim(ssn: Session, task: int, queue: str) -> bool:
+    """Evict on one node after the other until one gives a task its request; return whether."""
+    for node in nodes_with_enough(ssn, task, resolvable_nodes(ssn, task)).tolist():
+        victims = _victims(ssn, task, node, queue)
+        if victims and _evict_for(ssn, task, node, victims):
+            return True
+    return False
+
+
+def _victims(ssn: Session, task: int, node: int, queue: str) -> list[int] | None:
+    """Return whom a task may reclaim on a node; ``None`` if that does not help."""
+
+    def wanted(victim: int, status: int) -> bool:
+        other = int(ssn.tasks.job[victim])
+        if status != Status.RUNNING or other < 0 or not ssn.tasks.info[victim].preemptable:
+            return False
+        theirs = ssn.jobs.queue[other]
+        return theirs != queue and ssn.queues[theirs].reclaimable
+
+    candidates = candidates_on(ssn, node, wanted)
+    if not candidates:
+        return None
+    row = ssn.selection.all_rows[node : node + 1]
+    if not len(ssn.selection.predicate(task, row, Purpose.PREEMPT, None)[0]):
+        return None
+    victims = ssn.reclaimable(task, candidates)
+    return victims if would_help(ssn, task, node, victims) else None
+
+
+def _evict_for(ssn: Session, task: int, node: int, victims: list[int]) -> bool:
+    """Evict victims until they give a task its request; what the node has idle does not count."""
+    request = ssn.tasks.info[task].request
+    waiting = victims_queue(ssn, victims, task)
+    reclaimed = Resource()
+    while waiting:
+        victim = waiting.pop()
+        if ssn.evict(victim, "reclaim") is None:
+            reclaimed.add(ssn.tasks.info[victim].request)
+            if request.less_equal(reclaimed, ZERO):
+                break
+    if not request.less_equal(reclaimed, ZERO):
+        return False
+    error = ssn.pipeline(task, node)
+    if error is not None:
+        ssn.errors.append(f"Failed to pipeline Task <{ssn.task_name(task)}>: {error}")
+    return True

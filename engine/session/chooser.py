@@ -1,0 +1,59 @@
+"""Which of several equals is taken: where the original rolls dice, an input of the session decides.
+
+The golden data takes the least name, so that is the default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from typing import Protocol
+
+
+class Chooser(Protocol):
+    """Chooses among equals."""
+
+    def choose(self, what: str, about: str, equals: Sequence[str]) -> int:
+        """Return the index of the one that is taken.
+
+        :param what: the kind of choice: ``node`` or ``hypernode``.
+        :param about: what it is chosen for, ``ns/pod`` or ``ns/podgroup``.
+        :param equals: names, in ascending order; at least two.
+        """
+        ...
+
+
+class LeastName:
+    """Takes the least name."""
+
+    def choose(self, what: str, about: str, equals: Sequence[str]) -> int:
+        """Return 0."""
+        return 0
+
+
+class Recorded:
+    """Takes what was recorded, if it is among the equals; else the least name.
+
+    :param choices: (kind of choice, what for) to the name.
+    """
+
+    def __init__(self, choices: Mapping[tuple[str, str], str]) -> None:
+        self._choices = choices
+
+    def choose(self, what: str, about: str, equals: Sequence[str]) -> int:
+        """Return the index of the recorded name, or 0."""
+        name = self._choices.get((what, about))
+        return equals.index(name) if name is not None and name in equals else 0
+
+
+class Seeded:
+    """Takes one by a hash of a seed, of what is chosen and of the equals: the same on every machine."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+
+    def choose(self, what: str, about: str, equals: Sequence[str]) -> int:
+        """Return an index that depends on nothing but the seed and the question."""
+        told = "\0".join((str(self._seed), what, about, *equals))
+        digest = blake2b(told.encode(), digest_size=8).digest()
+        return int.from_bytes(digest, "big") % len(equals)

@@ -1,0 +1,174 @@
+"""What is the same for all tasks of a class, by node: computed once, then only where nodes changed.
+
+A class's columns follow the session's journal of touched nodes: before they are read, the rows that
+were touched since are computed again, in one call whatever their number.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .extension import BatchEntry, NodeOrderEntry, PredicateEntry
+from .reasons import PASS, StatusCode
+from .tables import Floats, Ints, Rows
+
+if TYPE_CHECKING:
+    from .session import Session
+
+_EPSILON = 0.1
+"""Quantities nearer than this are equal (``api/resource_info.go:minResource``)."""
+
+
+class ClassColumns:
+    """The columns of one class of tasks over all nodes.
+
+    :param task: any task of the class: plugins are asked about it.
+    """
+
+    def __init__(
+        self,
+        ssn: Session,
+        task: int,
+        predicates: list[PredicateEntry],
+        scores: list[NodeOrderEntry],
+    ) -> None:
+        self._ssn = ssn
+        self._task = task
+        self._predicates = predicates
+        self._scores = scores
+        self._seen = 0
+        count = len(ssn.nodes)
+        self._dims = _requested(ssn, task)
+        self._request = ssn.tasks.request[task][self._dims]
+        self._request_list = self._request.tolist()
+        self.fits_idle: NDArray[np.bool_] = np.zeros(count, dtype=np.bool_)
+        """Whether the request is at most what the node has idle."""
+        self.fits_future: NDArray[np.bool_] = np.zeros(count, dtype=np.bool_)
+        """Whether the request is at most idle + releasing − pipelined."""
+        self.insufficient: Ints = np.zeros(count, dtype=np.int32)
+        """Verdict about the resources: ``PASS`` where :attr:`fits_future`."""
+        self.filtered: Ints = np.zeros(count, dtype=np.int32)
+        """Verdict of the plugins' filters that depend on the class only."""
+        self.score: Floats = np.zeros(count)
+        """Sum of the plugins' scores that depend on the class only, in order of the plugins."""
+        self._unscored = True
+        self._unfiltered = True
+        self._all = np.arange(count)
+        self._fit(self._all)
+
+    def refresh(self) -> list[int]:
+        """Bring the columns up to date; return the rows that were computed again."""
+        touched = self._ssn.touched
+        if self._seen == len(touched):
+            return []
+        rows = sorted(set(touched[self._seen :]))
+        self._seen = len(touched)
+        self._update(rows)
+        return rows
+
+    def filter_all(self) -> Ints:
+        """Return the filters' verdicts over all nodes."""
+        if self._unfiltered:
+            self._unfiltered = False
+            self._filter(self._all)
+        return self.filtered
+
+    def score_all(self) -> Floats:
+        """Return the scores over all nodes."""
+        if self._unscored:
+            self._unscored = False
+            self._score(self._all)
+        return self.score
+
+    def _update(self, rows: list[int]) -> None:
+        array = np.array(rows)
+        if len(rows) == 1:
+            self._fit_one(rows[0])
+        else:
+            self._fit(array)
+        if not self._unfiltered:
+            self._filter(array)
+        if not self._unscored:
+            self._score(array)
+
+    def _fit(self, rows: Rows) -> None:
+        nodes, dims, request = self._ssn.nodes, self._dims, self._request
+        idle = nodes.idle[np.ix_(rows, dims)]
+        self.fits_idle[rows] = _at_most(request, idle).all(axis=1)
+        future = idle + nodes.releasing[np.ix_(rows, dims)] - nodes.pipelined[np.ix_(rows, dims)]
+        enough = _at_most(request, future)
+        fits = enough.all(axis=1)
+        self.fits_future[rows] = fits
+        self.insufficient[rows] = PASS
+        short = ~fits
+        if short.any():
+            names = np.array([self._verdict(dim) for dim in self._dims], dtype=np.int32)
+            self.insufficient[rows[short]] = names[np.argmin(enough[short], axis=1)]
+
+    def _fit_one(self, row: int) -> None:
+        """Do as :meth:`_fit` for one row, without the cost of calling NumPy for a few numbers."""
+        nodes = self._ssn.nodes
+        idle = nodes.idle[row].tolist()
+        releasing = nodes.releasing[row].tolist()
+        pipelined = nodes.pipelined[row].tolist()
+        fits_idle, verdict = True, PASS
+        for asked, dim in zip(self._request_list, self._dims, strict=True):
+            free = idle[dim]
+            if not (asked < free or abs(asked - free) < _EPSILON):
+                fits_idle = False
+            future = free + releasing[dim] - pipelined[dim]
+            if verdict == PASS and not (asked < future or abs(asked - future) < _EPSILON):
+                verdict = self._verdict(dim)
+        self.fits_idle[row] = fits_idle
+        self.fits_future[row] = verdict == PASS
+        self.insufficient[row] = verdict
+
+    def _verdict(self, dim: int) -> int:
+        name = self._ssn.dims[dim]
+        return self._ssn.reasons.intern(StatusCode.UNSCHEDULABLE, f"Insufficient {name}")
+
+    def _filter(self, rows: Rows) -> None:
+        self.filtered[rows] = apply_filters(self._predicates, self._task, rows)
+
+    def _score(self, rows: Rows) -> None:
+        total = np.zeros(len(rows))
+        for entry in self._scores:
+            total += entry.function(self._task, rows)
+        self.score[rows] = total
+
+
+def apply_filters(predicates: list[PredicateEntry], task: int, rows: Rows) -> Ints:
+    """Return the first verdict that is not ``PASS`` of some filters, by row."""
+    verdicts: Ints = np.zeros(len(rows), dtype=np.int32)
+    for entry in predicates:
+        answer = entry.function(task, rows)
+        if answer is not None:
+            verdicts = np.where(verdicts == PASS, answer, verdicts)
+    return verdicts
+
+
+def batch_score(batches: list[BatchEntry], task: int, rows: Rows) -> Floats:
+    """Return the sum of the plugins' scores over a list of candidates.
+
+    :raises ScoreError: a plugin could not score.
+    """
+    total = np.zeros(len(rows))
+    for entry in batches:
+        answer = entry.function(task, rows)
+        if answer is not None:
+            total += answer
+    return total
+
+
+def _requested(ssn: Session, task: int) -> list[int]:
+    """Return the dimensions that a task's request names; cpu and memory always."""
+    scalars = ssn.tasks.info[task].request.scalars or {}
+    return [0, 1, *(dim for dim, name in enumerate(ssn.dims) if dim > 1 and name in scalars)]
+
+
+def _at_most(request: Floats, room: Floats) -> NDArray[np.bool_]:
+    mask: NDArray[np.bool_] = (request < room) | (np.abs(request - room) < _EPSILON)
+    return mask

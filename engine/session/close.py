@@ -1,0 +1,187 @@
+"""The close of a session: phases and conditions of PodGroups, status of queues, conditions of pods.
+
+Source: ``framework/framework.go:CloseSession``, ``framework/session.go`` (``jobStatus``,
+``updateQueueStatus``), ``framework/job_updater.go``, ``cache/cache.go:RecordJobStatusEvent``.
+"""
+
+from __future__ import annotations
+
+from ..belief.resource import Resource
+from ..quantity import parse
+from .fit_errors import ALL_NODES_UNAVAILABLE
+from .outcome import PodCondition, PodGroupStatus, QueueStatus, SessionResult
+from .session import Condition, Session
+from .tables import ALLOCATED_STATUS, COMPLETED_STATUS, Status
+
+ROOT_QUEUE = "root"
+
+_HELD = tuple(ALLOCATED_STATUS | COMPLETED_STATUS)
+_UNDECIDED = (Status.ALLOCATED, Status.PENDING, Status.PIPELINED)
+
+
+def close(ssn: Session, result: SessionResult) -> None:
+    """Write all statuses of a session into its result."""
+    for job in range(len(ssn.jobs)):
+        result.pod_groups[ssn.jobs.keys[job]] = _pod_group_status(ssn, job)
+    for job in range(len(ssn.jobs)):
+        _pod_conditions(ssn, job, result)
+    result.queues = _queue_statuses(ssn)
+
+
+def conditions_of(ssn: Session, job: int) -> list[Condition]:
+    """Return a job's conditions as they now are; the list is this session's own."""
+    known = ssn.conditions.get(job)
+    if known is None:
+        given = ssn.jobs.info[job].pod_group.status.conditions
+        known = ssn.conditions[job] = [
+            Condition(each.type, each.status, each.reason, each.message) for each in given
+        ]
+    return known
+
+
+def update_condition(ssn: Session, job: int, condition: Condition) -> None:
+    """Put a condition in the place of the one of its type, or at the end.
+
+    Source: ``framework/session.go:UpdatePodGroupCondition``.
+    """
+    conditions = conditions_of(ssn, job)
+    for index, known in enumerate(conditions):
+        if known.type == condition.type:
+            conditions[index] = condition
+            return
+    conditions.append(condition)
+
+
+def _phase(ssn: Session, job: int, counts: list[int]) -> str:
+    """Return the PodGroup's phase. Source: ``framework/session.go:jobStatus``."""
+    unschedulable = job in ssn.conditions and any(
+        each.ours and each.type == "Unschedulable" and each.status == "True"
+        for each in ssn.conditions[job]
+    )
+    if counts[Status.RUNNING] and unschedulable:
+        return "Unknown"
+    held = sum(counts[status] for status in _HELD)
+    if held >= ssn.jobs.info[job].pod_group.spec.min_member:
+        completed = counts[Status.SUCCEEDED] + counts[Status.FAILED]
+        return "Completed" if completed == held else "Running"
+    return "Inqueue" if ssn.jobs.phase[job] == "Inqueue" else "Pending"
+
+
+def _pod_group_status(ssn: Session, job: int) -> PodGroupStatus:
+    counts = ssn.jobs.counts[job].tolist()
+    phase = _phase(ssn, job, counts)
+    ssn.jobs.phase[job] = phase
+    info = ssn.jobs.info[job]
+    old = info.pod_group.status
+    before = tuple(
+        Condition(each.type, each.status, each.reason, each.message) for each in old.conditions
+    )
+    now = tuple(ssn.conditions[job]) if job in ssn.conditions else before
+    numbers = (counts[Status.RUNNING], counts[Status.SUCCEEDED], counts[Status.FAILED])
+    changed = (
+        (phase, *numbers) != (old.phase, old.running, old.succeeded, old.failed)
+        or len(now) != len(before)
+        or any(_told(one) != _told(other) for one, other in zip(now, before, strict=True))
+    )
+    return PodGroupStatus(
+        uid=info.pod_group.metadata.uid,
+        phase=phase,
+        conditions=now,
+        running=numbers[0],
+        succeeded=numbers[1],
+        failed=numbers[2],
+        written=changed,
+        hypernode=ssn.jobs.hypernode.get(job),
+    )
+
+
+def _told(condition: Condition) -> tuple[str, str, str, str]:
+    return condition.type, condition.status, condition.reason, condition.message
+
+
+def _pod_conditions(ssn: Session, job: int, result: SessionResult) -> None:
+    """Say of each undecided pod why it is not bound, where that is news.
+
+    Source: ``cache/cache.go:RecordJobStatusEvent`` and ``taskUnschedulable``.
+    """
+    counts = ssn.jobs.counts[job]
+    if not any(counts[status] for status in _UNDECIDED):
+        return
+    base = ""
+    for status in _UNDECIDED:
+        for task in ssn.jobs.tasks_with(job, (status,)):
+            info = ssn.tasks.info[task]
+            if info.gated:
+                continue
+            reason, message, nominated = ssn.jobs.task_scheduling_reason(task)
+            if not message:
+                base = base or ssn.jobs.fit_error(job) or ALL_NODES_UNAVAILABLE
+                message = base
+            known = info.pod.status
+            told = next((c for c in known.conditions if c.type == "PodScheduled"), None)
+            news = told is None or (told.status, told.reason, told.message) != (
+                "False",
+                reason,
+                message,
+            )
+            renominated = bool(nominated) and nominated != known.nominated_node_name
+            if news or renominated:
+                result.pod_conditions[info.key] = PodCondition(
+                    reason, message, nominated if renominated else ""
+                )
+
+
+def _queue_statuses(ssn: Session) -> dict[str, QueueStatus]:
+    """Return every queue's status: what its tasks hold, and those of the queues below it."""
+    allocated = {name: Resource() for name in ssn.queues}
+    for job in range(len(ssn.jobs)):
+        tasks = ssn.jobs.tasks_with(job, ALLOCATED_STATUS)
+        if not tasks:
+            continue
+        held = ssn.jobs.sum_requests(tasks)
+        for name in _lineage(ssn, ssn.jobs.queue[job]):
+            allocated[name].add(held)
+    return {
+        name: _root_status(ssn, amount) if name == ROOT_QUEUE else _status(ssn, name, amount)
+        for name, amount in allocated.items()
+    }
+
+
+def _lineage(ssn: Session, queue: str) -> list[str]:
+    """Return a queue and those above it up to the root, if there is a root queue."""
+    names = [queue]
+    if ROOT_QUEUE not in ssn.queues:
+        return names
+    while True:
+        parent = ssn.queues[names[-1]].parent or ROOT_QUEUE
+        names.append(parent)
+        if parent == ROOT_QUEUE:
+            return names
+
+
+def _status(ssn: Session, name: str, amount: Resource) -> QueueStatus:
+    told = amount.resource_list()
+    changed = not _same(told, ssn.queues[name].queue.status.allocated)
+    return QueueStatus(allocated=told, deserved=None, guarantee=None, written=changed)
+
+
+def _root_status(ssn: Session, amount: Resource) -> QueueStatus:
+    """Return the root queue's: its spec gets the cluster's total and the sum of guarantees."""
+    told = amount.resource_list()
+    deserved, guarantee = ssn.total.resource_list(), ssn.total_guarantee.resource_list()
+    queue = ssn.queues[ROOT_QUEUE].queue
+    changed = not (
+        _same(deserved, queue.spec.deserved)
+        and _same(guarantee, queue.spec.guarantee.resource)
+        and _same(told, queue.status.allocated)
+    )
+    return QueueStatus(allocated=told, deserved=deserved, guarantee=guarantee, written=changed)
+
+
+def _same(one: dict[str, str], other: object) -> bool:
+    """Return whether two resource lists say the same amounts, however they are written."""
+    if not isinstance(other, dict) or one.keys() != other.keys():
+        return False
+    return all(
+        text == other[name] or parse(text) == parse(other[name]) for name, text in one.items()
+    )

@@ -1,0 +1,385 @@
+"""Extension points: what a plugin may register, and how the tiers' answers become one.
+
+Each point has its own rule of voting; they are those of ``framework/session_plugins.go``. A function
+counts if the plugin's enable flag for the point is on; plugins are asked tier by tier, in the order
+of the configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal, NamedTuple, Protocol
+
+from ..volcano.conf import PluginOption
+from .tables import Floats, Ints, Rows
+from .trace import NOTHING, PERMIT, Trace, Verdict
+
+Compare = Callable[[Any, Any], float]
+EvictableFn = Callable[[int, list[int]], tuple[list[int] | None, int]]
+PredicateFn = Callable[[int, Rows], Ints | None]
+NodeOrderFn = Callable[[int, Rows], Floats]
+BatchNodeOrderFn = Callable[[int, Rows], Floats | None]
+HyperNodeOrderFn = Callable[[int, dict[str, Rows]], dict[str, float]]
+EventFn = Callable[[int, int], str | None]
+Per = Literal["class", "task"]
+
+
+class ScoreError(Exception):
+    """A plugin could not score: no node is chosen. The message is what the scheduler logs."""
+
+
+class EventHandler(NamedTuple):
+    """What a plugin does when a task is placed on a node, and when it goes from there."""
+
+    allocate: EventFn | None
+    deallocate: EventFn | None
+
+
+class PredicateEntry(NamedTuple):
+    """A registered filter, and what its answer depends on."""
+
+    plugin: str
+    function: PredicateFn
+    per: Per
+
+
+class NodeOrderEntry(NamedTuple):
+    """A registered score of nodes, and what it depends on."""
+
+    plugin: str
+    function: NodeOrderFn
+    per: Per
+
+
+class BatchEntry(NamedTuple):
+    """A registered score over a list of candidates.
+
+    ``steady(task)`` tells whether the answer depends on nothing but the task's class and the list.
+    """
+
+    plugin: str
+    function: BatchNodeOrderFn
+    steady: Callable[[int], bool] | None
+
+
+class Named(Protocol):
+    """Whatever is asked about, as the trace names it."""
+
+    def task_name(self, task: int) -> str:
+        """Return ``ns/pod``."""
+        ...
+
+
+class Extensions:
+    """The functions that plugins registered in one session, and the tiers that ask them."""
+
+    def __init__(self, tiers: Sequence[Sequence[PluginOption]], trace: Trace) -> None:
+        self.tiers = tiers
+        self.trace = trace
+        self.event_handlers: list[EventHandler] = []
+        self._functions: dict[str, dict[str, Any]] = {}
+        self._resolved: dict[str, list[list[tuple[str, Any]]]] = {}
+
+    # Registration: Volcano's names without the Fn.
+
+    def add_job_order(self, name: str, fn: Callable[[int, int], float]) -> None:
+        """Register an order of jobs: negative if the left one comes first."""
+        self._add("JobOrder", name, fn)
+
+    def add_queue_order(self, name: str, fn: Callable[[str, str], float]) -> None:
+        """Register an order of queues."""
+        self._add("QueueOrder", name, fn)
+
+    def add_victim_queue_order(self, name: str, fn: Callable[[str, str, str], float]) -> None:
+        """Register an order of the queues of victims, given the preemptor's queue."""
+        self._add("VictimQueueOrder", name, fn)
+
+    def add_task_order(self, name: str, fn: Callable[[int, int], float]) -> None:
+        """Register an order of tasks."""
+        self._add("TaskOrder", name, fn)
+
+    def add_job_ready(self, name: str, fn: Callable[[int], bool]) -> None:
+        """Register whether a job has what it needs to be bound."""
+        self._add("JobReady", name, fn)
+
+    def add_job_pipelined(self, name: str, fn: Callable[[int], int]) -> None:
+        """Register a vote on whether a job would be ready when what is released is free."""
+        self._add("JobPipelined", name, fn)
+
+    def add_job_starving(self, name: str, fn: Callable[[int], bool]) -> None:
+        """Register whether a job may preempt or reclaim."""
+        self._add("JobStarving", name, fn)
+
+    def add_job_valid(self, name: str, fn: Callable[[int], Verdict | None]) -> None:
+        """Register whether a job is to be looked at."""
+        self._add("JobValid", name, fn)
+
+    def add_job_enqueueable(self, name: str, fn: Callable[[int], Verdict]) -> None:
+        """Register a vote on whether a job leaves Pending."""
+        self._add("JobEnqueueable", name, fn)
+
+    def add_job_enqueued(self, name: str, fn: Callable[[int], None]) -> None:
+        """Register what to do when a job was enqueued."""
+        self._add("JobEnqueued", name, fn)
+
+    def add_overused(self, name: str, fn: Callable[[str], Verdict]) -> None:
+        """Register whether a queue has what it deserves (permit: it is overused)."""
+        self._add("Overused", name, fn)
+
+    def add_allocatable(self, name: str, fn: Callable[[str, int], Verdict]) -> None:
+        """Register whether a queue may take a task."""
+        self._add("Allocatable", name, fn)
+
+    def add_preemptive(self, name: str, fn: Callable[[str, int], Verdict]) -> None:
+        """Register whether a queue may reclaim for a task."""
+        self._add("Preemptive", name, fn)
+
+    def add_preemptable(self, name: str, fn: EvictableFn) -> None:
+        """Register which candidates a task may preempt."""
+        self._add("Preemptable", name, fn)
+
+    def add_reclaimable(self, name: str, fn: EvictableFn) -> None:
+        """Register which candidates a task may reclaim."""
+        self._add("Reclaimable", name, fn)
+
+    def add_victim_tasks(self, name: str, fn: Callable[[list[int]], list[int]]) -> None:
+        """Register which tasks are to be evicted for their own sake; a plugin may add several."""
+        self._functions.setdefault("VictimTasks", {}).setdefault(name, []).append(fn)
+
+    def add_pre_predicate(self, name: str, fn: Callable[[int], str | None]) -> None:
+        """Register a check of a task before nodes are looked at: the error, or ``None``."""
+        self._add("PrePredicate", name, fn)
+
+    def add_predicate(self, name: str, fn: PredicateFn, *, per: Per = "task") -> None:
+        """Register a filter: verdict ids over node rows; ``None`` if all pass."""
+        self._add("Predicate", name, PredicateEntry(name, fn, per))
+
+    def add_node_order(self, name: str, fn: NodeOrderFn, *, per: Per = "task") -> None:
+        """Register a score over node rows."""
+        self._add("NodeOrder", name, NodeOrderEntry(name, fn, per))
+
+    def add_batch_node_order(
+        self,
+        name: str,
+        fn: BatchNodeOrderFn,
+        *,
+        steady: Callable[[int], bool] | None = None,
+    ) -> None:
+        """Register a score over a whole list of candidates; ``None`` adds nothing."""
+        self._add("BatchNodeOrder", name, BatchEntry(name, fn, steady))
+
+    def add_hyper_node_order(self, name: str, fn: HyperNodeOrderFn) -> None:
+        """Register a score of hypernodes for a job."""
+        self._add("HyperNodeOrder", name, fn)
+
+    def add_event_handler(
+        self, *, allocate: EventFn | None = None, deallocate: EventFn | None = None
+    ) -> None:
+        """Register what to do when a task is placed (also pipelined) and taken away (or evicted)."""
+        self.event_handlers.append(EventHandler(allocate, deallocate))
+
+    # Voting.
+
+    def functions(self, point: str) -> list[list[tuple[str, Any]]]:
+        """Return, by tier, the (plugin, function) pairs that answer at a point."""
+        known = self._resolved.get(point)
+        if known is None:
+            known = self._resolved[point] = list(self._resolve(point))
+        return known
+
+    def flat(self, point: str) -> list[tuple[str, Any]]:
+        """Return the (plugin, function) pairs of all tiers, in order."""
+        return [pair for tier in self.functions(point) for pair in tier]
+
+    def job_valid(self, job: int) -> Verdict | None:
+        """Return the first plugin's objection to a job, or ``None``."""
+        for _, fn in self.flat("JobValid"):
+            verdict: Verdict | None = fn(job)
+            if verdict is not None and verdict.vote != PERMIT:
+                return verdict
+        return None
+
+    def job_ready(self, job: int) -> bool:
+        """Return whether no plugin says that a job is not ready."""
+        return all(fn(job) for tier in self.functions("JobReady") for _, fn in tier)
+
+    def job_pipelined(self, job: int) -> bool:
+        """Return the vote of the first tier in which somebody permits; a rejection ends it."""
+        for tier in self.functions("JobPipelined"):
+            votes = 0
+            for _, fn in tier:
+                vote = fn(job)
+                if vote < 0:
+                    return False
+                votes += vote
+            if votes:
+                return True
+        return True
+
+    def job_starving(self, job: int) -> bool:
+        """Return the answer of the first tier that has an opinion: all of it must agree."""
+        for tier in self.functions("JobStarving"):
+            if tier:
+                return all(fn(job) for _, fn in tier)
+        return False
+
+    def job_enqueueable(self, job: int, about: str) -> bool:
+        """Return the vote of the first tier in which somebody permits; a rejection ends it."""
+        for tier in self.functions("JobEnqueueable"):
+            permitted = False
+            for plugin, fn in tier:
+                verdict: Verdict = fn(job)
+                if self.trace.on:
+                    self._note("JobEnqueueable", about, plugin, verdict)
+                if verdict.vote < 0:
+                    return False
+                permitted = permitted or verdict.vote > 0
+            if permitted:
+                return True
+        return True
+
+    def job_enqueued(self, job: int) -> None:
+        """Tell all plugins that a job was enqueued."""
+        for _, fn in self.flat("JobEnqueued"):
+            fn(job)
+
+    def overused(self, queue: str) -> bool:
+        """Return whether a plugin says that a queue has what it deserves."""
+        return any(
+            self._asked("Overused", queue, plugin, fn(queue)) > 0
+            for tier in self.functions("Overused")
+            for plugin, fn in tier
+        )
+
+    def allocatable(self, queue: str, task: int) -> bool:
+        """Return whether no plugin keeps a task out of a queue."""
+        return self._all("Allocatable", queue, task)
+
+    def preemptive(self, queue: str, task: int) -> bool:
+        """Return whether no plugin keeps a queue from reclaiming for a task."""
+        return self._all("Preemptive", queue, task)
+
+    def preemptable(self, preemptor: int, candidates: list[int]) -> list[int]:
+        """Return whom a task may preempt."""
+        return self._victims("Preemptable", preemptor, candidates)
+
+    def reclaimable(self, reclaimer: int, candidates: list[int]) -> list[int]:
+        """Return whom a task may reclaim."""
+        return self._victims("Reclaimable", reclaimer, candidates)
+
+    def victim_tasks(self, tasks: list[int]) -> list[int]:
+        """Return the tasks that the first tier with an answer wants evicted, in their order."""
+        for tier in self.functions("VictimTasks"):
+            found = {task for _, fns in tier for fn in fns for task in fn(tasks)}
+            if found:
+                return sorted(found)
+        return []
+
+    def pre_predicate(self, task: int) -> str | None:
+        """Return the first plugin's error about a task, or ``None``."""
+        for tier in self.functions("PrePredicate"):
+            for _, fn in tier:
+                error: str | None = fn(task)
+                if error is not None:
+                    return error
+        return None
+
+    def hyper_node_order(self, job: int, hypernodes: dict[str, Rows]) -> dict[str, float]:
+        """Return the plugins' scores of hypernodes, summed."""
+        total: dict[str, float] = {}
+        for _, fn in self.flat("HyperNodeOrder"):
+            for name, score in fn(job, hypernodes).items():
+                total[name] = total.get(name, 0.0) + score
+        return total
+
+    def task_name(self, task: int) -> str:
+        """Return how the trace names a task."""
+        return str(task)
+
+    def _all(self, point: str, queue: str, task: int) -> bool:
+        for tier in self.functions(point):
+            for plugin, fn in tier:
+                verdict: Verdict = fn(queue, task)
+                if self.trace.on:
+                    self._note(point, f"{queue} {self.task_name(task)}", plugin, verdict)
+                if verdict.vote <= 0:
+                    return False
+        return True
+
+    def _victims(self, point: str, preemptor: int, candidates: list[int]) -> list[int]:
+        """Intersect the plugins' choices tier by tier.
+
+        A tier that is left with nothing is passed over; a plugin after an empty intersection starts
+        anew with its own choice, as a nil slice in the original cannot be told from none.
+        """
+        victims: list[int] | None = None
+        for tier in self.functions(point):
+            for plugin, fn in tier:
+                chosen, vote = fn(preemptor, candidates)
+                if self.trace.on:
+                    self._note_victims(point, preemptor, plugin, chosen, vote)
+                if vote == 0:
+                    continue
+                if not chosen:
+                    victims = None
+                    break
+                if victims is None:
+                    victims = chosen
+                else:
+                    among = set(chosen)
+                    victims = [task for task in victims if task in among] or None
+            if victims is not None:
+                return victims
+        return []
+
+    def _add(self, point: str, name: str, fn: object) -> None:
+        self._functions.setdefault(point, {})[name] = fn
+
+    def _resolve(self, point: str) -> Iterator[list[tuple[str, Any]]]:
+        functions = self._functions.get(point, {})
+        for tier in self.tiers:
+            yield [
+                (option.name, functions[option.name])
+                for option in tier
+                if option.name in functions and _counts(option, point)
+            ]
+
+    def _asked(self, point: str, about: str, plugin: str, verdict: Verdict) -> int:
+        if self.trace.on:
+            self._note(point, about, plugin, verdict)
+        return verdict.vote
+
+    def _note(self, point: str, about: str, plugin: str, verdict: Verdict) -> None:
+        outcome = ("reject", "abstain", "permit")[verdict.vote + 1]
+        numbers = verdict.numbers
+        if verdict.message:
+            numbers = {"message": verdict.message, **numbers}
+        self.trace.add(point, about, by=plugin, outcome=outcome, numbers=numbers)
+
+    def _note_victims(
+        self, point: str, preemptor: int, plugin: str, chosen: list[int] | None, vote: int
+    ) -> None:
+        names = [self.task_name(task) for task in chosen or ()]
+        self.trace.add(
+            point,
+            self.task_name(preemptor),
+            by=plugin,
+            outcome="abstain" if vote == 0 else f"{len(names)} victims",
+            numbers={"victims": names} if names else NOTHING,
+        )
+
+
+_FLAG_OF = {
+    "PrePredicate": "Predicate",
+    "BatchNodeOrder": "NodeOrder",
+    "JobEnqueueable": "JobEnqueued",
+    "VictimTasks": "Victim",
+}
+"""Points that go by another point's enable flag."""
+
+_ALWAYS = frozenset({"JobValid", "VictimQueueOrder"})
+"""Points without an enable flag."""
+
+
+def _counts(option: PluginOption, point: str) -> bool:
+    return point in _ALWAYS or _FLAG_OF.get(point, point) in option.enabled

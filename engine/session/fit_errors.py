@@ -1,0 +1,71 @@
+"""Why no node takes a task: one verdict for each node, and the sentence made of them.
+
+Source: ``pkg/scheduler/api/unschedule_info.go`` (``FitErrors``).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .reasons import PASS, Reasons
+
+ALL_NODES_UNAVAILABLE = "all nodes are unavailable"
+
+
+class FitErrors:
+    """Verdicts of a task over all nodes of the session.
+
+    :param verdicts: int32 by node row; ``PASS`` where the node is not the reason.
+    """
+
+    def __init__(self, reasons: Reasons, verdicts: NDArray[np.int32]) -> None:
+        self.verdicts = verdicts
+        self._reasons = reasons
+        self._base = ""
+
+    @classmethod
+    def none(cls, reasons: Reasons, nodes: int) -> FitErrors:
+        """Return fit errors of which no node is part yet."""
+        return cls(reasons, np.zeros(nodes, dtype=np.int32))
+
+    def set_error(self, text: str) -> None:
+        """Put a common text in place of the number of nodes."""
+        self._base = text
+
+    def set_node_error(self, node: int, verdict: int) -> None:
+        """Say why one node does not take the task."""
+        self.verdicts[node] = verdict
+
+    def set_all(self, verdict: int) -> None:
+        """Say the same of every node."""
+        self.verdicts[:] = verdict
+
+    def unresolvable_nodes(self) -> NDArray[np.bool_]:
+        """Return, by node row, whether evicting pods there cannot help."""
+        table = np.array(
+            [self._reasons.unresolvable(verdict) for verdict in range(len(self._reasons))]
+        )
+        mask: NDArray[np.bool_] = table[self.verdicts]
+        return mask
+
+    def error(self) -> str:
+        """Return the sentence; the number of nodes in it is that of the first call."""
+        counts = np.bincount(self.verdicts)
+        failed = {int(v): int(counts[v]) for v in np.flatnonzero(counts) if v != PASS}
+        if not self._base:
+            self._base = f"0/{sum(failed.values())} nodes are unavailable"
+        if not failed:
+            return self._base
+        reasons: Counter[str] = Counter()
+        for verdict, nodes in failed.items():
+            for message in self._reasons.messages(verdict):
+                reasons[message] += nodes
+        return f"{self._base}: {', '.join(histogram(reasons))}."
+
+
+def histogram(counts: Counter[str]) -> list[str]:
+    """Return ``<count> <key>`` for each key, sorted as strings: "10 x" comes before "2 y"."""
+    return sorted(f"{count} {key}" for key, count in counts.items())

@@ -1,0 +1,85 @@
+"""Why a node does not take a task: statuses with codes, interned so that columns can hold them.
+
+Source: ``pkg/scheduler/api/types.go`` (``Status``, ``StatusSets``).
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+
+class StatusCode(IntEnum):
+    """Code of a status, as in kube-scheduler's framework."""
+
+    SUCCESS = 0
+    ERROR = 1
+    UNSCHEDULABLE = 2
+    UNSCHEDULABLE_AND_UNRESOLVABLE = 3
+    WAIT = 4
+    SKIP = 5
+
+
+class Status(NamedTuple):
+    """One reason of one filter."""
+
+    code: StatusCode
+    message: str
+
+
+PASS = 0
+"""Id of the verdict that has no status: the node takes the task."""
+
+_FINAL = frozenset(
+    {
+        StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE,
+        StatusCode.ERROR,
+        StatusCode.SKIP,
+        StatusCode.WAIT,
+    }
+)
+
+
+class Reasons:
+    """Gives every distinct list of statuses a small number, so that a column of them is int32."""
+
+    def __init__(self) -> None:
+        self._ids: dict[tuple[Status, ...], int] = {(): PASS}
+        self._statuses: list[tuple[Status, ...]] = [()]
+
+    def intern(self, code: StatusCode, *messages: str) -> int:
+        """Return the id of a verdict with one status of this code for each message."""
+        return self.intern_all(tuple(Status(code, message) for message in messages))
+
+    def intern_all(self, statuses: tuple[Status, ...]) -> int:
+        """Return the id of a verdict with these statuses."""
+        known = self._ids.get(statuses)
+        if known is None:
+            known = self._ids[statuses] = len(self._statuses)
+            self._statuses.append(statuses)
+        return known
+
+    def statuses(self, verdict: int) -> tuple[Status, ...]:
+        """Return the statuses of a verdict."""
+        return self._statuses[verdict]
+
+    def messages(self, verdict: int) -> tuple[str, ...]:
+        """Return the messages of a verdict."""
+        return tuple(status.message for status in self._statuses[verdict])
+
+    def unresolvable(self, verdict: int) -> bool:
+        """Return whether evicting pods from the node cannot help."""
+        return any(
+            status.code is StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE
+            for status in self._statuses[verdict]
+        )
+
+    def stops_preemption(self, verdict: int) -> bool:
+        """Return whether preempt and reclaim leave the node out: anything but plain Unschedulable.
+
+        Source: ``framework/session.go:PredicateForPreemptAction``.
+        """
+        return any(status.code in _FINAL for status in self._statuses[verdict])
+
+    def __len__(self) -> int:
+        return len(self._statuses)

@@ -1,0 +1,135 @@
+"""One scheduling session, from snapshot to result: the pure function that everything stands on.
+
+Source: ``pkg/scheduler/scheduler.go:runOnce``, ``framework/framework.go``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..belief.panic import Panic
+from .actions import ACTIONS
+from .chooser import Chooser
+from .close import close
+from .outcome import SessionResult
+from .plugins import BUILDERS
+from .session import CacheActions, Plugin, ProcessState, Session
+from .tables import NO_NODE, Status
+from .trace import Trace
+
+if TYPE_CHECKING:
+    from ..belief.snapshot import Snapshot
+    from ..volcano.behaviours import Behaviours
+    from ..volcano.conf import SchedulerConf
+
+
+@dataclass(frozen=True, slots=True)
+class SessionInput:
+    """All that a session depends on.
+
+    :param now: microseconds since 1970: what the session takes for the present.
+    :param process: what the process kept from the session before; it is changed.
+    :param cache: the cache's part in binding and evicting.
+    """
+
+    snapshot: Snapshot
+    conf: SchedulerConf
+    behaviours: Behaviours
+    now: int
+    process: ProcessState
+    cache: CacheActions
+    chooser: Chooser | None = None
+    trace: bool = False
+
+
+def run_session(given: SessionInput) -> SessionResult:
+    """Run one session; a crash that the release would have is part of the result."""
+    trace = Trace(on=given.trace)
+    result = SessionResult(process=given.process)
+    ssn = Session(
+        given.snapshot,
+        given.conf,
+        given.behaviours,
+        now=given.now,
+        process=given.process,
+        cache=given.cache,
+        trace=trace,
+        chooser=given.chooser,
+    )
+    try:
+        plugins = open_plugins(ssn)
+        before = list(ssn.jobs.phase)
+        run_actions(ssn)
+        result.enqueued = _enqueued(ssn, before)
+        close_plugins(ssn, plugins)
+        close(ssn, result)
+    except Panic as panic:
+        result.panic = panic
+    _collect(ssn, result)
+    return result
+
+
+def open_plugins(ssn: Session) -> dict[str, Plugin]:
+    """Open the plugins of all tiers in order; one that does not exist is reported and passed over."""
+    plugins: dict[str, Plugin] = {}
+    ssn.trace.action = "open"
+    for tier in ssn.conf.tiers:
+        for option in tier:
+            build = BUILDERS.get(option.name)
+            if build is None:
+                ssn.errors.append(f"Failed to get plugin {option.name}.")
+                continue
+            plugin = plugins[option.name] = build(option.arguments)
+            plugin.on_session_open(ssn)
+    return plugins
+
+
+def run_actions(ssn: Session) -> None:
+    """Run the configured actions in their order."""
+    for name in ssn.conf.actions:
+        action = ACTIONS.get(name)
+        if action is not None:
+            ssn.trace.action = name
+            action(ssn)
+
+
+def close_plugins(ssn: Session, plugins: dict[str, Plugin]) -> None:
+    """Let the plugins write what they have to."""
+    ssn.trace.action = "close"
+    for plugin in plugins.values():
+        plugin.on_session_close(ssn)
+
+
+def _enqueued(ssn: Session, before: list[str]) -> list[str]:
+    return [
+        ssn.jobs.keys[job]
+        for job, phase in enumerate(ssn.jobs.phase)
+        if phase == "Inqueue" and before[job] != phase
+    ]
+
+
+def _collect(ssn: Session, result: SessionResult) -> None:
+    names, info, nodes = ssn.jobs.keys, ssn.tasks.info, ssn.nodes.names
+    result.binds = [(info[task].key, nodes[node]) for task, node in ssn.binds]
+    result.evictions = [(info[task].key, reason) for task, reason in ssn.evictions]
+    result.pipelined = sorted(
+        (info[task].key, nodes[int(ssn.tasks.node[task])])
+        for job in range(len(ssn.jobs))
+        if ssn.jobs.counts[job, Status.PIPELINED]
+        for task in ssn.jobs.tasks_with(job, (Status.PIPELINED,))
+        if ssn.tasks.node[task] != NO_NODE
+    )
+    result.fit_errors = {
+        info[task].key: errors.error() for task, errors in ssn.jobs.fit_errors.items()
+    }
+    result.node_scores = {
+        info[task].key: {
+            nodes[row]: score for row, score in zip(rows.tolist(), scores.tolist(), strict=True)
+        }
+        for task, (rows, scores) in ssn.node_scores.items()
+    }
+    result.jobs = list(names)
+    result.events = [(names[job], reason, text) for job, reason, text in ssn.events]
+    result.errors = ssn.errors
+    result.trace = ssn.trace.steps

@@ -1,0 +1,375 @@
+"""A scheduling session: a snapshot, the plugins that were opened on it, and what it changed.
+
+Source: ``pkg/scheduler/framework/session.go`` and ``framework.go``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from ..belief.resource import Resource
+from .chooser import Chooser, LeastName
+from .extension import Extensions
+from .jobs import JobTable
+from .reasons import Reasons
+from .scoring import NodeSelection
+from .tables import IS_ALLOCATED, NO_JOB, NO_NODE, Status
+from .trace import Trace
+
+if TYPE_CHECKING:
+    from ..belief.snapshot import Snapshot
+    from ..volcano.behaviours import Behaviours
+    from ..volcano.conf import Arguments, SchedulerConf
+
+_SUBTRACTS_IDLE = frozenset(Status) - {Status.PIPELINED}
+
+
+class CacheActions(Protocol):
+    """What a session asks of the cache at once: it may refuse."""
+
+    def add_bind_task(self, key: str, uid: str, node: str) -> str | None:
+        """Bind a task; return the error, or ``None``.
+
+        Source: ``cache/cache.go:AddBindTask``.
+        """
+        ...
+
+    def evict(self, key: str, uid: str, reason: str) -> str | None:
+        """Evict a task; return the error, or ``None``.
+
+        Source: ``cache/cache.go:Evict``.
+        """
+        ...
+
+
+class Plugin(Protocol):
+    """A plugin of one session."""
+
+    name: str
+
+    def on_session_open(self, ssn: Session) -> None:
+        """Compute what is needed, and register functions."""
+        ...
+
+    def on_session_close(self, ssn: Session) -> None:
+        """Write what is to be written."""
+        ...
+
+
+@dataclass(slots=True)
+class ProcessState:
+    """What a scheduler process keeps from session to session outside its cache.
+
+    ``gauges`` are the exported metrics by queue; ``kept`` belongs to plugins and actions, by name.
+    """
+
+    gauges: dict[str, dict[str, float]] = field(default_factory=dict)
+    kept: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition of a PodGroup; ``ours`` says that this session wrote it (its transition id)."""
+
+    type: str
+    status: str
+    reason: str = ""
+    message: str = ""
+    ours: bool = False
+
+
+class Session(Extensions):
+    """The state of one session; plugins and actions work on it."""
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        conf: SchedulerConf,
+        behaviours: Behaviours,
+        *,
+        now: int,
+        process: ProcessState,
+        cache: CacheActions,
+        trace: Trace,
+        chooser: Chooser | None = None,
+    ) -> None:
+        super().__init__(conf.tiers, trace)
+        self.snapshot = snapshot
+        self.conf = conf
+        self.behaviours = behaviours
+        self.now = now
+        """Microseconds since 1970: the time that the session believes it is."""
+        self.process = process
+        self.cache = cache
+        self.chooser: Chooser = chooser or LeastName()
+        self.reasons = Reasons()
+        self.errors: list[str] = []
+        """What the scheduler would log at error level."""
+        self.events: list[tuple[int, str, str]] = []
+        """(job, reason, message) of events about PodGroups."""
+
+        self.dims = snapshot.dims
+        self.nodes = snapshot.nodes.copy()
+        self.tasks = snapshot.tasks.copy()
+        self.jobs = JobTable(snapshot.jobs, self.tasks, self.nodes)
+        self.queues = snapshot.queues
+        self.quotas = snapshot.quotas
+        self.objects = snapshot.objects
+        self.hypernodes = snapshot.hypernodes
+        self.total: Resource = snapshot.total()
+        """Sum of the nodes' allocatable."""
+        self.total_guarantee = Resource()
+        """Set by capacity; written to the root queue at the close."""
+        self.conditions: dict[int, list[Condition]] = {}
+        """Conditions of the jobs whose conditions this session changed."""
+        self.touched: list[int] = []
+        """Rows of the nodes whose account changed, in order; grows only."""
+        self.binds: list[tuple[int, int]] = []
+        self.evictions: list[tuple[int, str]] = []
+        self._selection: NodeSelection | None = None
+        self.node_scores: dict[int, tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]] = {}
+        """(rows, scores) of the last scoring of each task, while tracing."""
+
+    @property
+    def selection(self) -> NodeSelection:
+        """Return the filters and scores of nodes; to be asked for when all plugins are open."""
+        if self._selection is None:
+            self._selection = NodeSelection(self)
+        return self._selection
+
+    @property
+    def gauges(self) -> dict[str, dict[str, float]]:
+        """Return the exported metrics by queue."""
+        return self.process.gauges
+
+    def action_arguments(self, action: str) -> Arguments:
+        """Return the arguments that the configuration gives an action."""
+        return self.conf.action_arguments(action)
+
+    def record_event(self, job: int, reason: str, message: str) -> None:
+        """Say something about a PodGroup."""
+        self.events.append((job, reason, message))
+        self.trace.add("event", self.jobs.keys[job], outcome=reason, numbers={"message": message})
+
+    def task_name(self, task: int) -> str:
+        """Return ``ns/pod``."""
+        return self.tasks.info[task].key
+
+    # Orders, with the fallbacks of session_plugins.go.
+
+    def job_order(self, left: int, right: int) -> bool:
+        """Return whether the left job comes first."""
+        for tier in self.functions("JobOrder"):
+            for _, fn in tier:
+                order = fn(left, right)
+                if order:
+                    return bool(order < 0)
+        created = self.jobs.created
+        if created[left] == created[right]:
+            return left < right  # rows are in order of ns/name, the job's UID
+        return bool(created[left] < created[right])
+
+    def queue_order(self, left: str, right: str) -> bool:
+        """Return whether the left queue comes first."""
+        for tier in self.functions("QueueOrder"):
+            for _, fn in tier:
+                order = fn(left, right)
+                if order:
+                    return bool(order < 0)
+        one, other = self.queues[left].created, self.queues[right].created
+        return left < right if one == other else one < other
+
+    def victim_queue_order(self, left: str, right: str, preemptor: str) -> bool:
+        """Return whether the left queue's victims come first."""
+        for tier in self.functions("VictimQueueOrder"):
+            for _, fn in tier:
+                order = fn(left, right, preemptor)
+                if order:
+                    return bool(order < 0)
+        return not self.queue_order(left, right)
+
+    def task_order(self, left: int, right: int) -> bool:
+        """Return whether the left task comes first.
+
+        Without an opinion of a plugin: the number at the end of the pod's name, then the time of
+        creation, then the UID (``pkg/controllers/job/helpers:CompareTask``).
+        """
+        for tier in self.functions("TaskOrder"):
+            for _, fn in tier:
+                order = fn(left, right)
+                if order:
+                    return bool(order < 0)
+        one, other = self.tasks.info[left], self.tasks.info[right]
+        if one.index is not None and other.index is not None and one.index != other.index:
+            return one.index < other.index
+        if one.created == other.created:
+            return one.uid < other.uid
+        return one.created < other.created
+
+    # What happens to tasks.
+
+    def set_status(self, task: int, status: int) -> None:
+        """Move a task to another status within its job."""
+        job = self.tasks.job[task]
+        if job == NO_JOB:
+            return
+        counts = self.jobs.counts
+        counts[job, self.tasks.status[task]] -= 1
+        counts[job, status] += 1
+        self.tasks.status[task] = status
+
+    def place(self, task: int, node: int) -> str | None:
+        """Put a task with its present status on a node's account; return the error, or ``None``.
+
+        Source: ``api/node_info.go:AddTask``.
+        """
+        key = self.tasks.info[task].key
+        on_node = self.nodes.own_tasks(node)
+        if key in on_node:
+            return f"task <{key}> already on node <{self.nodes.names[node]}>"
+        status = int(self.tasks.status[task])
+        if status == Status.BINDING and not self._fits_idle(task, node):
+            return f"node <{self.nodes.names[node]}> has not enough idle for task <{key}>"
+        self._account(task, node, status, 1.0)
+        on_node[key] = (task, status)
+        self.tasks.node[task] = node
+        return None
+
+    def unplace(self, task: int, node: int) -> None:
+        """Take a task off a node's account, by what the node noted of it.
+
+        Source: ``api/node_info.go:RemoveTask``.
+        """
+        noted = self.nodes.own_tasks(node).pop(self.tasks.info[task].key, None)
+        if noted is not None:
+            self._account(noted[0], node, noted[1], -1.0)
+
+    def replace(self, task: int, node: int) -> str | None:
+        """Note a task's new status on its node.
+
+        Source: ``api/node_info.go:UpdateTask``.
+        """
+        self.unplace(task, node)
+        return self.place(task, node)
+
+    def tell_allocated(self, task: int, node: int) -> list[str]:
+        """Tell the plugins that a task was placed; return their errors."""
+        return [
+            error
+            for handler in self.event_handlers
+            if handler.allocate is not None and (error := handler.allocate(task, node))
+        ]
+
+    def tell_deallocated(self, task: int, node: int) -> None:
+        """Tell the plugins that a task was taken away."""
+        for handler in self.event_handlers:
+            if handler.deallocate is not None:
+                handler.deallocate(task, node)
+
+    def dispatch(self, task: int) -> str | None:
+        """Ask the cache to bind an allocated task; return the error, or ``None``.
+
+        Source: ``framework/session.go:dispatch``.
+        """
+        info, node = self.tasks.info[task], int(self.tasks.node[task])
+        error = self.cache.add_bind_task(info.key, info.uid, self.nodes.names[node])
+        if error is not None:
+            return error
+        self.binds.append((task, node))
+        self.set_status(task, Status.BINDING)
+        self.trace.add("bind", info.key, outcome=self.nodes.names[node])
+        return None
+
+    def allocate(self, task: int, node: int) -> str | None:
+        """Place a task at once, and bind all allocated tasks of its job if that is ready.
+
+        Nothing is rolled back on an error. Source: ``framework/session.go:Allocate``.
+        """
+        self.set_status(task, Status.ALLOCATED)
+        self.tasks.node[task] = node
+        error = self.place(task, node)
+        if error is not None:
+            self.errors.append(f"Failed to add task <{self.task_name(task)}> to node: {error}")
+            return error
+        self.tell_allocated(task, node)
+        job = int(self.tasks.job[task])
+        if self.job_ready(job):
+            for ready in self.jobs.tasks_with(job, (Status.ALLOCATED,)):
+                error = self.dispatch(ready)
+                if error is not None:
+                    self.errors.append(
+                        f"Failed to dispatch task <{self.task_name(ready)}>: {error}"
+                    )
+                    return error
+        return None
+
+    def pipeline(self, task: int, node: int) -> str | None:
+        """Pipeline a task at once. Source: ``framework/session.go:Pipeline``."""
+        self.set_status(task, Status.PIPELINED)
+        self.tasks.node[task] = node
+        error = self.place(task, node)
+        if error is None:
+            self.tell_allocated(task, node)
+        return error
+
+    def evict(self, task: int, reason: str) -> str | None:
+        """Evict a task at once. Source: ``framework/session.go:Evict``."""
+        error = self.evict_in_cache(task, reason)
+        if error is not None:
+            return error
+        self.set_status(task, Status.RELEASING)
+        node = int(self.tasks.node[task])
+        if node != NO_NODE:
+            self.replace(task, node)
+        self.tell_deallocated(task, node)
+        return None
+
+    def evict_in_cache(self, task: int, reason: str) -> str | None:
+        """Ask the cache to evict a task; return the error, or ``None``."""
+        info = self.tasks.info[task]
+        error = self.cache.evict(info.key, info.uid, reason)
+        if error is None:
+            self.evictions.append((task, reason))
+            self.trace.add("evict", info.key, outcome=reason)
+        return error
+
+    def _fits_idle(self, task: int, node: int) -> bool:
+        return fits(self.tasks.request[task], self.nodes.idle[node])
+
+    def _account(self, task: int, node: int, status: int, sign: float) -> None:
+        nodes, request = self.nodes, self.tasks.request[task]
+        if sign < 0:
+            request = -request
+        if status == Status.PIPELINED:
+            nodes.pipelined[node] += request
+        else:
+            if nodes.no_scalars[node]:
+                nodes.idle[node, :2] -= request[:2]
+            else:
+                nodes.idle[node] -= request
+            nodes.used[node] += request
+            if status == Status.RELEASING:
+                nodes.releasing[node] += request
+        self.touched.append(node)
+
+
+def fits(request: np.ndarray[Any, Any], room: np.ndarray[Any, Any]) -> bool:
+    """Return whether every part of a request is at most the room, or within 0.1 of it.
+
+    Source: ``api/resource_info.go:LessEqual`` with missing dimensions as zero.
+    """
+    return bool(np.all((request < room) | (np.abs(request - room) < 0.1)))
+
+
+def allocated_mask(session: Session) -> np.ndarray[Any, Any]:
+    """Return, by task row, whether the task held resources when the session was opened."""
+    mask: np.ndarray[Any, Any] = IS_ALLOCATED[session.snapshot.tasks.status]
+    return mask
+
+
+Execute = Callable[[Session], None]
+"""An action: it works on the session and returns nothing."""

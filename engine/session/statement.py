@@ -1,0 +1,180 @@
+"""A statement: operations that are committed together, or taken back as if nothing had happened.
+
+Source: ``pkg/scheduler/framework/statement.go``.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+from .session import Session
+from .tables import NO_NODE, Status
+
+
+class Kind(Enum):
+    """Kind of an operation."""
+
+    EVICT = "evict"
+    PIPELINE = "pipeline"
+    ALLOCATE = "allocate"
+
+
+class Operation(NamedTuple):
+    """Something done to a task; the node is where it was placed."""
+
+    kind: Kind
+    task: int
+    node: int
+    reason: str = ""
+
+
+class Statement:
+    """Operations of one job, in order."""
+
+    def __init__(self, ssn: Session) -> None:
+        self._ssn = ssn
+        self.operations: list[Operation] = []
+
+    def evict(self, task: int, reason: str) -> str | None:
+        """Mark a task as releasing; return the error, or ``None``."""
+        ssn = self._ssn
+        ssn.set_status(task, Status.RELEASING)
+        node = int(ssn.tasks.node[task])
+        if node != NO_NODE:
+            error = ssn.replace(task, node)
+            if error is not None:
+                ssn.errors.append(f"Failed to update task <{ssn.task_name(task)}>: {error}")
+                return error
+        ssn.tell_deallocated(task, node)
+        self.operations.append(Operation(Kind.EVICT, task, node, reason))
+        return None
+
+    def pipeline(self, task: int, node: int, *, evicted: bool = False) -> str | None:
+        """Promise a task what a node will have free.
+
+        On an error, which is returned, nothing is recorded and nothing rolled back: that is for the
+        caller (:meth:`un_pipeline`).
+        """
+        ssn = self._ssn
+        errors = self._put(task, node, Status.PIPELINED)
+        if evicted:
+            ssn.tasks.eviction_occurred.add(task)
+        else:
+            ssn.tasks.eviction_occurred.discard(task)
+        errors += ssn.tell_allocated(task, node)
+        if errors:
+            return self._failed("pipeline", task, node, errors)
+        self.operations.append(Operation(Kind.PIPELINE, task, node))
+        if ssn.trace.on:
+            ssn.trace.add("pipeline", ssn.task_name(task), outcome=ssn.nodes.names[node])
+        return None
+
+    def allocate(self, task: int, node: int) -> str | None:
+        """Give a task what a node has idle; as for :meth:`pipeline` on an error."""
+        ssn = self._ssn
+        errors = self._put(task, node, Status.ALLOCATED)
+        errors += ssn.tell_allocated(task, node)
+        if errors:
+            return self._failed("allocate", task, node, errors)
+        self.operations.append(Operation(Kind.ALLOCATE, task, node))
+        if ssn.trace.on:
+            ssn.trace.add("allocate", ssn.task_name(task), outcome=ssn.nodes.names[node])
+        return None
+
+    def un_pipeline(self, task: int) -> None:
+        """Take a promise back."""
+        self._take(task)
+
+    def un_allocate(self, task: int) -> None:
+        """Take an allocation back."""
+        self._take(task)
+
+    def commit(self) -> None:
+        """Carry the operations out: evict and bind through the cache."""
+        ssn = self._ssn
+        for operation in self.operations:
+            task = operation.task
+            ssn.tasks.last_transaction.pop(task, None)
+            if operation.kind is Kind.EVICT:
+                error = ssn.evict_in_cache(task, operation.reason)
+                if error is not None:
+                    self._un_evict(task)
+                    ssn.errors.append(f"Failed to evict task: {error}")
+            elif operation.kind is Kind.ALLOCATE:
+                error = ssn.dispatch(task)
+                if error is not None:
+                    self.un_allocate(task)
+                    ssn.errors.append(f"Failed to allocate task <{ssn.task_name(task)}>: {error}.")
+
+    def discard(self) -> None:
+        """Take all operations back, the last one first; tasks remember what was planned."""
+        ssn = self._ssn
+        for operation in reversed(self.operations):
+            task = operation.task
+            ssn.tasks.last_transaction[task] = (
+                int(ssn.tasks.status[task]),
+                int(ssn.tasks.node[task]),
+                task in ssn.tasks.eviction_occurred,
+            )
+            if operation.kind is Kind.EVICT:
+                self._un_evict(task)
+            else:
+                self._take(task)
+        if self.operations and ssn.trace.on:
+            ssn.trace.add("discard", "", outcome=f"{len(self.operations)} operations")
+
+    def save_operations(self) -> list[Operation]:
+        """Return the operations, to be done again by :meth:`recover_operations`."""
+        return list(self.operations)
+
+    def recover_operations(self, operations: list[Operation]) -> str | None:
+        """Do saved operations again; stop at the first error and return it."""
+        for operation in operations:
+            if operation.kind is Kind.EVICT:
+                error = self.evict(operation.task, operation.reason)
+            elif operation.kind is Kind.PIPELINE:
+                error = self.pipeline(operation.task, operation.node)
+            else:
+                error = self.allocate(operation.task, operation.node)
+            if error is not None:
+                return error
+        return None
+
+    def _put(self, task: int, node: int, status: Status) -> list[str]:
+        ssn = self._ssn
+        ssn.set_status(task, status)
+        ssn.tasks.node[task] = node
+        error = ssn.place(task, node)
+        return [] if error is None else [error]
+
+    def _take(self, task: int) -> None:
+        ssn = self._ssn
+        ssn.set_status(task, Status.PENDING)
+        node = int(ssn.tasks.node[task])
+        if node != NO_NODE:
+            ssn.unplace(task, node)
+        ssn.tell_deallocated(task, node)
+        ssn.tasks.node[task] = NO_NODE
+        ssn.tasks.job_hypernode.pop(task, None)
+
+    def _un_evict(self, task: int) -> None:
+        """Bring an evicted task back; it is Running then, whatever it was before."""
+        ssn = self._ssn
+        ssn.set_status(task, Status.RUNNING)
+        node = int(ssn.tasks.node[task])
+        if node != NO_NODE:
+            error = ssn.replace(task, node)
+            if error is not None:
+                ssn.errors.append(f"Failed to update task <{ssn.task_name(task)}>: {error}")
+                return
+        ssn.tell_allocated(task, node)
+
+    def _failed(self, what: str, task: int, node: int, errors: list[str]) -> str:
+        ssn = self._ssn
+        text = (
+            f"Task {ssn.task_name(task)} {what} to node {ssn.nodes.names[node]} failed:"
+            f" {'; '.join(errors)}"
+        )
+        ssn.errors.append(text)
+        return text

@@ -1,0 +1,65 @@
+"""What a session did and why, step by step; it may be switched off, and then costs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+PERMIT = 1
+ABSTAIN = 0
+REJECT = -1
+
+NOTHING: Mapping[str, object] = MappingProxyType({})
+
+
+class Verdict(NamedTuple):
+    """A plugin's vote, with what it compared."""
+
+    vote: int
+    message: str = ""
+    numbers: Mapping[str, object] = NOTHING
+
+
+PERMITTED = Verdict(PERMIT)
+ABSTAINED = Verdict(ABSTAIN)
+REJECTED = Verdict(REJECT)
+
+
+class Step(NamedTuple):
+    """One thing that happened in a session.
+
+    ``about`` names the object: a queue, ``ns/podgroup`` or ``ns/pod``; ``what`` is the extension
+    point or operation; ``by`` the plugin or action; ``numbers`` are plain values (numbers, texts,
+    and lists or maps of them).
+    """
+
+    action: str
+    what: str
+    about: str
+    by: str
+    outcome: str
+    numbers: Mapping[str, object]
+
+
+class Trace:
+    """Collects steps while it is on."""
+
+    def __init__(self, *, on: bool = True) -> None:
+        self.on = on
+        self.steps: list[Step] = []
+        self.action = ""
+        """The action that runs: steps are filed under it."""
+
+    def add(
+        self,
+        what: str,
+        about: str,
+        *,
+        by: str = "",
+        outcome: str = "",
+        numbers: Mapping[str, object] = NOTHING,
+    ) -> None:
+        """Add a step, if the trace is on."""
+        if self.on:
+            self.steps.append(Step(self.action, what, about, by, outcome, numbers))

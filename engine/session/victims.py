@@ -1,0 +1,102 @@
+"""Victims: who may be evicted on a node, whether it would help, and who goes first.
+
+Source: ``framework/session_plugins.go:BuildVictimsPriorityQueue``,
+``util/scheduler_helper.go:ValidateVictims``, ``framework/session.go:
+GetUnschedulableAndUnresolvableNodesForTask``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .priority_queue import PriorityQueue
+from .session import Session, fits
+from .tables import Rows
+
+
+def resolvable_nodes(ssn: Session, task: int) -> Rows:
+    """Return the nodes where evicting could help a task, as far as this session has found out."""
+    rows = ssn.selection.all_rows
+    errors = ssn.jobs.fit_errors.get(task)
+    return rows if errors is None else rows[~errors.unresolvable_nodes()]
+
+
+def candidates_on(ssn: Session, node: int, wanted: Callable[[int, int], bool]) -> list[int]:
+    """Return the tasks of a node that are wanted, in order of name.
+
+    :param wanted: asked with the task and the status that the node noted of it.
+    """
+    placed = ssn.nodes.tasks(node)
+    return [placed[key][0] for key in sorted(placed) if wanted(*placed[key])]
+
+
+def nodes_with_enough(ssn: Session, task: int, rows: Rows) -> Rows:
+    """Leave out nodes on which not even evicting everybody would give a task its room.
+
+    It only saves asking: :func:`would_help` is false there, whoever the victims are.
+    """
+    nodes, request = ssn.nodes, ssn.tasks.request[task]
+    room = nodes.future_idle(rows) + nodes.used[rows]
+    enough = ((request < room) | (np.abs(request - room) < 0.1)).all(axis=1)
+    return rows[enough]
+
+
+def would_help(ssn: Session, task: int, node: int, victims: list[int]) -> bool:
+    """Return whether a task fits a node when victims are gone; none may be needed."""
+    room = ssn.nodes.future_idle(node)
+    for victim in victims:
+        room = room + ssn.tasks.request[victim]
+    return fits(ssn.tasks.request[task], room)
+
+
+def victims_queue(ssn: Session, victims: list[int], preemptor: int) -> PriorityQueue[int]:
+    """Return the victims with the least important first."""
+    job_of, queue_of = ssn.tasks.job, ssn.jobs.queue
+    own_queue = queue_of[int(job_of[preemptor])]
+
+    def less(left: int, right: int) -> bool:
+        one, other = int(job_of[left]), int(job_of[right])
+        if one == other:
+            return not ssn.task_order(left, right)
+        if queue_of[one] != queue_of[other]:
+            return ssn.victim_queue_order(queue_of[one], queue_of[other], own_queue)
+        return not ssn.job_order(one, other)
+
+    queue: PriorityQueue[int] = PriorityQueue(less)
+    for victim in victims:
+        queue.push(victim)
+    return queue
+
+
+def starving_jobs(
+    ssn: Session,
+) -> tuple[list[str], dict[str, PriorityQueue[int]], dict[int, PriorityQueue[int]]]:
+    """Return the queues with jobs, and by queue the starving jobs, with their pending tasks."""
+    queues: dict[str, None] = {}
+    jobs_of: dict[str, PriorityQueue[int]] = {}
+    tasks_of: dict[int, PriorityQueue[int]] = {}
+    for job in range(len(ssn.jobs)):
+        queue = ssn.jobs.queue[job]
+        if ssn.jobs.is_pending(job) or ssn.job_valid(job) is not None or queue not in ssn.queues:
+            continue
+        queues[queue] = None
+        if ssn.job_starving(job):
+            jobs_of.setdefault(queue, PriorityQueue(ssn.job_order)).push(job)
+            tasks_of[job] = pending_queue(ssn, job)
+    return list(queues), jobs_of, tasks_of
+
+
+def pending_queue(ssn: Session, job: int) -> PriorityQueue[int]:
+    """Return a job's pending tasks without gates, in order; those without request too."""
+    queue: PriorityQueue[int] = PriorityQueue(ssn.task_order)
+    for task in ssn.jobs.pending_tasks(job):
+        if not ssn.tasks.info[task].gated:
+            queue.push(task)
+    return queue
+
+
+def never_preempts(ssn: Session, task: int) -> bool:
+    """Return whether a pod's policy forbids that others go for it."""
+    return ssn.tasks.info[task].pod.spec.preemption_policy == "Never"
