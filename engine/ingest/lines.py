@@ -14,13 +14,14 @@ _PIECE = 2**20
 
 
 def numbered_lines(
-    stream: BinaryIO, context: Context, *, limit: int = MAX_LINE
+    stream: BinaryIO, context: Context, *, limit: int = MAX_LINE, after: int = 0
 ) -> Iterator[tuple[int, bytes]]:
     """Yield (1-based number, line with its newline if it has one); blank lines are left out.
 
+    :param after: how many lines have been read already.
     :raises EventMalformed: a line is longer than ``limit`` (through ``context.reject``).
     """
-    number = 0
+    number = after
     while line := stream.readline(limit + 1):
         number += 1
         if len(line) > limit and line[-1:] != b"\n":

@@ -72,14 +72,25 @@ def _without_managed_fields(text: bytes) -> tuple[bytes, int | None]:
         if not end:
             break
         try:
-            entries = _WRITTEN(text[start:end])
+            written_at = newest_written(text[start:end])
         except msgspec.ValidationError:
             return text, None
         except (msgspec.DecodeError, RecursionError):
             continue
-        newest = max([entry.time for entry in entries], default="")
-        return text[:start] + _CUT + text[end:], _parsed(newest)
+        return text[:start] + _CUT + text[end:], written_at
     return text, None
+
+
+def newest_written(managed_fields: bytes | msgspec.Raw) -> int | None:
+    """Return the newest time in the text of ``managedFields``, microseconds, or None.
+
+    :raises msgspec.ValidationError: it is no list of objects whose times are texts.
+    :raises msgspec.DecodeError: it is no JSON. :raises RecursionError: it is nested too deep.
+    """
+    newest = ""
+    for entry in _WRITTEN(managed_fields):
+        newest = max(newest, entry.time)
+    return _parsed(newest)
 
 
 def version_event(

@@ -24,6 +24,7 @@ from .json_text import MAX_DOCUMENT, fault_of, json_documents, repeated_key
 from .lines import numbered_lines
 from .lists import EXCERPTS, excerpt_in, excerpt_refused, list_event, scope
 from .objects import decode_slim, version_event
+from .usual_lines import UsualLines
 
 _TYPES = rb'"(?:ADDED|MODIFIED|DELETED|BOOKMARK|ERROR)"'
 _BEGIN = re.compile(
@@ -61,9 +62,13 @@ class WatchStream:
             for line, text in json_documents(stream, context, head=first, cut_is_normal=True):
                 yield from reader.read(line, bytes(text), may_be_cut=False)
             return
-        rest = ((line + 1, text) for line, text in numbered_lines(stream, context))
-        for line, text in chain([(1, first)], rest):
-            yield from reader.read(line, text, may_be_cut=text[-1:] != b"\n")
+        usual = UsualLines(context, reader.verb)
+        for line, text in chain([(1, first)], numbered_lines(stream, context, after=1)):
+            event = usual.read(text, line)
+            if event is not None:
+                yield event
+            else:
+                yield from reader.read(line, text, may_be_cut=text[-1:] != b"\n")
 
 
 def _is_whole(text: bytes) -> bool:
@@ -145,8 +150,10 @@ class _Reader:
             not self._says_it_once(text, event, 2 if cut else 0, line)
         ):
             return ()
-        if self._follow(kind, event):
-            event = msgspec.structs.replace(event, kind=f"{event.kind.partition('.')[0]}.observed")
+        verb = self.verb(kind, event.reference, event.revision or 0)
+        if verb != _VERBS[kind]:
+            noun = event.kind.partition(".")[0]
+            event = msgspec.structs.replace(event, kind=f"{noun}.{verb}")
         if event.reference.kind == "ConfigMap":
             return [event, *extra_events(document, event)]
         return (event,)
@@ -157,9 +164,8 @@ class _Reader:
             self._context.reject(f"the key {key[:60]!r} occurs twice in one object", line=line)
         return key is None
 
-    def _follow(self, kind: str, event: Event) -> bool:
-        """Keep track of the list being told; say whether the event belongs to one."""
-        reference, revision = event.reference, event.revision or 0
+    def verb(self, kind: str, reference: Reference, revision: int) -> str:
+        """Keep track of the list being told; return the verb of a version that was watched."""
         self._last = reference
         self._namespaces[reference.namespace] = None
         if kind == "ADDED":
@@ -175,7 +181,7 @@ class _Reader:
             else:
                 self._listed[reference.uid] = reference.namespace
         self._highest = max(self._highest, revision)
-        return kind == "ADDED" and self._initial
+        return "observed" if kind == "ADDED" and self._initial else _VERBS[kind]
 
     def _bookmark(self, document: dict[str, Any], line: int) -> Iterator[Event]:
         found = document.get("metadata")

@@ -1,0 +1,151 @@
+"""Watch lines as API servers write them, read without building the object that is in them.
+
+Only the outer parts of such a line are decoded; of the others the canonical form is mostly known
+already (:mod:`.fragments`). A line that differs in the least is left to the plain way, which also
+finds the words for what is wrong with it.
+
+That nothing is lost is seen by the lengths. The fields that are decoded are texts and whole
+numbers, and what is encoded again of them is never longer than it was; so if the payload is as long
+as the line without its wrapper and ``managedFields``, no field was passed over or repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from ..events import Event, Reference, canonical_json
+from ..events.kinds import NOUNS
+from .formats import Context
+from .fragments import NOTHING, Fragments
+from .objects import newest_written
+
+_WRAPPER = len('{"type":"","object":}')
+_MANAGED = len('"managedFields":,')
+
+_DIGITS = 18
+"""More than any cluster's revision has, and less than 2^63 has."""
+
+_PATIENCE = 32
+"""Lines that may be unusual before it is no longer tried; a stream is of one kind and writer."""
+
+_TYPES = frozenset({"ADDED", "MODIFIED", "DELETED"})
+_FAULTS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+
+class _Owner(msgspec.Struct, omit_defaults=True, gc=False, rename="camel"):
+    """Source: k8s.io/apimachinery/pkg/apis/meta/v1/types.go OwnerReference."""
+
+    api_version: str
+    kind: str
+    name: str
+    uid: str
+    controller: bool | None = None
+    block_owner_deletion: bool | None = None
+
+
+class _Metadata(msgspec.Struct, omit_defaults=True, gc=False, rename="camel"):
+    """Source: k8s.io/apimachinery/pkg/apis/meta/v1/types.go ObjectMeta."""
+
+    name: str
+    uid: str
+    resource_version: str
+    namespace: str = ""
+    generate_name: str = ""
+    generation: int | None = None
+    creation_timestamp: str = ""
+    deletion_timestamp: str = ""
+    deletion_grace_period_seconds: int | None = None
+    labels: msgspec.Raw = NOTHING
+    annotations: msgspec.Raw = NOTHING
+    owner_references: list[_Owner] = []
+    finalizers: list[str] = []
+    managed_fields: msgspec.Raw = NOTHING
+
+
+class _Object(msgspec.Struct, omit_defaults=True, gc=False, rename="camel"):
+    kind: str
+    api_version: str
+    metadata: _Metadata
+    spec: msgspec.Raw = NOTHING
+    status: msgspec.Raw = NOTHING
+
+
+class _Line(msgspec.Struct, gc=False):
+    type: str
+    object: _Object
+
+
+_DECODE = msgspec.json.Decoder(_Line).decode
+
+
+class UsualLines:
+    """Reads the usual lines of one watch stream.
+
+    :param verb_of: told the type of a watch event, its object and its revision, says the verb of
+        the version; asked about each line that is read, in order.
+    """
+
+    def __init__(self, context: Context, verb_of: Callable[[str, Reference, int], str]) -> None:
+        self._source = context.source
+        self._cluster = context.cluster
+        self._verb_of = verb_of
+        self._fragments = Fragments()
+        self._patience = _PATIENCE
+
+    def read(self, text: bytes, line: int) -> Event | None:
+        """Return the event of a line; None if the line is not usual."""
+        if not self._patience:
+            return None
+        try:
+            watched = _DECODE(text)
+            event = self._event(watched.type, watched.object, text, line)
+        except _FAULTS:
+            event = None
+        if event is None:
+            self._patience -= 1
+        return event
+
+    def _event(self, change: str, document: _Object, text: bytes, line: int) -> Event | None:
+        metadata, version = document.metadata, document.metadata.resource_version
+        group = document.api_version.rpartition("/")[0]
+        noun = NOUNS.get((group, document.kind))
+        if not (
+            noun is not None
+            and change in _TYPES
+            and metadata.name
+            and metadata.uid
+            and version.isdecimal()
+            and version.isascii()
+            and len(version) <= _DIGITS
+        ):
+            return None
+        written, of = metadata.managed_fields, self._fragments.of
+        spec, status = of(document.spec), of(document.status)
+        labels, annotations = of(metadata.labels), of(metadata.annotations)
+        if spec is None or status is None or labels is None or annotations is None:
+            return None
+        document.spec, document.status = spec.canonical, status.canonical
+        metadata.labels, metadata.annotations = labels.canonical, annotations.canonical
+        metadata.managed_fields = NOTHING
+        payload = canonical_json(document)
+        surplus = spec.surplus + status.surplus + labels.surplus + annotations.surplus
+        cut = 0 if written is NOTHING else len(written) + _MANAGED
+        whole = _WRAPPER + len(change) + len(payload) + surplus + cut
+        if whole != len(text) - text.endswith(b"\n"):
+            return None
+        written_at = newest_written(written) if cut else None
+        revision = int(version)
+        reference = Reference(group, document.kind, metadata.namespace, metadata.name, metadata.uid)
+        return Event(
+            kind=f"{noun}.{self._verb_of(change, reference, revision)}",
+            reference=reference,
+            payload=payload,
+            resource_version=version,
+            revision=revision,
+            observed_at=None if change == "DELETED" else written_at,
+            source=self._source,
+            line=line,
+            cluster=self._cluster,
+        )
