@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -16,6 +16,12 @@ _IDENTITIES = ("name", "type", "uid", "containerPort", "key")
 
 ALWAYS_IGNORED = ("metadata.resourceVersion", "metadata.managedFields")
 """Differ between any two versions, so they tell nothing."""
+
+_Text: TypeAlias = bytes | msgspec.Raw
+_ABSENT = msgspec.UNSET
+_MEMBERS = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_VALUE = msgspec.json.Decoder()
+_OBJECT = ord("{")
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
@@ -40,18 +46,65 @@ def changes(
     """
     found: list[Change] = []
     _compare_members(found, "", old, new)
-    return [change for change in found if not _ignored(change.path, ignore)]
+    return _without(found, ignore)
 
 
 def payload_changes(old: bytes, new: bytes, *, ignore: Sequence[str] = ()) -> list[Change]:
-    """Return the same of two payloads."""
-    return changes(msgspec.json.decode(old), msgspec.json.decode(new), ignore=ignore)
+    """Return the same of two payloads; most of them is equal bytes, which are not decoded."""
+    found: list[Change] = []
+    _compare_texts(found, "", old, new, levels=2)
+    return _without(found, ignore)
+
+
+def _compare_texts(found: list[Change], path: str, old: _Text, new: _Text, levels: int) -> None:
+    """Add what differs between two JSON objects; members of equal bytes are not decoded.
+
+    :param levels: how deep to look at bytes; deeper down there is less to be spared.
+    """
+    olds, news = _MEMBERS.decode(old), _MEMBERS.decode(new)
+    if path == "metadata":
+        _drop_ignored(olds)
+        _drop_ignored(news)
+    for key in _differing(olds, news):
+        place = _joined(path, key)
+        if key not in olds:
+            _tell(found, place, _VALUE.decode(news[key]), added=True)
+        elif key not in news:
+            _tell(found, place, _VALUE.decode(olds[key]), added=False)
+        elif levels > 1 and _is_object(olds[key]) and _is_object(news[key]):
+            _compare_texts(found, place, olds[key], news[key], levels - 1)
+        else:
+            before, after = _VALUE.decode(olds[key]), _VALUE.decode(news[key])
+            if before != after:  # Other bytes may still be an equal value, as 1.0 and 1 are.
+                _compare(found, place, before, after)
+
+
+def _drop_ignored(metadata: dict[str, Any]) -> None:
+    metadata.pop("resourceVersion", None)
+    metadata.pop("managedFields", None)
+
+
+def _differing(old: Mapping[str, object], new: Mapping[str, object]) -> list[str]:
+    """Return the names of members that are not the same in both, sorted."""
+    # Most of an object is the same in every version: what is equal is left out before all else.
+    names = [name for name, value in old.items() if new.get(name, _ABSENT) != value]
+    names += new.keys() - old.keys()
+    names.sort()
+    return names
+
+
+def _is_object(text: msgspec.Raw) -> bool:
+    return memoryview(text)[0] == _OBJECT
+
+
+def _without(found: list[Change], ignore: Sequence[str]) -> list[Change]:
+    """Leave out what tells nothing or was not asked for."""
+    told = [change for change in found if not change.path.startswith(ALWAYS_IGNORED)]
+    return [change for change in told if not _ignored(change.path, ignore)] if ignore else told
 
 
 def _ignored(path: str, patterns: Sequence[str]) -> bool:
-    if path.startswith("metadata.") and path.startswith(ALWAYS_IGNORED):
-        return True
-    return bool(patterns) and any(
+    return any(
         path == pattern
         or path.startswith((f"{pattern}.", f"{pattern}["))
         or fnmatchcase(path, pattern)
@@ -60,9 +113,7 @@ def _ignored(path: str, patterns: Sequence[str]) -> bool:
 
 
 def _compare(found: list[Change], path: str, old: Any, new: Any) -> None:
-    """Add what differs between two values to ``found``."""
-    if old == new:
-        return
+    """Add what differs between two values that are not equal to ``found``."""
     if isinstance(old, dict) and isinstance(new, dict):
         _compare_members(found, path, old, new)
     elif isinstance(old, list) and isinstance(new, list):
@@ -74,9 +125,7 @@ def _compare(found: list[Change], path: str, old: Any, new: Any) -> None:
 def _compare_members(
     found: list[Change], path: str, old: dict[str, Any], new: dict[str, Any]
 ) -> None:
-    # Most of an object is the same in every version: what is equal is left out before all else.
-    differing = [key for key, value in old.items() if key not in new or new[key] != value]
-    for key in sorted([*differing, *(key for key in new if key not in old)]):
+    for key in _differing(old, new):
         place = _joined(path, key)
         if key not in old:
             _tell(found, place, new[key], added=True)
@@ -96,39 +145,30 @@ def _tell(found: list[Change], path: str, value: Any, *, added: bool) -> None:
 
 
 def _compare_elements(found: list[Change], path: str, old: list[Any], new: list[Any]) -> None:
-    identity = _identity(old, new)
-    if identity is None:
-        olds = {str(index): value for index, value in enumerate(old)}
-        news = {str(index): value for index, value in enumerate(new)}
-    else:
-        olds = {str(element[identity]): element for element in old}
-        news = {str(element[identity]): element for element in new}
-    for key in [*olds, *(key for key in news if key not in olds)]:
-        place = f"{path}[{key}]"
-        if key in olds and key in news:
-            _compare(found, place, olds[key], news[key])
-        elif key in news:
-            found.append(Change(path=place, new=news[key]))
-        else:
-            found.append(Change(path=place, old=olds[key]))
+    olds, news = _by_identity(old, new)
+    for key, value in olds.items():
+        other = news.get(key, _ABSENT)
+        if other is _ABSENT:
+            found.append(Change(path=f"{path}[{key}]", old=value))
+        elif other != value:
+            _compare(found, f"{path}[{key}]", value, other)
+    for key, value in news.items():
+        if key not in olds:
+            found.append(Change(path=f"{path}[{key}]", new=value))
 
 
-def _identity(old: list[Any], new: list[Any]) -> str | None:
-    """Return the field by which the elements of two lists are told apart, if there is one."""
-    both = old + new
-    if not all(isinstance(element, dict) for element in both):
-        return None
+def _by_identity(old: list[Any], new: list[Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the elements of two lists by what tells them apart: a field, or else their place."""
     for field in _IDENTITIES:
-        if all(field in element for element in both) and _distinct(old, new, field):
-            return field
-    return None
-
-
-def _distinct(old: list[Any], new: list[Any], field: str) -> bool:
-    return all(
-        len({str(element[field]) for element in elements}) == len(elements)
-        for elements in (old, new)
-    )
+        try:
+            olds = {str(element[field]): element for element in old}
+            news = {str(element[field]): element for element in new}
+        except (KeyError, TypeError):  # an element without the field, or that is no object
+            continue
+        if len(olds) == len(old) and len(news) == len(new):
+            return olds, news
+    olds, news = ({str(place): value for place, value in enumerate(side)} for side in (old, new))
+    return olds, news
 
 
 def _joined(path: str, key: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -16,9 +16,10 @@ from .changes import Change, changes, payload_changes
 from .points import Moment
 from .truth import documents
 
-_BATCH = 2048
+_BATCH = 16_384
+"""Objects whose payloads are held at a time, some 60 MB: the fewer batches, the fewer times any
+part of the log is gone through."""
 
-ObjectKey = tuple[str, str, str, str, str]
 Amounts = dict[str, float]
 
 
@@ -36,7 +37,7 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
     time: str | None
 
 
-class ObjectThen(msgspec.Struct, frozen=True, kw_only=True):
+class ObjectThen(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An object that is in one of the two moments only.
 
     :param replaced: another object of the same name is in the other moment.
@@ -48,7 +49,7 @@ class ObjectThen(msgspec.Struct, frozen=True, kw_only=True):
     replaced: bool = False
 
 
-class ObjectChanged(msgspec.Struct, frozen=True, kw_only=True):
+class ObjectChanged(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An object that is in both moments, with fields that differ.
 
     :param stale: before and after: a write of unknown result came after the version compared.
@@ -61,7 +62,7 @@ class ObjectChanged(msgspec.Struct, frozen=True, kw_only=True):
     stale: tuple[bool, bool] = (False, False)
 
 
-class Holding(msgspec.Struct, frozen=True, kw_only=True):
+class Holding(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What a node or a queue holds; amounts in Volcano's units (bytes, milli of all else)."""
 
     pods: int
@@ -69,7 +70,7 @@ class Holding(msgspec.Struct, frozen=True, kw_only=True):
     allocatable: Amounts = {}
 
 
-class HoldingChanged(msgspec.Struct, frozen=True, kw_only=True):
+class HoldingChanged(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A node or queue whose holding differs; None where it does not exist."""
 
     name: str
@@ -108,13 +109,13 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
     namespace: str | None = None
     ignore: tuple[str, ...] = ()
 
-    def entries(self, truth: Truth) -> dict[ObjectKey, Entry]:
+    def entries(self, truth: Truth) -> dict[Reference, Entry]:
         """Return a truth's objects that are looked at, by what makes them the same object."""
         kinds = truth.kinds()
         if self.kinds:
             kinds = [kind for kind in kinds if kind in self.kinds]
         return {
-            _key(entry.reference): entry
+            entry.reference: entry
             for group, kind in kinds
             for entry in truth.of(group, kind, self.namespace)
         }
@@ -135,37 +136,23 @@ def diff(
     olds, news = scope.entries(before[1]), scope.entries(after[1])
     branches = (before[0].branch, after[0].branch)
     shared = _shared_until(store, *branches)
-    suspects = [
-        (old, news[key])
-        for key, old in olds.items()
-        if key in news and _may_differ(old, news[key], shared)
-    ]
+    in_both = [(old, news[key]) for key, old in olds.items() if key in news]
+    suspects = [pair for pair in in_both if _may_differ(*pair, shared)]
     changed = [
         found
         for start in range(0, len(suspects), _BATCH)
         for found in _compared(store, suspects[start : start + _BATCH], branches, scope.ignore)
     ]
-    in_both = sum(key in news for key in olds)
     return Diff(
         before=_side(*before),
         after=_side(*after),
         added=_only(news, olds),
         removed=_only(olds, news),
         changed=changed,
-        same=in_both - len(changed),
+        same=len(in_both) - len(changed),
         rewritten=len(suspects) - len(changed),
         nodes=_holdings(_of_nodes(node_table(before[1])), _of_nodes(node_table(after[1]))),
         queues=_holdings(_of_queues(queue_table(before[1])), _of_queues(queue_table(after[1]))),
-    )
-
-
-def _key(reference: Reference) -> ObjectKey:
-    return (
-        reference.group,
-        reference.kind,
-        reference.namespace,
-        reference.name,
-        reference.uid,
     )
 
 
@@ -200,9 +187,8 @@ def _compared(
     pairs: Sequence[tuple[Entry, Entry]],
     branches: tuple[str, str],
     ignore: Sequence[str],
-) -> Iterable[ObjectChanged]:
-    olds = store.payloads([old.position for old, _ in pairs], branches[0])
-    news = store.payloads([new.position for _, new in pairs], branches[1])
+) -> Iterator[ObjectChanged]:
+    olds, news = _payloads(store, pairs, branches)
     for old, new in pairs:
         if old.node_bound or new.node_bound:
             before, after = (
@@ -222,18 +208,35 @@ def _compared(
             )
 
 
-def _only(these: Mapping[ObjectKey, Entry], those: Mapping[ObjectKey, Entry]) -> list[ObjectThen]:
-    names = {key[:4] for key in those}
+def _payloads(
+    store: LogStore, pairs: Sequence[tuple[Entry, Entry]], branches: tuple[str, str]
+) -> tuple[Mapping[int, bytes], Mapping[int, bytes]]:
+    """Read the payloads of both sides, of one branch at once."""
+    one, other = branches
+    olds, news = [old.position for old, _ in pairs], [new.position for _, new in pairs]
+    if one == other:
+        found = store.payloads([*olds, *news], one)
+        return found, found
+    return store.payloads(olds, one), store.payloads(news, other)
+
+
+def _only(these: Mapping[Reference, Entry], those: Mapping[Reference, Entry]) -> list[ObjectThen]:
+    lone = [entry for key, entry in these.items() if key not in those]
+    names = {_name(entry.reference) for entry in lone}
+    taken = {name for key in those if (name := _name(key)) in names} if names else set()
     return [
         ObjectThen(
             object=entry.reference,
             resource_version=entry.resource_version,
             position=entry.position,
-            replaced=key[:4] in names,
+            replaced=_name(entry.reference) in taken,
         )
-        for key, entry in these.items()
-        if key not in those
+        for entry in lone
     ]
+
+
+def _name(reference: Reference) -> tuple[str, str, str, str]:
+    return reference.group, reference.kind, reference.namespace, reference.name
 
 
 def _side(moment: Moment, truth: Truth) -> Side:
