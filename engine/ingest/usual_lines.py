@@ -1,17 +1,17 @@
 """Watch lines as API servers write them, read without building the object that is in them.
 
-Only the outer parts of such a line are decoded; of the others the canonical form is mostly known
-already (:mod:`.fragments`). A line that differs in the least is left to the plain way, which also
-finds the words for what is wrong with it.
+Parts that seldom change are looked up by their bytes (:mod:`.fragments`), and ``managedFields`` are
+passed over. A line that differs in the least from what is usual is left to the plain way, which
+also finds the words for what is wrong with it.
 
-That nothing is lost is seen by the lengths. The fields that are decoded are texts and whole
-numbers, and what is encoded again of them is never longer than it was; so if the payload is as long
-as the line without its wrapper and ``managedFields``, no field was passed over or repeated.
+That nothing is lost is seen by the lengths, as in the plain way: what is encoded must be as long as
+the line is without its wrapper and ``managedFields``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
@@ -28,13 +28,15 @@ _DIGITS = 18
 """More than any cluster's revision has, and less than 2^63 has."""
 
 _PATIENCE = 32
-"""Lines that may be unusual before it is no longer tried; a stream is of one kind and writer."""
+"""Lines in a row that may be unusual before it is no longer tried: a stream is of one kind."""
 
 _TYPES = frozenset({"ADDED", "MODIFIED", "DELETED"})
 _FAULTS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
-class _Owner(msgspec.Struct, omit_defaults=True, gc=False, rename="camel"):
+class _Owner(
+    msgspec.Struct, omit_defaults=True, gc=False, rename="camel", forbid_unknown_fields=True
+):
     """Source: k8s.io/apimachinery/pkg/apis/meta/v1/types.go OwnerReference."""
 
     api_version: str
@@ -45,7 +47,9 @@ class _Owner(msgspec.Struct, omit_defaults=True, gc=False, rename="camel"):
     block_owner_deletion: bool | None = None
 
 
-class _Metadata(msgspec.Struct, omit_defaults=True, gc=False, rename="camel"):
+class _Metadata(
+    msgspec.Struct, omit_defaults=True, gc=False, rename="camel", forbid_unknown_fields=True
+):
     """Source: k8s.io/apimachinery/pkg/apis/meta/v1/types.go ObjectMeta."""
 
     name: str
@@ -64,15 +68,17 @@ class _Metadata(msgspec.Struct, omit_defaults=True, gc=False, rename="camel"):
     managed_fields: msgspec.Raw = NOTHING
 
 
-class _Object(msgspec.Struct, omit_defaults=True, gc=False, rename="camel"):
+class _Object(
+    msgspec.Struct, omit_defaults=True, gc=False, rename="camel", forbid_unknown_fields=True
+):
     kind: str
     api_version: str
     metadata: _Metadata
     spec: msgspec.Raw = NOTHING
-    status: msgspec.Raw = NOTHING
+    status: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
 
 
-class _Line(msgspec.Struct, gc=False):
+class _Line(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     type: str
     object: _Object
 
@@ -103,8 +109,7 @@ class UsualLines:
             event = self._event(watched.type, watched.object, text, line)
         except _FAULTS:
             event = None
-        if event is None:
-            self._patience -= 1
+        self._patience = self._patience - 1 if event is None else _PATIENCE
         return event
 
     def _event(self, change: str, document: _Object, text: bytes, line: int) -> Event | None:
@@ -122,15 +127,18 @@ class UsualLines:
         ):
             return None
         written, of = metadata.managed_fields, self._fragments.of
-        spec, status = of(document.spec), of(document.status)
-        labels, annotations = of(metadata.labels), of(metadata.annotations)
-        if spec is None or status is None or labels is None or annotations is None:
+        spec, labels, annotations = (
+            of(document.spec),
+            of(metadata.labels),
+            of(metadata.annotations),
+        )
+        if spec is None or labels is None or annotations is None:
             return None
-        document.spec, document.status = spec.canonical, status.canonical
-        metadata.labels, metadata.annotations = labels.canonical, annotations.canonical
+        document.spec, metadata.labels = spec.canonical, labels.canonical
+        metadata.annotations = annotations.canonical
         metadata.managed_fields = NOTHING
         payload = canonical_json(document)
-        surplus = spec.surplus + status.surplus + labels.surplus + annotations.surplus
+        surplus = spec.surplus + labels.surplus + annotations.surplus
         cut = 0 if written is NOTHING else len(written) + _MANAGED
         whole = _WRAPPER + len(change) + len(payload) + surplus + cut
         if whole != len(text) - text.endswith(b"\n"):
