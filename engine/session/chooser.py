@@ -26,7 +26,7 @@ class Chooser(Protocol):
 class LeastName:
     """Takes the least name."""
 
-    def choose(self, what: str, about: str, equals: Sequence[str]) -> int:
+    def choose(self, what: str, about: str, equals: Sequence[str]) -> int:  # noqa: ARG002 -- protocol
         """Return 0."""
         return 0
 

@@ -54,6 +54,8 @@ class ClassColumns:
         """Verdict of the plugins' filters that depend on the class only."""
         self.score: Floats = np.zeros(count)
         """Sum of the plugins' scores that depend on the class only, in order of the plugins."""
+        self._ranked: Floats | None = None
+        self._uniform = 0.0
         self._unscored = True
         self._unfiltered = True
         self._all = np.arange(count)
@@ -83,6 +85,23 @@ class ClassColumns:
             self._score(self._all)
         return self.score
 
+    def ranked(self, uniform: float) -> Floats:
+        """Return, by node, the score of those that take a task of the class now; else -infinity.
+
+        :param uniform: what is added to every score; the same at every call.
+        """
+        if self._ranked is None:
+            self.filter_all()
+            self.score_all()
+            self._uniform = uniform
+            self._ranked = np.empty(len(self._all))
+            self._rank(self._all)
+        return self._ranked
+
+    def verdicts(self) -> Ints:
+        """Return why nodes do not take a task of the class: resources first, then the filters."""
+        return np.where(self.insufficient == PASS, self.filter_all(), self.insufficient)
+
     def _update(self, rows: list[int]) -> None:
         array = np.array(rows)
         if len(rows) == 1:
@@ -93,6 +112,14 @@ class ClassColumns:
             self._filter(array)
         if not self._unscored:
             self._score(array)
+        if self._ranked is not None:
+            self._rank(array)
+
+    def _rank(self, rows: Rows) -> None:
+        takes = self.fits_idle[rows] & (self.insufficient[rows] == PASS)
+        takes &= self.filtered[rows] == PASS
+        if self._ranked is not None:
+            self._ranked[rows] = np.where(takes, self.score[rows] + self._uniform, -np.inf)
 
     def _fit(self, rows: Rows) -> None:
         nodes, dims, request = self._ssn.nodes, self._dims, self._request

@@ -54,12 +54,13 @@ class NodeOrderEntry(NamedTuple):
 class BatchEntry(NamedTuple):
     """A registered score over a list of candidates.
 
-    ``steady(task)`` tells whether the answer depends on nothing but the task's class and the list.
+    ``uniform(task)`` is what every candidate gets where that depends on the task's class only,
+    whoever the candidates are; ``None`` where the function must be asked.
     """
 
     plugin: str
     function: BatchNodeOrderFn
-    steady: Callable[[int], bool] | None
+    uniform: Callable[[int], float | None]
 
 
 class Named(Protocol):
@@ -163,10 +164,10 @@ class Extensions:
         name: str,
         fn: BatchNodeOrderFn,
         *,
-        steady: Callable[[int], bool] | None = None,
+        uniform: Callable[[int], float | None] = lambda _: None,
     ) -> None:
         """Register a score over a whole list of candidates; ``None`` adds nothing."""
-        self._add("BatchNodeOrder", name, BatchEntry(name, fn, steady))
+        self._add("BatchNodeOrder", name, BatchEntry(name, fn, uniform))
 
     def add_hyper_node_order(self, name: str, fn: HyperNodeOrderFn) -> None:
         """Register a score of hypernodes for a job."""

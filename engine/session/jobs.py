@@ -289,10 +289,10 @@ class JobTable:
         self, job: int, statuses: Collection[int], *, with_best_effort: bool = False
     ) -> Counter[str]:
         """Count the tasks by role in these statuses, and pending ones that ask for nothing."""
-        return Counter(self._counted(job, statuses, with_best_effort))
+        return Counter(self._counted(job, statuses, with_best_effort=with_best_effort))
 
     def _counted(
-        self, job: int, statuses: Collection[int], with_best_effort: bool
+        self, job: int, statuses: Collection[int], *, with_best_effort: bool
     ) -> Iterator[str]:
         status, info = self._tasks.status, self._tasks.info
         for task in self.tasks[job]:

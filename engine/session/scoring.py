@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from .chooser import LeastName
 from .class_columns import ClassColumns, apply_filters, batch_score
 from .extension import BatchEntry, NodeOrderEntry, PredicateEntry, ScoreError
 from .fit_errors import FitErrors
@@ -21,8 +22,15 @@ from .tables import Floats, Ints, Rows
 if TYPE_CHECKING:
     from .session import Session
 
+Group = tuple[int, str]
+"""Job and role."""
+
 LOWEST_SCORE = -1.0
 """Only a node with a greater score can be taken."""
+
+
+MANY = -1
+"""In place of a class: there were several, or they were not looked at on all nodes."""
 
 
 class Purpose(Enum):
@@ -40,15 +48,19 @@ class Purpose(Enum):
 class ErrorCache:
     """Nodes that were found not to take a role of a job, kept for the length of a visit.
 
+    As long as all tasks of a group are of one class whose filters look at the class only, what
+    failed before fails now: then nothing is kept but the class.
+
     Source: ``predicateHelper.taskPredicateErrorCache``.
     """
 
-    failed: dict[tuple[int, str], Ints]
+    failed: dict[Group, Ints]
+    classes: dict[Group, int]
 
 
 def new_error_cache() -> ErrorCache:
     """Return a cache that knows of no failure."""
-    return ErrorCache({})
+    return ErrorCache({}, {})
 
 
 class NodeSelection:
@@ -64,7 +76,8 @@ class NodeSelection:
         self._orders = orders
         self._by_class = all(entry.per == "class" for entry in orders)
         self._classes: dict[int, ClassColumns] = {}
-        self._batch_known: dict[int, tuple[bytes, Floats]] = {}
+        self._uniform: dict[int, float | None] = {}
+        self._least_name = isinstance(ssn.chooser, LeastName)
         self.all_rows: Rows = np.arange(len(ssn.nodes))
 
     def columns(self, task: int) -> ClassColumns:
@@ -86,16 +99,8 @@ class NodeSelection:
         :param cache: failures of the task's role so far in this visit; ``None`` to look anew.
         """
         verdicts = self._verdicts(task, rows, purpose)
-        info = self._ssn.tasks.info[task]
         if cache is not None:
-            verdicts = _with_cache(
-                cache,
-                (int(self._ssn.tasks.job[task]), info.role),
-                rows,
-                verdicts,
-                size=len(self._ssn.nodes),
-                use=bool(info.role),
-            )
+            verdicts = self._with_cache(cache, task, rows, verdicts)
         errors = FitErrors.none(self._ssn.reasons, len(self._ssn.nodes))
         errors.verdicts[rows] = verdicts
         return rows[verdicts == PASS], errors
@@ -112,7 +117,7 @@ class NodeSelection:
                 order = np.zeros(len(rows))
                 for entry in self._orders:
                     order += entry.function(task, rows)
-            total = order + self._batch(task, rows)
+            total = order + batch_score(self._batches, task, rows)
         except ScoreError as fault:
             self._ssn.errors.append(
                 f"Error in Calculating batch Priority for the node, err {fault}"
@@ -134,6 +139,8 @@ class NodeSelection:
         highest = float(scores[best])
         if not highest > LOWEST_SCORE:
             return None, 0.0
+        if self._least_name and not self._ssn.trace.on:
+            return int(rows[best]), highest  # candidates come in order of name
         equals = np.flatnonzero(scores == highest)
         if len(equals) > 1:
             names = sorted(self._ssn.nodes.names[row] for row in rows[equals])
@@ -177,16 +184,64 @@ class NodeSelection:
         curable = [kind for kind in kinds if kind and not self._ssn.reasons.stops_preemption(kind)]
         return np.where(np.isin(verdicts, curable), PASS, verdicts) if curable else verdicts
 
-    def _batch(self, task: int, rows: Rows) -> Floats:
-        """Return the batch scores; from before, if only class and candidates matter and are equal."""
-        if not all(entry.steady is not None and entry.steady(task) for entry in self._batches):
-            return batch_score(self._batches, task, rows)
+    def quick_best(self, task: int, cache: ErrorCache | None) -> tuple[int, float] | None:
+        """Return the best of all nodes that take a task now, where that can be told by its class.
+
+        :returns: (node, score), or ``None`` if it must be found out by :meth:`predicate` and
+            :meth:`best`; also where there is none or only one, for then nothing is scored.
+        """
+        if self._task_predicates or not self._by_class or self._ssn.trace.on:
+            return None
+        uniform = self._uniform_score(task)
+        if uniform is None or not self._least_name or not self._one_class(task, cache):
+            return None
+        ranked = self.columns(task).ranked(uniform)
+        if not len(ranked):
+            return None
+        best = int(ranked.argmax())
+        highest = float(ranked[best])
+        return (best, highest) if highest > LOWEST_SCORE else None
+
+    def _one_class(self, task: int, cache: ErrorCache | None) -> bool:
+        """Return whether the group has had tasks of this class only."""
+        if cache is None or not self._ssn.tasks.info[task].role:
+            return True
         klass = int(self._ssn.tasks.klass[task])
-        told = rows.tobytes()
-        known = self._batch_known.get(klass)
-        if known is None or known[0] != told:
-            known = self._batch_known[klass] = (told, batch_score(self._batches, task, rows))
-        return known[1]
+        return cache.classes.setdefault(self._group(task), klass) == klass
+
+    def _group(self, task: int) -> Group:
+        return int(self._ssn.tasks.job[task]), self._ssn.tasks.info[task].role
+
+    def _with_cache(self, cache: ErrorCache, task: int, rows: Rows, verdicts: Ints) -> Ints:
+        """Put earlier failures of the group in place, if they are used, and note the new ones."""
+        group = self._group(task)
+        if not group[1]:
+            return verdicts  # failures of tasks without a role are never used
+        failed = cache.failed.get(group)
+        if failed is None:
+            failed = cache.failed[group] = self._failed_so_far(cache, group)
+            cache.classes[group] = MANY
+        before = failed[rows]
+        verdicts = np.where(before == PASS, verdicts, before)
+        bad: NDArray[np.bool_] = verdicts != PASS
+        failed[rows[bad]] = verdicts[bad]
+        return verdicts
+
+    def _failed_so_far(self, cache: ErrorCache, group: Group) -> Ints:
+        """Return the failures of a group that had one class so far, as its columns last told."""
+        klass = cache.classes.get(group, MANY)
+        if klass == MANY:
+            return np.zeros(len(self._ssn.nodes), dtype=np.int32)
+        return self._classes[klass].verdicts()
+
+    def _uniform_score(self, task: int) -> float | None:
+        """Return what every node gets from the scores over lists, if that is one number."""
+        klass = int(self._ssn.tasks.klass[task])
+        if klass not in self._uniform:
+            values = [entry.uniform(task) for entry in self._batches]
+            known = [value for value in values if value is not None]
+            self._uniform[klass] = sum(known) if len(known) == len(values) else None
+        return self._uniform[klass]
 
 
 def _leading(predicates: list[PredicateEntry]) -> list[PredicateEntry]:
@@ -198,26 +253,3 @@ def _leading(predicates: list[PredicateEntry]) -> list[PredicateEntry]:
     while count < len(predicates) and predicates[count].per == "class":
         count += 1
     return predicates[:count]
-
-
-def _with_cache(
-    cache: ErrorCache,
-    group: tuple[int, str],
-    rows: Rows,
-    verdicts: Ints,
-    *,
-    size: int,
-    use: bool,
-) -> Ints:
-    """Put earlier failures of the group in place, if they are used, and note the new ones."""
-    failed = cache.failed.get(group)
-    if failed is None:
-        if not verdicts.any():
-            return verdicts
-        failed = cache.failed[group] = np.zeros(size, dtype=np.int32)
-    elif use:
-        before = failed[rows]
-        verdicts = np.where(before == PASS, verdicts, before)
-    bad: NDArray[np.bool_] = verdicts != PASS
-    failed[rows[bad]] = verdicts[bad]
-    return verdicts

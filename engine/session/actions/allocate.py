@@ -5,6 +5,9 @@ Source: ``pkg/scheduler/actions/allocate/allocate.go``.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from enum import Enum
+
 from ..fit_errors import FitErrors
 from ..priority_queue import PriorityQueue
 from ..reasons import StatusCode
@@ -20,6 +23,31 @@ ERROR_CACHE_ARGUMENT = "predicateErrorCacheEnable"
 def execute(ssn: Session) -> None:
     """Take queues, jobs and tasks in order, and place one task after the other."""
     Allocation(ssn).run()
+
+
+class _After(Enum):
+    """How it goes on after a task was looked at."""
+
+    NEXT = "next"
+    """With the next task, without asking whether the job is ready by now."""
+    PLACED = "placed"
+    """It was placed, or placing it failed: the job may be ready."""
+    STOP = "stop"
+    """The rest of the job cannot help."""
+
+
+@dataclass(slots=True)
+class _Visit:
+    """One attempt at a job's tasks on some nodes."""
+
+    job: int
+    queue: str
+    rows: Rows
+    hypernode: str
+    statement: Statement
+    cache: ErrorCache | None
+    placed_in: str
+    """Hypernode that the job is in by now, if it wants its tasks near each other."""
 
 
 class Allocation:
@@ -110,41 +138,60 @@ class Allocation:
             pipelined, all is taken back; else its tasks keep their places in this session.
         """
         ssn = self.ssn
-        statement = Statement(ssn)
-        cache = new_error_cache()
-        placed_in = topology.allocated_hypernode(ssn, job)
+        visit = _Visit(
+            job=job,
+            queue=queue,
+            rows=rows,
+            hypernode=hypernode,
+            statement=Statement(ssn),
+            cache=new_error_cache() if self._uses_cache else None,
+            placed_in=topology.allocated_hypernode(ssn, job),
+        )
         while tasks:
-            task = tasks.pop()
-            if not ssn.allocatable(queue, task) or ssn.jobs.task_has_fit_errors(job, task):
-                continue
-            error = ssn.pre_predicate(task)
-            if error is not None:
-                ssn.jobs.fit_errors[task] = everywhere(ssn, rows, error)
-                break
-            fitting = self._fitting(task, rows, cache)
-            if isinstance(fitting, FitErrors):
-                ssn.jobs.fit_errors[task] = fitting
-                if ssn.jobs.need_continue_allocating(job):
-                    continue
-                break
-            if topology.is_soft(ssn, job):
-                ssn.tasks.job_hypernode[task] = placed_in
-            node, score = self._best(task, fitting)
-            if node is None:
-                continue
-            topology.add_score(ssn, job, hypernode, score)
-            if self._place(statement, task, node) is None:
-                placed_in = topology.after_placement(ssn, job, node, placed_in)
-            if ssn.job_ready(job) and tasks:
+            after = self._allocate_task(visit, tasks.pop())
+            if after is _After.STOP or (after is _After.PLACED and ssn.job_ready(job) and tasks):
                 break
         if ssn.job_ready(job):
-            topology.note_soft(ssn, job, placed_in)
-            return statement
+            topology.note_soft(ssn, job, visit.placed_in)
+            return visit.statement
         if not ssn.job_pipelined(job):
-            statement.discard()
+            visit.statement.discard()
         return None
 
-    def _fitting(self, task: int, rows: Rows, cache: ErrorCache) -> Rows | FitErrors:
+    def _allocate_task(self, visit: _Visit, task: int) -> _After:
+        """Place one task, or note why no node takes it."""
+        ssn, job = self.ssn, visit.job
+        if not ssn.allocatable(visit.queue, task) or ssn.jobs.task_has_fit_errors(job, task):
+            return _After.NEXT
+        error = ssn.pre_predicate(task)
+        if error is not None:
+            ssn.jobs.fit_errors[task] = everywhere(ssn, visit.rows, error)
+            return _After.STOP
+        if topology.is_soft(ssn, job):
+            ssn.tasks.job_hypernode[task] = visit.placed_in
+        found = self._find(visit, task)
+        if isinstance(found, FitErrors):
+            ssn.jobs.fit_errors[task] = found
+            return _After.NEXT if ssn.jobs.need_continue_allocating(job) else _After.STOP
+        node, score = found
+        if node is None:
+            return _After.NEXT
+        topology.add_score(ssn, job, visit.hypernode, score)
+        if self._place(visit.statement, task, node) is None:
+            visit.placed_in = topology.after_placement(ssn, job, node, visit.placed_in)
+        return _After.PLACED
+
+    def _find(self, visit: _Visit, task: int) -> tuple[int | None, float] | FitErrors:
+        """Return (the best node, its score), or why no node takes a task."""
+        nominated = self.ssn.tasks.info[task].pod.status.nominated_node_name
+        if visit.rows is self._selection.all_rows and not nominated:
+            best = self._selection.quick_best(task, visit.cache)
+            if best is not None:
+                return best
+        fitting = self._fitting(task, visit.rows, visit.cache)
+        return fitting if isinstance(fitting, FitErrors) else self._best(task, fitting)
+
+    def _fitting(self, task: int, rows: Rows, cache: ErrorCache | None) -> Rows | FitErrors:
         """Return the nodes that take a task, or why none does; its nominated node goes first."""
         ssn = self.ssn
         nominated = ssn.tasks.info[task].pod.status.nominated_node_name
@@ -162,7 +209,8 @@ class Allocation:
         """Return the best node that has room now, else the best that will have it."""
         columns = self._selection.columns(task)
         idle = columns.fits_idle[rows]
-        for group in (rows[idle], rows[~idle & columns.fits_future[rows]]):
+        for fits_now in (True, False):
+            group = rows[idle] if fits_now else rows[~idle & columns.fits_future[rows]]
             if len(group) == 1:
                 return int(group[0]), 0.0
             if len(group):
