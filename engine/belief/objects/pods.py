@@ -172,6 +172,12 @@ class Volume(Part, frozen=True, gc=False):
         """Whether the volume has a claim, named or made for the pod."""
         return self.persistent_volume_claim is not None or self.ephemeral is not None
 
+    @property
+    def binds(self) -> bool:
+        """Whether the volume has a source of which a node takes so many, or one pod at a time."""
+        disks = (self.gce_persistent_disk, self.aws_elastic_block_store, self.rbd, self.iscsi)
+        return self.csi is not None or any(disk is not None for disk in disks)
+
 
 class SchedulingGate(Part, frozen=True, gc=False):
     """What must be taken away before a pod is scheduled."""
@@ -214,6 +220,7 @@ class PodCondition(Part, frozen=True, gc=False):
 
     type: str = ""
     status: str = ""
+    last_transition_time: str | None = None
     reason: str = ""
     message: str = ""
 

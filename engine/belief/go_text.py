@@ -1,0 +1,31 @@
+"""How Go reads numbers and truth values from texts such as annotations."""
+
+from __future__ import annotations
+
+import re
+
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_TRUE = frozenset({"1", "t", "T", "true", "TRUE", "True"})
+_FALSE = frozenset({"0", "f", "F", "false", "FALSE", "False"})
+
+
+def parse_bool(text: str) -> bool | None:
+    """Return the truth value that a text stands for; None if it stands for none.
+
+    Source: strconv.ParseBool.
+    """
+    if text in _TRUE:
+        return True
+    return False if text in _FALSE else None
+
+
+def parse_int(text: str, bits: int = 64) -> int | None:
+    """Return a decimal integer of that many bits; None if the text is none, or too large.
+
+    Source: strconv.ParseInt with base 10.
+    """
+    if not _INTEGER.fullmatch(text):
+        return None
+    number = int(text)
+    bound = 1 << (bits - 1)
+    return number if -bound <= number < bound else None
