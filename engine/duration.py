@@ -1,0 +1,49 @@
+"""Durations exactly as Go's ``time.ParseDuration`` reads them.
+
+:mod:`.units` reads them for people; here is what the scheduler makes of them.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from types import MappingProxyType
+
+_UNITS = MappingProxyType(
+    {
+        "ns": 1,
+        "us": 1_000,
+        "µs": 1_000,  # U+00B5, the micro sign
+        "μs": 1_000,  # U+03BC, the Greek letter
+        "ms": 1_000_000,
+        "s": 1_000_000_000,
+        "m": 60_000_000_000,
+        "h": 3_600_000_000_000,
+    }
+)
+_PART = re.compile(r"(?=\.?[0-9])([0-9]*)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)(?=[.0-9]|$)")
+_MOST = 2**63 - 1
+
+
+@lru_cache(maxsize=4096)
+def parse_go_duration(text: str) -> int:
+    """Return the nanoseconds of a duration such as ``-1.5h`` or ``1h2m3s4ms``.
+
+    :raises ValueError: Go refuses it.
+
+    Source: Go's time/format.go ParseDuration.
+    """
+    negative = text.startswith("-")
+    rest = text[1:] if text[:1] in ("-", "+") else text
+    if rest == "0":
+        return 0
+    total = end = 0
+    while match := _PART.match(rest, end):
+        whole, fraction, unit = match.groups()
+        total += int(whole or "0") * _UNITS[unit]
+        if fraction:
+            total += int(float(fraction) * (_UNITS[unit] / 10 ** len(fraction)))
+        end = match.end()
+    if not end or end != len(rest) or total > _MOST + negative:
+        raise ValueError(f"{text!r} is not a duration that Go reads, such as 90s or 1h30m")
+    return -total if negative else total

@@ -1,0 +1,59 @@
+"""Plugin ``cdp``: a pod that has just been placed is not evicted before its cool-down is over.
+
+Source: pkg/scheduler/plugins/cdp/cdp.go.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from ...belief.objects import Pod
+from ...duration import parse_go_duration
+from ...units import parse_time
+from ...volcano.conf import Arguments
+from ..session import Session
+from ..trace import PERMIT
+
+COOLDOWN_TIME = "volcano.sh/cooldown-time"
+"""Label, or else annotation, of a pod: a Go duration."""
+
+
+class Cdp:
+    """Cool-down protection of running pods, counted from when they were scheduled."""
+
+    name: ClassVar[str] = "cdp"
+
+    def __init__(self, arguments: Arguments) -> None:
+        """Take no arguments."""
+
+    def on_session_open(self, ssn: Session) -> None:
+        """Register who may be preempted and reclaimed."""
+        tasks = ssn.tasks.info
+
+        def evictable(evictor: int, candidates: list[int]) -> tuple[list[int], int]:
+            return [task for task in candidates if not _cooling(tasks[task].pod, ssn.now)], PERMIT
+
+        ssn.add_preemptable(self.name, evictable)
+        ssn.add_reclaimable(self.name, evictable)
+
+    def on_session_close(self, ssn: Session) -> None:
+        """Do nothing."""
+
+
+def _cooling(pod: Pod, now: int) -> bool:
+    """Return whether a running pod's cool-down ends after ``now`` (microseconds since 1970).
+
+    A duration that Go cannot read protects nothing.
+    """
+    text = pod.labels.get(COOLDOWN_TIME, pod.annotations.get(COOLDOWN_TIME))
+    if text is None or pod.status.phase != "Running":
+        return False
+    try:
+        cooldown = parse_go_duration(text)
+    except ValueError:
+        return False
+    for condition in pod.status.conditions:
+        if condition.type == "PodScheduled" and condition.status == "True":
+            since = condition.last_transition_time
+            return since is not None and parse_time(since) * 1000 + cooldown > now * 1000
+    return False

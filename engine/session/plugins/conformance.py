@@ -1,0 +1,44 @@
+"""Plugin ``conformance``: pods that the cluster itself needs are no victims.
+
+Source: pkg/scheduler/plugins/conformance/conformance.go.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from ...volcano.conf import Arguments
+from ..session import Session
+from ..trace import PERMIT
+
+_CRITICAL_CLASSES = frozenset({"system-cluster-critical", "system-node-critical"})
+_SYSTEM_NAMESPACE = "kube-system"
+
+
+class Conformance:
+    """Keeps critical pods, and those of ``kube-system``, from being preempted or reclaimed."""
+
+    name: ClassVar[str] = "conformance"
+
+    def __init__(self, arguments: Arguments) -> None:
+        """Take no arguments."""
+
+    def on_session_open(self, ssn: Session) -> None:
+        """Register who may be preempted and reclaimed."""
+        tasks = ssn.tasks.info
+
+        def critical(task: int) -> bool:
+            info = tasks[task]
+            return (
+                info.namespace == _SYSTEM_NAMESPACE
+                or info.pod.spec.priority_class_name in _CRITICAL_CLASSES
+            )
+
+        def evictable(evictor: int, candidates: list[int]) -> tuple[list[int], int]:
+            return [task for task in candidates if not critical(task)], PERMIT
+
+        ssn.add_preemptable(self.name, evictable)
+        ssn.add_reclaimable(self.name, evictable)
+
+    def on_session_close(self, ssn: Session) -> None:
+        """Do nothing."""

@@ -1,0 +1,120 @@
+"""Plugin ``gang``: a job's minimum of tasks is placed together or not at all.
+
+Source: pkg/scheduler/plugins/gang/gang.go.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from ...belief.objects import PodGroup
+from ...volcano.conf import Arguments
+from ..close import update_condition
+from ..session import Condition, Session
+from ..tables import ALLOCATED_STATUS, READY_STATUS
+from ..trace import PERMIT, REJECT, Verdict
+
+NOT_ENOUGH_RESOURCES = "NotEnoughResources"
+READY = Condition("Scheduled", "True", "tasks in gang are ready to be scheduled", ours=True)
+
+
+class Gang:
+    """Counts a job's tasks against ``minAvailable`` and, by role, ``taskMinAvailable``."""
+
+    name: ClassVar[str] = "gang"
+
+    def __init__(self, arguments: Arguments) -> None:
+        """Take no arguments."""
+
+    def on_session_open(self, ssn: Session) -> None:
+        """Register validity, order, readiness, and which tasks a job can spare."""
+        self._jobs = ssn.jobs
+        self._job_of = ssn.tasks.job
+        ssn.add_job_valid(self.name, self._valid)
+        ssn.add_preemptable(self.name, self._evictable)
+        ssn.add_reclaimable(self.name, self._evictable)
+        ssn.add_job_order(self.name, self._job_order)
+        ssn.add_job_ready(self.name, self._ready)
+        ssn.add_job_pipelined(self.name, self._pipelined)
+        ssn.add_job_starving(self.name, self._jobs.is_starving)
+
+    def on_session_close(self, ssn: Session) -> None:
+        """Write to every PodGroup that has pods whether its gang is ready, and why not."""
+        jobs = ssn.jobs
+        ready_num = jobs.counts[:, sorted(READY_STATUS)].sum(axis=1)
+        surely_ready = (ready_num >= np.array(jobs.min_available)).tolist()
+        for job, tasks in enumerate(jobs.tasks):
+            if not tasks:
+                continue
+            if surely_ready[job] or jobs.is_ready(job):
+                if not _says_ready(jobs.info[job].pod_group):
+                    update_condition(ssn, job, READY)
+                continue
+            message = (
+                f"{_unready_num(ssn, job)}/{len(tasks)} tasks in gang unschedulable:"
+                f" {jobs.fit_error(job)}"
+            )
+            condition = Condition("Unschedulable", "True", NOT_ENOUGH_RESOURCES, message, ours=True)
+            update_condition(ssn, job, condition)
+
+    def _valid(self, job: int) -> Verdict | None:
+        """Reject a job that cannot be met whatever becomes free: tasks are missing or lost."""
+        jobs = self._jobs
+        if not jobs.check_task_valid(job):
+            return Verdict(REJECT, "Not enough valid pods of each task for gang-scheduling")
+        valid, least = jobs.valid_task_num(job), jobs.min_available[job]
+        if valid < least:
+            message = f"Not enough valid tasks for gang-scheduling, valid: {valid}, min: {least}"
+            return Verdict(REJECT, message, {"valid": valid, "minAvailable": least})
+        return None
+
+    def _evictable(self, evictor: int, candidates: list[int]) -> tuple[list[int], int]:
+        """Choose the tasks that each job has beyond its minimum, in the order given."""
+        occupied: dict[int, int] = {}
+        victims = []
+        for task in candidates:
+            job = int(self._job_of[task])
+            if job not in occupied:
+                occupied[job] = self._jobs.ready_task_num(job)
+            if occupied[job] > self._jobs.min_available[job]:
+                occupied[job] -= 1
+                victims.append(task)
+        return victims, PERMIT
+
+    def _job_order(self, left: int, right: int) -> int:
+        """Jobs that are not ready come first."""
+        return self._jobs.is_ready(left) - self._jobs.is_ready(right)
+
+    def _ready(self, job: int) -> bool:
+        return self._jobs.check_task_ready(job) and self._jobs.is_ready(job)
+
+    def _pipelined(self, job: int) -> int:
+        jobs = self._jobs
+        return PERMIT if jobs.check_task_pipelined(job) and jobs.is_pipelined(job) else REJECT
+
+
+def _says_ready(group: PodGroup | None) -> bool:
+    """Return whether a PodGroup has the condition already: writing it again changes nothing."""
+    return group is not None and any(
+        known.type == READY.type
+        and known.status == READY.status
+        and known.reason == READY.reason
+        and not known.message
+        for known in group.status.conditions
+    )
+
+
+def _unready_num(ssn: Session, job: int) -> int:
+    """Return how many tasks the gang lacks; pending ones that had a node at a discard count.
+
+    It may be 0 or less.
+    """
+    before = ssn.tasks.last_transaction
+    placed = sum(
+        task in before and before[task][0] in ALLOCATED_STATUS
+        for task in ssn.jobs.pending_tasks(job)
+    )
+    unready: int = ssn.jobs.min_available[job] - placed - ssn.jobs.ready_task_num(job)
+    return unready

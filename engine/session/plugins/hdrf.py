@@ -1,0 +1,134 @@
+"""Hierarchical dominant resource fairness: queues as a tree, with the jobs as its leaves.
+
+A queue names its place in the tree by annotations: the path ``root/sci/dev`` with the weights
+``1/2/8``. Shares rise from the leaves; of unequal siblings each counts as much as the one that has
+least, so that none profits from another's plenty.
+
+Source: pkg/scheduler/plugins/drf/drf.go (``buildHierarchy``, ``updateHierarchicalShare``,
+``compareQueues``).
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...belief.panic import Panic
+from ...belief.resource import MIN_RESOURCE
+from ..tables import Floats
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+class Node:
+    """A step of queues' paths; its shares are those of the last :meth:`Tree.update`."""
+
+    __slots__ = ("allocated", "children", "jobs", "saturated", "share", "weight")
+
+    def __init__(self, weight: float, dims: int) -> None:
+        self.weight = weight
+        self.children: dict[str, Node] = {}
+        self.jobs: list[int] = []
+        self.allocated: Floats = np.zeros(dims)
+        self.share = 0.0
+        self.saturated = False
+
+
+class Tree:
+    """The tree of a session's queues.
+
+    Vectors are over the session's resources; matrices are jobs × resources.
+
+    :param total: what all nodes allocate together.
+    :param requests: of each job, what all its tasks ask for.
+    """
+
+    def __init__(self, total: Floats, requests: Floats) -> None:
+        self._total = total
+        self._requests = requests
+        self.root = Node(1.0, len(total))
+        self._paths: dict[str, list[Node]] = {}
+
+    def add(self, job: int, queue: str, hierarchy: str, weights: str) -> None:
+        """Hang a job below its queue's path, of which missing steps are made.
+
+        :raises Panic: a step is new and has no weight.
+        """
+        node = self.root
+        path = [node]
+        numbers = weights.split("/")
+        for depth, step in enumerate(hierarchy.split("/")[1:], start=1):
+            if step not in node.children:
+                node.children[step] = Node(_weight(numbers, depth), len(self._total))
+            node = node.children[step]
+            path.append(node)
+        node.jobs.append(job)
+        self._paths[queue] = path
+
+    def update(self, allocated: Floats, in_total: Floats) -> None:
+        """Compute all shares anew.
+
+        :param allocated: of each job.
+        :param in_total: of all jobs.
+        """
+        demanding = (self._total >= MIN_RESOURCE) & (in_total < self._total)
+        holds, wants = allocated >= MIN_RESOURCE, self._requests != 0
+        met = (allocated >= self._requests) | ~demanding
+        saturated = (holds & wants & met).any(axis=1)
+        self._update(self.root, allocated, dominant_shares(allocated, self._total), saturated)
+
+    def _update(
+        self, node: Node, allocated: Floats, shares: Floats, saturated: NDArray[np.bool_]
+    ) -> None:
+        below = list(node.children.values())
+        for child in below:
+            self._update(child, allocated, shares, saturated)
+        amounts = np.vstack([allocated[node.jobs], *[child.allocated for child in below]])
+        share = np.append(shares[node.jobs], [child.share for child in below])
+        full = np.append(saturated[node.jobs], [child.saturated for child in below]).astype(bool)
+
+        some = share != 0
+        scaled = some & ~full
+        least = min(1.0, share[scaled].min(initial=1.0))
+        factor = np.divide(least, share, out=np.ones_like(share), where=scaled)
+        node.allocated = (amounts[some] * factor[some, np.newaxis]).sum(axis=0)
+        node.share = float(dominant_shares(node.allocated, self._total))
+        node.saturated = bool(full.all())
+
+    def compare(self, left: str, right: str) -> float:
+        """Return less than 0 if the left queue comes first: unsaturated, then of less share.
+
+        The first step at which the paths differ in share per weight decides.
+        """
+        for one, other in zip(self._paths[left], self._paths[right], strict=False):
+            if one.saturated != other.saturated:
+                return 1.0 if one.saturated else -1.0
+            difference = one.share / one.weight - other.share / other.weight
+            if difference:
+                return difference
+        return 0.0
+
+
+def dominant_shares(allocated: Floats, total: Floats) -> Floats:
+    """Return the largest part that any resource is of its total: max over r of a[r] / total[r].
+
+    Of what there is less than 0.1 of, nothing counts.
+
+    Source: drf.go calculateShare.
+    """
+    limits = np.where(total >= MIN_RESOURCE, total, np.inf)
+    shares: Floats = (allocated / limits).max(axis=-1, initial=0.0)
+    return shares
+
+
+def _weight(numbers: list[str], depth: int) -> float:
+    """Return the weight of a step; one that is no number, or below 1, counts 1."""
+    if depth >= len(numbers):
+        raise Panic(
+            f"runtime error: index out of range [{depth}] with length {len(numbers)}",
+            ("plugins/drf.(*drfPlugin).buildHierarchy",),
+        )
+    text = numbers[depth]
+    return max(float(text), 1.0) if _NUMBER.fullmatch(text) else 1.0

@@ -1,0 +1,64 @@
+"""Plugin ``overcommit``: jobs are enqueued until what they reserve exceeds what is free, and some.
+
+Source: pkg/scheduler/plugins/overcommit/overcommit.go.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from ...belief.resource import Resource
+from ...volcano.conf import Arguments
+from ..session import Session
+from ..trace import PERMITTED, REJECT, Verdict
+from .inqueue import reserved_by_job
+
+FACTOR = "overcommit-factor"
+DEFAULT_FACTOR = 1.2
+OVERUSED = "resource in cluster is overused"
+
+
+class Overcommit:
+    """Holds enqueued jobs to a multiple of the cluster.
+
+    Argument ``overcommit-factor`` (default 1.2, at least 1): the multiple.
+    """
+
+    name: ClassVar[str] = "overcommit"
+
+    def __init__(self, arguments: Arguments) -> None:
+        factor = arguments.get_float(FACTOR, DEFAULT_FACTOR)
+        self._factor = factor if factor >= 1.0 else DEFAULT_FACTOR
+
+    def on_session_open(self, ssn: Session) -> None:
+        """Compute what is idle and what is reserved, and register on the enqueueing of jobs.
+
+        idle = total × factor − used, of all nodes.
+        """
+        jobs = ssn.jobs
+        used = Resource.from_vector(ssn.dims, ssn.nodes.used.sum(axis=0).tolist())
+        idle = ssn.total.clone().multi(self._factor).sub_unchecked(used)
+        inqueue = Resource()
+        for _, reserved in reserved_by_job(ssn):
+            inqueue.add(reserved)
+
+        def enqueueable(job: int) -> Verdict:
+            if jobs.info[job].min_resources is None:
+                return PERMITTED
+            least = jobs.min_resources(job)
+            wanted = inqueue.clone().add(least)
+            if wanted.less_equal_with_dimension(idle, least):
+                return PERMITTED
+            ssn.record_event(job, "Unschedulable", OVERUSED)
+            return Verdict(REJECT, OVERUSED, {"inqueue": str(wanted), "idle": str(idle)})
+
+        def enqueued(job: int) -> None:
+            if jobs.info[job].min_resources is not None:
+                least = jobs.min_resources(job)
+                inqueue.add(jobs.deduct_sch_gated_resources(job, least))
+
+        ssn.add_job_enqueueable(self.name, enqueueable)
+        ssn.add_job_enqueued(self.name, enqueued)
+
+    def on_session_close(self, ssn: Session) -> None:
+        """Do nothing."""

@@ -1,0 +1,86 @@
+"""Plugin ``pdb``: no more pods are evicted than their disruption budgets allow.
+
+Source: pkg/scheduler/plugins/pdb/pdb.go.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, NamedTuple
+
+from ...belief.objects import Pod, PodDisruptionBudget
+from ...volcano.conf import Arguments
+from ..kube.selectors import Selector, SelectorError, label_selector
+from ..session import Session
+from ..trace import PERMIT
+
+
+class _Budget(NamedTuple):
+    """A budget with its parsed selector, which restricts something."""
+
+    budget: PodDisruptionBudget
+    selector: Selector
+
+    def counts(self, pod: Pod) -> bool:
+        """Return whether evicting the pod uses the budget up; pods on their way out do not."""
+        return (
+            self.budget.namespace == pod.namespace
+            and self.selector.matches(pod.labels)
+            and pod.name not in self.budget.status.disrupted_pods
+        )
+
+
+class Pdb:
+    """Keeps pods from being victims if that would break a budget.
+
+    Every matching budget is used by each pod asked about, also by one that another budget keeps.
+    Pods without labels are never victims.
+    """
+
+    name: ClassVar[str] = "pdb"
+
+    def __init__(self, arguments: Arguments) -> None:
+        """Take no arguments."""
+
+    def on_session_open(self, ssn: Session) -> None:
+        """Register who may be preempted, reclaimed, and evicted for their own sake."""
+        tasks = ssn.tasks.info
+        budgets = [
+            _Budget(budget, selector)
+            for budget in ssn.objects.pod_disruption_budgets.values()
+            if (selector := _selector(budget)) is not None
+        ]
+
+        def within_budgets(candidates: list[int]) -> list[int]:
+            allowed = [each.budget.status.disruptions_allowed for each in budgets]
+            victims = []
+            for task in candidates:
+                pod = tasks[task].pod
+                if not pod.labels:
+                    continue
+                violated = False
+                for index, each in enumerate(budgets):
+                    if each.counts(pod):
+                        allowed[index] -= 1
+                        violated = violated or allowed[index] < 0
+                if not violated:
+                    victims.append(task)
+            return victims
+
+        def evictable(evictor: int, candidates: list[int]) -> tuple[list[int], int]:
+            return within_budgets(candidates), PERMIT
+
+        ssn.add_victim_tasks(self.name, within_budgets)
+        ssn.add_preemptable(self.name, evictable)
+        ssn.add_reclaimable(self.name, evictable)
+
+    def on_session_close(self, ssn: Session) -> None:
+        """Do nothing."""
+
+
+def _selector(budget: PodDisruptionBudget) -> Selector | None:
+    """Return a budget's selector; ``None`` if it is empty or not valid: then it counts no pod."""
+    try:
+        selector = label_selector(budget.spec.selector)
+    except SelectorError:
+        return None
+    return None if selector.empty else selector

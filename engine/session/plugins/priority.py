@@ -1,0 +1,55 @@
+"""Plugin ``priority``: higher priority first, and the lower one gives way.
+
+Source: pkg/scheduler/plugins/priority/priority.go.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from ...volcano.conf import Arguments
+from ..session import Session
+from ..trace import PERMIT
+
+
+class Priority:
+    """Orders tasks and jobs by priority, and lets the higher preempt the lower."""
+
+    name: ClassVar[str] = "priority"
+
+    def __init__(self, arguments: Arguments) -> None:
+        """Take no arguments."""
+
+    def on_session_open(self, ssn: Session) -> None:
+        """Register the orders, who may be preempted, and who starves."""
+        jobs = ssn.jobs
+        tasks = ssn.tasks.info
+        job_of = ssn.tasks.job
+        job_priority: list[int] = jobs.priority.tolist()
+
+        def task_order(left: int, right: int) -> int:
+            return tasks[right].priority - tasks[left].priority
+
+        def job_order(left: int, right: int) -> int:
+            return job_priority[right] - job_priority[left]
+
+        def yields(candidate: int, preemptor: int) -> bool:
+            """Compare jobs; within one job, tasks."""
+            theirs, ours = job_of[candidate], job_of[preemptor]
+            if theirs != ours:
+                return job_priority[theirs] < job_priority[ours]
+            return tasks[candidate].priority < tasks[preemptor].priority
+
+        def preemptable(preemptor: int, candidates: list[int]) -> tuple[list[int], int]:
+            return [task for task in candidates if yields(task, preemptor)], PERMIT
+
+        def starving(job: int) -> bool:
+            return jobs.ready_task_num(job) + jobs.waiting_task_num(job) < len(jobs.tasks[job])
+
+        ssn.add_task_order(self.name, task_order)
+        ssn.add_job_order(self.name, job_order)
+        ssn.add_preemptable(self.name, preemptable)
+        ssn.add_job_starving(self.name, starving)
+
+    def on_session_close(self, ssn: Session) -> None:
+        """Do nothing."""

@@ -1,0 +1,118 @@
+"""What the jobs of each queue hold, ask for, could give back, and have reserved.
+
+Source: ``OnSessionOpen`` of pkg/scheduler/plugins/proportion/proportion.go and
+pkg/scheduler/plugins/capacity/capacity.go, which begin alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...belief.resource import Resource
+from ..session import Session
+from ..tables import IS_ALLOCATED, Floats, Rows, Status
+from .inqueue import reserved_by_job
+
+
+class QueueDemand(NamedTuple):
+    """Sums over a queue's jobs, as the session opens.
+
+    ``request`` is ``allocated`` and what pending tasks ask for; ``elastic`` is what jobs hold beyond
+    their minResources; ``inqueue`` is what is kept for them (:func:`~.inqueue.reserved_by_job`).
+    """
+
+    allocated: Resource
+    request: Resource
+    elastic: Resource
+    inqueue: Resource
+
+
+def queue_demands(ssn: Session, *, until: int | None = None) -> dict[str, QueueDemand]:
+    """Return the demand of each queue that has a job, in order of the queues' names.
+
+    :param until: only jobs of rows before this count.
+    """
+    jobs, tasks = ssn.jobs, ssn.tasks
+    queues = jobs.queue[:until]
+    names = sorted(set(queues))
+    number = {name: index for index, name in enumerate(names)}
+    of_job = np.array([number[name] for name in queues], dtype=np.intp)
+
+    counted = np.flatnonzero((tasks.job >= 0) & (tasks.job < len(queues)))
+    status = tasks.status[counted]
+    holding = counted[IS_ALLOCATED[status]]
+    asking = counted[IS_ALLOCATED[status] | (status == Status.PENDING)]
+    spare = np.maximum(jobs.allocated - _min_resources(ssn), 0.0)[: len(queues)]
+
+    sums = _Sums(ssn, of_job, len(names))
+    demands = {
+        name: QueueDemand(allocated, request, elastic, Resource())
+        for name, allocated, request, elastic in zip(
+            names, sums.requests(holding), sums.requests(asking), sums.of_jobs(spare), strict=True
+        )
+    }
+    for job, reserved in reserved_by_job(ssn):
+        if job < len(queues):
+            demands[jobs.queue[job]].inqueue.add(reserved)
+    return demands
+
+
+class _Sums:
+    """Sums by queue; a scalar is present where there is more than 0 of it, or a task names it."""
+
+    def __init__(self, ssn: Session, of_job: Rows, queues: int) -> None:
+        self._ssn = ssn
+        self._of_job = of_job
+        self._queues = queues
+
+    def of_jobs(self, amounts: Floats) -> Iterator[Resource]:
+        """Yield each queue's sum of a matrix jobs × resources."""
+        return self._resources(self._of_job, amounts)
+
+    def requests(self, tasks: Rows) -> Iterator[Resource]:
+        """Yield each queue's sum of what tasks request."""
+        queue = self._of_job[self._ssn.tasks.job[tasks]]
+        named = self._named_without_amount(tasks, queue)
+        for number, made in enumerate(self._resources(queue, self._ssn.tasks.request[tasks])):
+            for name in named.get(number, ()):
+                made.add_scalar(name, 0.0)
+            yield made
+
+    def _resources(self, queue: Rows, amounts: Floats) -> Iterator[Resource]:
+        columns = [
+            np.bincount(queue, weights=amounts[:, dim], minlength=self._queues)
+            for dim in range(amounts.shape[1])
+        ]
+        for row in np.column_stack(columns).tolist() if columns else ():
+            made = Resource()
+            for name, amount in zip(self._ssn.dims, row, strict=True):
+                if amount:
+                    made.set(name, amount)
+            yield made
+
+    def _named_without_amount(self, tasks: Rows, queue: NDArray[np.intp]) -> dict[int, list[str]]:
+        """Return the scalars that tasks of a queue request 0 of: present all the same."""
+        found: dict[int, list[str]] = {}
+        classes, first = np.unique(self._ssn.tasks.klass[tasks], return_index=True)
+        for klass, index in zip(classes.tolist(), first.tolist(), strict=True):
+            scalars = self._ssn.tasks.info[tasks[index]].request.scalars or {}
+            if all(scalars.values()):
+                continue
+            empty = [name for name, amount in scalars.items() if not amount]
+            for number in np.unique(queue[self._ssn.tasks.klass[tasks] == klass]).tolist():
+                found.setdefault(number, []).extend(empty)
+        return found
+
+
+def _min_resources(ssn: Session) -> Floats:
+    """Return the jobs' minResources as a matrix jobs × resources."""
+    nothing = [0.0] * len(ssn.dims)
+    least = [
+        nothing if info.min_resources is None else info.min_resources.vector(ssn.dims)
+        for info in ssn.jobs.info
+    ]
+    return np.array(least, dtype=np.float64).reshape(len(least), len(ssn.dims))

@@ -1,0 +1,81 @@
+"""Plugin ``resourcequota``: a job is enqueued only if its namespace's quotas leave room for it.
+
+Source: pkg/scheduler/plugins/resourcequota/resourcequota.go;
+k8s.io/apiserver/pkg/quota/v1/resources.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from ...quantity import parse
+from ...volcano.conf import Arguments
+from ..session import Session
+from ..trace import PERMITTED, REJECT, Verdict
+
+INSUFFICIENT = "resource quota insufficient"
+
+
+class ResourceQuota:
+    """Compares minResources with every quota of the namespace, in the names that both have.
+
+    What was permitted in this session is counted as used, even if another plugin rejected the job.
+    """
+
+    name: ClassVar[str] = "resourcequota"
+
+    def __init__(self, arguments: Arguments) -> None:
+        """Take no arguments."""
+
+    def on_session_open(self, ssn: Session) -> None:
+        """Register on the enqueueing of jobs."""
+        pending: dict[str, dict[str, int]] = {}
+
+        def enqueueable(job: int) -> Verdict:
+            info = ssn.jobs.info[job]
+            wanted = info.pod_group.spec.min_resources if info.pod_group else None
+            quotas = ssn.quotas.get(info.namespace)
+            if wanted is None or quotas is None:
+                return PERMITTED
+            requested = _billionths(wanted)
+            permitted = pending.setdefault(info.namespace, {})
+            for quota in quotas.values():
+                used = _billionths(quota.used)
+                exceeded = [
+                    name
+                    for name, hard in _billionths(quota.hard).items()
+                    if name in requested
+                    and used.get(name, 0) + permitted.get(name, 0) + requested[name] > hard
+                ]
+                if exceeded:
+                    message = (
+                        f"{INSUFFICIENT}, requested: {_listed(wanted, exceeded)},"
+                        f" used: {_listed(quota.used, exceeded)},"
+                        f" limited: {_listed(quota.hard, exceeded)}"
+                    )
+                    ssn.record_event(job, "Unschedulable", message)
+                    return Verdict(REJECT, message)
+            for name, amount in requested.items():
+                permitted[name] = permitted.get(name, 0) + amount
+            return PERMITTED
+
+        ssn.add_job_enqueueable(self.name, enqueueable)
+
+    def on_session_close(self, ssn: Session) -> None:
+        """Do nothing."""
+
+
+def _billionths(quantities: Mapping[str, str | float] | None) -> dict[str, int]:
+    """Return exact amounts: no quantity is kept finer than that."""
+    exact = {}
+    for name, text in (quantities or {}).items():
+        quantity = parse(text)
+        exact[name] = quantity.number * 10 ** (quantity.power + 9)
+    return exact
+
+
+def _listed(quantities: Mapping[str, str | float] | None, names: list[str]) -> str:
+    """Return ``map[cpu:4 memory:1Gi]``; Go prints the fields of each quantity in their place."""
+    known = quantities or {}
+    return f"map[{' '.join(f'{name}:{known[name]}' for name in sorted(names) if name in known)}]"

@@ -1,0 +1,67 @@
+"""When a zone of revocable nodes is open: a window of the day, in UTC.
+
+Source: pkg/scheduler/plugins/tdm/tdm.go (``parseRevocableZone``, ``availableRevocableZone``).
+"""
+
+from __future__ import annotations
+
+import re
+
+_DAY = 24 * 60 * 60
+_HOUR = re.compile(r"[0-9]{1,2}")
+_MINUTE = re.compile(r"[0-9]{2}")
+
+
+def why_closed(zone: str, window: str | None, now: int) -> str | None:
+    """Return why nothing may run in a zone at a moment, or ``None`` if it is open.
+
+    A window that ends where it begins, or before, ends on the next day; it is looked at from the
+    present day's midnight, so that after midnight yesterday's window is over.
+
+    :param window: ``10:00-21:00``; ``None`` if the zone is not configured.
+    :param now: microseconds since 1970.
+    """
+    if window is None:
+        return f"revocable zone {zone} not support"
+    ends = window.strip().split("-")
+    if len(ends) != 2:
+        return f"revocable zone {window} format error"
+    try:
+        start, end = map(_time_of_day, ends)
+    except ValueError as fault:
+        return str(fault)
+    if start >= end:
+        end += _DAY
+    if start <= now // 1_000_000 % _DAY <= end:
+        return None
+    return f"current time beyond revocable zone {zone}:{window}"
+
+
+def _time_of_day(text: str) -> int:
+    """Return the seconds since midnight of ``15:04``.
+
+    :raises ValueError: it is no such time; the message is Go's.
+
+    Source: Go's time/format.go Parse.
+    """
+    hour = _HOUR.match(text)
+    if hour is None:
+        raise _unreadable(text, text, "15")
+    rest = text[hour.end() :]
+    if int(hour[0]) >= 24:
+        raise ValueError(f'parsing time "{text}": hour out of range')
+    if not rest.startswith(":"):
+        raise _unreadable(text, rest, ":")
+    minute = _MINUTE.match(rest, 1)
+    if minute is None:
+        raise _unreadable(text, rest[1:], "04")
+    if int(minute[0]) >= 60:
+        raise ValueError(f'parsing time "{text}": minute out of range')
+    extra = rest[minute.end() :]
+    if extra:
+        raise ValueError(f'parsing time "{text}": extra text: "{extra}"')
+    return int(hour[0]) * 3600 + int(minute[0]) * 60
+
+
+def _unreadable(text: str, rest: str, part: str) -> ValueError:
+    return ValueError(f'parsing time "{text}" as "15:04": cannot parse "{rest}" as "{part}"')

@@ -1,0 +1,71 @@
+"""Plugin ``sla``: a job that has waited for its limit is enqueued, and reserved for.
+
+Source: pkg/scheduler/plugins/sla/sla.go.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from ...duration import parse_go_duration
+from ...volcano.conf import Arguments
+from ..session import Session
+from ..trace import ABSTAINED, PERMITTED, Verdict
+
+WAITING_TIME = "sla-waiting-time"
+
+
+class Sla:
+    """Orders jobs by the time at which their waiting must end, and votes for those beyond it.
+
+    Argument ``sla-waiting-time`` (a Go duration above 0): the limit of jobs that name none.
+    """
+
+    name: ClassVar[str] = "sla"
+
+    def __init__(self, arguments: Arguments) -> None:
+        self._limit = _global_limit(arguments)
+
+    def on_session_open(self, ssn: Session) -> None:
+        """Register the order of jobs, and the votes on enqueueing and pipelining."""
+        jobs = ssn.jobs
+
+        def deadline(job: int) -> int | None:
+            """Return the nanosecond since 1970 at which a job's waiting must end."""
+            limit = jobs.info[job].waiting_time
+            if limit is None:
+                limit = self._limit
+            return None if limit is None else jobs.info[job].created * 1_000_000_000 + limit
+
+        def order(left: int, right: int) -> int:
+            one, other = deadline(left), deadline(right)
+            if one is None or other is None:
+                return (one is None) - (other is None)
+            return one - other
+
+        def overdue(job: int) -> bool:
+            end = deadline(job)
+            return end is not None and end <= ssn.now * 1000
+
+        def enqueueable(job: int) -> Verdict:
+            return PERMITTED if overdue(job) else ABSTAINED
+
+        def pipelined(job: int) -> int:
+            return int(overdue(job))
+
+        ssn.add_job_order(self.name, order)
+        ssn.add_job_enqueueable(self.name, enqueueable)
+        ssn.add_job_pipelined(self.name, pipelined)
+
+    def on_session_close(self, ssn: Session) -> None:
+        """Do nothing."""
+
+
+def _global_limit(arguments: Arguments) -> int | None:
+    """Return the limit in nanoseconds; what is no duration, or not above 0, sets none."""
+    text = arguments.raw.get(WAITING_TIME)
+    try:
+        limit = parse_go_duration(text) if isinstance(text, str) else 0
+    except ValueError:
+        return None
+    return limit if limit > 0 else None

@@ -1,0 +1,224 @@
+"""Plugin ``tdm``: nodes that are lent by the clock, to pods that can be revoked.
+
+A node belongs to a revocable zone by its label; arguments say from when to when a zone is open.
+
+Source: pkg/scheduler/plugins/tdm/tdm.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from math import ceil
+from typing import ClassVar
+
+import numpy as np
+
+from ...belief.go_text import parse_int
+from ...belief.panic import Panic
+from ...duration import parse_go_duration
+from ...volcano.conf import Arguments
+from ..reasons import PASS, StatusCode
+from ..session import Session
+from ..tables import NO_JOB, NO_NODE, Floats, Ints, Rows, Status
+from ..trace import PERMIT, REJECT
+from .revocable_zone import why_closed
+
+ZONE_PREFIX = "tdm.revocable-zone."
+EVICT_PERIOD = "tdm.evict.period"
+NOT_ALLOWED = "not allow to dispatch to revocable node"
+MINUTE_NS = 60_000_000_000
+MAX_NODE_SCORE = 100.0
+DEFAULT_EVICTIONS = 1
+
+
+class Tdm:
+    """Time division multiplexing of nodes between ordinary and revocable pods.
+
+    Arguments: ``tdm.revocable-zone.<zone>`` (``10:00-21:00``) and ``tdm.evict.period`` (a Go
+    duration, 1m by default), the time between two evictions from closed zones.
+    """
+
+    name: ClassVar[str] = "tdm"
+
+    def __init__(self, arguments: Arguments) -> None:
+        self._windows = {
+            key.replace(ZONE_PREFIX, "", 1): _text(value)
+            for key, value in arguments.raw.items()
+            if ZONE_PREFIX in key
+        }
+        self._period = MINUTE_NS
+        if EVICT_PERIOD in arguments.raw:
+            with suppress(ValueError):
+                self._period = parse_go_duration(_text(arguments.raw[EVICT_PERIOD]))
+
+    def on_session_open(self, ssn: Session) -> None:
+        """Look which zones are open now, and register."""
+        self._ssn = ssn
+        self._zone_of = [info.revocable_zone for info in ssn.nodes.info]
+        zones = sorted({*self._zone_of, *self._windows} - {""})
+        self._closed = {zone: why_closed(zone, self._windows.get(zone), ssn.now) for zone in zones}
+        if any(self._zone_of):
+            self._open_columns()
+            ssn.add_predicate(self.name, self._predicate, per="class")
+            ssn.add_node_order(self.name, self._node_order, per="class")
+        ssn.add_preemptable(self.name, self._preemptable)
+        ssn.add_victim_tasks(self.name, self._victim_tasks)
+        ssn.add_job_order(self.name, self._job_order)
+        ssn.add_job_pipelined(self.name, self._job_pipelined)
+        ssn.add_job_starving(self.name, self._job_starving)
+
+    def on_session_close(self, ssn: Session) -> None:
+        """Do nothing."""
+
+    def _open_columns(self) -> None:
+        """Compute, by node, the verdicts and scores of ordinary and of revocable tasks."""
+
+        def verdict(message: str | None) -> int:
+            if message is None:
+                return PASS
+            code = StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE
+            return self._ssn.reasons.intern(code, message)
+
+        def score(zone: str) -> float:
+            """Score open zones; that a closed one cannot be scored makes a node's whole score 0."""
+            if not zone:
+                return 0.0
+            return MAX_NODE_SCORE if self._closed[zone] is None else np.nan
+
+        outcome = [self._closed[zone] if zone else None for zone in self._zone_of]
+        self._revocable: Ints = np.array([verdict(why) for why in outcome], dtype=np.int32)
+        self._ordinary: Ints = np.array(
+            [
+                verdict(NOT_ALLOWED if zone and why is None else why)
+                for zone, why in zip(self._zone_of, outcome, strict=True)
+            ],
+            dtype=np.int32,
+        )
+        self._scores: Floats = np.array([score(zone) for zone in self._zone_of])
+
+    def _predicate(self, task: int, rows: Rows) -> Ints:
+        """Keep closed zones from all tasks, and open ones from tasks that cannot be revoked."""
+        revocable = self._ssn.tasks.info[task].revocable_zone
+        return (self._revocable if revocable else self._ordinary)[rows]
+
+    def _node_order(self, task: int, rows: Rows) -> Floats:
+        """Draw revocable tasks to the nodes of open zones; not a number where a zone is closed."""
+        scores = self._scores[rows]
+        return scores if self._ssn.tasks.info[task].revocable_zone else scores * 0.0
+
+    def _preemptable(self, preemptor: int, candidates: list[int]) -> tuple[list[int] | None, int]:
+        """Choose running preemptable tasks on ordinary nodes, as many as each job's budget allows.
+
+        Tasks that are preemptable or revocable themselves preempt nobody.
+        """
+        tasks = self._ssn.tasks
+        if tasks.info[preemptor].preemptable or tasks.info[preemptor].revocable_zone:
+            return None, REJECT
+        chosen = [
+            task
+            for task in candidates
+            if tasks.info[task].preemptable
+            and tasks.status[task] == Status.RUNNING
+            and tasks.node[task] != NO_NODE
+            and not self._zone_of[tasks.node[task]]
+        ]
+        return self._within_budgets(chosen), PERMIT
+
+    def _victim_tasks(self, candidates: list[int]) -> list[int]:
+        """Choose, once in a period, running preemptable tasks on the nodes of closed zones."""
+        kept = self._ssn.process.kept
+        last: int | None = kept.get(self.name)
+        now = self._ssn.now * 1000
+        if last is not None and last + self._period > now:
+            return []
+        kept[self.name] = now
+        victims: list[int] = []
+        for zone in sorted(self._windows):
+            if self._closed[zone] is not None:
+                victims += self._within_budgets(self._preemptable_in(zone))
+        return victims
+
+    def _preemptable_in(self, zone: str) -> list[int]:
+        tasks = self._ssn.tasks
+        return [
+            task
+            for node, its_zone in enumerate(self._zone_of)
+            if its_zone == zone
+            for task, status in self._ssn.nodes.tasks(node).values()
+            if tasks.info[task].preemptable and status == Status.RUNNING
+        ]
+
+    def _within_budgets(self, tasks: Iterable[int]) -> list[int]:
+        """Return the first tasks of each job, jobs by name, that its budget lets go at once."""
+        by_job: dict[int, list[int]] = {}
+        for task in tasks:
+            by_job.setdefault(int(self._ssn.tasks.job[task]), []).append(task)
+        return [
+            task
+            for job in sorted(by_job)
+            if job != NO_JOB
+            for task in by_job[job][: max_evictions(self._ssn, job)]
+        ]
+
+    def _job_order(self, left: int, right: int) -> int:
+        """Jobs that are not preemptable come first."""
+        info = self._ssn.jobs.info
+        return info[left].preemptable - info[right].preemptable
+
+    def _job_pipelined(self, job: int) -> int:
+        return PERMIT if self._ssn.jobs.is_pipelined(job) else REJECT
+
+    def _job_starving(self, job: int) -> bool:
+        """Let jobs with pending tasks preempt, unless they are preemptable."""
+        jobs = self._ssn.jobs
+        return not jobs.info[job].preemptable and bool(jobs.counts[job, Status.PENDING])
+
+
+def max_evictions(ssn: Session, job: int) -> int:
+    """Return how many tasks of a job may be evicted at once.
+
+    With maxUnavailable: that, less the tasks that neither run nor are done. With minAvailable: what
+    runs beyond it. Otherwise, or if less than minAvailable run: 1.
+
+    Source: tdm.go getMaxPodEvictNum.
+    """
+    budget = ssn.jobs.info[job].budget
+    total = len(ssn.jobs.tasks[job])
+    counts = ssn.jobs.counts[job].tolist()
+    running = counts[Status.RUNNING]
+    if budget.max_unavailable:
+        done = counts[Status.SUCCEEDED] + counts[Status.FAILED]
+        return max(_number(budget.max_unavailable, total) - (total - done - running), 0)
+    if budget.min_available:
+        least = _number(budget.min_available, total)
+        if running >= least:
+            return int(running - least)
+    return DEFAULT_EVICTIONS
+
+
+def _number(text: str, total: int) -> int:
+    """Return a number, or a percentage of the total, rounded up; of neither, 0.
+
+    Source: tdm.go parseIntStr; k8s.io/apimachinery/pkg/util/intstr GetValueFromIntOrPercent.
+    """
+    number = parse_int(text)
+    if number is not None:
+        return number
+    percentage = parse_int(text.replace("%", ""))
+    return 0 if percentage is None else ceil(percentage * total / 100)
+
+
+def _text(value: object) -> str:
+    """Return an argument that the plugin takes for a text without looking.
+
+    :raises Panic: it is none.
+    """
+    if isinstance(value, str):
+        return value
+    names = {bool: "bool", int: "int", float: "float64", list: "[]interface {}"}
+    given = "nil" if value is None else names.get(type(value), "map[interface {}]interface {}")
+    raise Panic(
+        f"interface conversion: interface {{}} is {given}, not string",
+        ("plugins/tdm.New", "framework.OpenSession"),
+    )
