@@ -161,6 +161,20 @@ def test_an_interrupt_exits_with_130_and_says_nothing(small_log: str) -> None:
     assert (process.returncode, out, err) == (130, "", "")
 
 
+def test_an_interrupt_while_the_program_is_being_loaded_says_nothing_either() -> None:
+    code = (
+        "import sys\n"
+        "class Interrupt:\n"
+        "    def find_spec(self, name, *rest):\n"
+        "        if name == 'typer': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+        "from plinian.__main__ import main\n"
+        "main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
 def test_following_gives_what_is_appended_later(small_log: str, tmp_path: Path) -> None:
     path = str(tmp_path / "own.db")
     shutil.copy(small_log, path)
