@@ -5,6 +5,7 @@ Source: ``pkg/scheduler/framework/session.go`` and ``framework.go``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
@@ -25,7 +26,10 @@ if TYPE_CHECKING:
     from ..volcano.behaviours import Behaviours
     from ..volcano.conf import Arguments, SchedulerConf
 
-_SUBTRACTS_IDLE = frozenset(Status) - {Status.PIPELINED}
+MIN_NAME_PARTS = 3
+"""Pods of Volcano jobs are named ``job-task-index``."""
+
+_INTEGER = re.compile(r"[+-]?[0-9]+")
 
 
 class CacheActions(Protocol):
@@ -131,6 +135,7 @@ class Session(Extensions):
         self.binds: list[tuple[int, int]] = []
         self.evictions: list[tuple[int, str]] = []
         self._selection: NodeSelection | None = None
+        self._pod_indices: dict[str, int | None] = {}
         self.node_scores: dict[int, tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]] = {}
         """(rows, scores) of the last scoring of each task, while tracing."""
 
@@ -204,11 +209,18 @@ class Session(Extensions):
                 if order:
                     return bool(order < 0)
         one, other = self.tasks.info[left], self.tasks.info[right]
-        if one.index is not None and other.index is not None and one.index != other.index:
-            return one.index < other.index
+        at, beside = self._pod_index(one.name), self._pod_index(other.name)
+        if at is not None and beside is not None and at != beside:
+            return at < beside
         if one.created == other.created:
             return one.uid < other.uid
         return one.created < other.created
+
+    def _pod_index(self, name: str) -> int | None:
+        """Return the number at the end of a pod's name, if the name has three parts or more."""
+        if name not in self._pod_indices:
+            self._pod_indices[name] = pod_index(name)
+        return self._pod_indices[name]
 
     # What happens to tasks.
 
@@ -355,6 +367,17 @@ class Session(Extensions):
             if status == Status.RELEASING:
                 nodes.releasing[node] += request
         self.touched.append(node)
+
+
+def pod_index(name: str) -> int | None:
+    """Return the number at the end of a pod's name, or ``None``.
+
+    Source: ``pkg/controllers/job/helpers:GetPodIndexUnderTask``.
+    """
+    parts = name.split("-")
+    if len(parts) < MIN_NAME_PARTS or not _INTEGER.fullmatch(parts[-1]):
+        return None
+    return int(parts[-1])
 
 
 def fits(request: np.ndarray[Any, Any], room: np.ndarray[Any, Any]) -> bool:

@@ -7,11 +7,40 @@ shares the immutable infos and copies only arrays. Rows of nodes and jobs are in
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import IntEnum
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..belief.status import (
+    ALLOCATED_STATUS,
+    COMPLETED_STATUS,
+    PREEMPTABLE_STATUS,
+    READY_STATUS,
+    STATUS_NAMES,
+    VALID_STATUS,
+    Status,
+)
+
+__all__ = [
+    "ALLOCATED_STATUS",
+    "COMPLETED_STATUS",
+    "IS_ALLOCATED",
+    "NO_JOB",
+    "NO_NODE",
+    "PREEMPTABLE_STATUS",
+    "READY_STATUS",
+    "STATUSES",
+    "STATUS_NAMES",
+    "VALID_STATUS",
+    "Floats",
+    "Ints",
+    "JobColumns",
+    "NodeTable",
+    "Rows",
+    "Status",
+    "TaskTable",
+]
 
 if TYPE_CHECKING:
     from ..belief.job import JobInfo
@@ -25,42 +54,6 @@ Rows = NDArray[np.intp]
 NO_NODE = -1
 NO_JOB = -1
 
-
-class Status(IntEnum):
-    """Status of a task; source: ``pkg/scheduler/api/types.go`` (``TaskStatus``)."""
-
-    PENDING = 0
-    ALLOCATED = 1
-    PIPELINED = 2
-    BINDING = 3
-    BOUND = 4
-    RUNNING = 5
-    RELEASING = 6
-    SUCCEEDED = 7
-    FAILED = 8
-    UNKNOWN = 9
-
-
-STATUS_NAMES = (
-    "Pending",
-    "Allocated",
-    "Pipelined",
-    "Binding",
-    "Bound",
-    "Running",
-    "Releasing",
-    "Succeeded",
-    "Failed",
-    "Unknown",
-)
-
-ALLOCATED_STATUS = frozenset({Status.BOUND, Status.BINDING, Status.RUNNING, Status.ALLOCATED})
-"""Statuses that hold the resources of a node (``api/helpers.go:AllocatedStatus``)."""
-
-READY_STATUS = ALLOCATED_STATUS | {Status.SUCCEEDED}
-COMPLETED_STATUS = frozenset({Status.SUCCEEDED, Status.FAILED})
-PREEMPTABLE_STATUS = frozenset({Status.BOUND, Status.RUNNING})
-VALID_STATUS = READY_STATUS | {Status.PIPELINED, Status.PENDING}
 
 STATUSES = len(Status)
 IS_ALLOCATED: NDArray[np.bool_] = np.array([status in ALLOCATED_STATUS for status in Status])
