@@ -7,7 +7,6 @@ import gzip
 import io
 import lzma
 import zlib
-from abc import abstractmethod
 from collections.abc import Callable
 from types import MappingProxyType
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
@@ -27,26 +26,23 @@ _CHUNK = 2**14
 
 
 class Source(io.RawIOBase):
-    """A stream that is defined by how the next bytes are come by."""
-
-    @abstractmethod
-    def take(self, size: int) -> bytes | memoryview:
-        """Return from one to ``size`` bytes, or none at the end."""
+    """A stream that is defined by ``readinto``: how the next bytes are come by."""
 
     def readable(self) -> bool:
         """Say that it can be read."""
         return True
 
-    def readinto(self, target: WriteableBuffer) -> int:
-        """Fill a buffer as far as one piece goes; 0 at the end."""
-        view = memoryview(target).cast("B")
-        piece = self.take(len(view))
-        view[: len(piece)] = piece
-        return len(piece)
-
     def buffered(self) -> BinaryIO:
         """Return the stream with a buffer before it, which has lines and reads in full."""
         return io.BufferedReader(self, BUFFER)
+
+
+def moved(ready: memoryview, target: WriteableBuffer) -> tuple[int, memoryview]:
+    """Fill a buffer with what is ready; return how many bytes it took, and the rest."""
+    view = memoryview(target).cast("B")
+    count = min(len(view), len(ready))
+    view[:count] = ready[:count]
+    return count, ready[count:]
 
 
 class _Zstd(Source):
@@ -58,15 +54,15 @@ class _Zstd(Source):
         self._fed = False
         self._ready = memoryview(b"")
 
-    def take(self, size: int) -> memoryview:
-        """Return the next bytes.
+    def readinto(self, target: WriteableBuffer) -> int:
+        """Fill a buffer as far as one piece goes; 0 at the end.
 
         :raises EOFError: the stream ends inside a frame.
         """
         while not self._ready and self._expand():
             pass
-        piece, self._ready = self._ready[:size], self._ready[size:]
-        return piece
+        count, self._ready = moved(self._ready, target)
+        return count
 
     def _expand(self) -> bool:
         rest = b""
@@ -88,17 +84,17 @@ class Guarded(Source):
     """A stream whose faults are told as an input's faults, with the input's name."""
 
     def __init__(self, stream: BinaryIO, source: str) -> None:
-        self._stream = stream
+        self._stream = cast("io.BufferedIOBase", stream)
         self._source = source
 
-    def take(self, size: int) -> bytes:
-        """Return the next bytes.
+    def readinto(self, target: WriteableBuffer) -> int:
+        """Fill a buffer as far as the stream does at once; 0 at the end.
 
         :raises InputTruncated: the compressed data ends too early.
         :raises InputDamaged: it is damaged. :raises InputError: it cannot be read.
         """
         try:
-            return self._stream.read(size)
+            return self._stream.readinto(target)
         except EOFError:
             raise InputTruncated(
                 "the compressed data ends in the middle",

@@ -18,12 +18,17 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from tarfile import HeaderError, ReadError
-from typing import IO, BinaryIO, Self, cast
+from typing import IO, TYPE_CHECKING, BinaryIO, Self, cast
 
 import msgspec
 
 from ..errors import FormatUnknown, InputDamaged, InputError, InputTruncated
-from .compression import BUFFER, Guarded, Source, decompressor
+from .compression import BUFFER, Guarded, Source, decompressor, moved
+
+if TYPE_CHECKING:
+    from io import BufferedIOBase
+
+    from _typeshed import WriteableBuffer
 
 STDIN = "-"
 HEAD = 2**16
@@ -165,21 +170,21 @@ class _Counted(Source):
     """A stream that tells how much was read of it; what was read ahead comes first."""
 
     def __init__(self, stream: BinaryIO, read: Callable[[int], None], ahead: bytes = b"") -> None:
-        self._stream = stream
+        self._stream = cast("BufferedIOBase", stream)
         self._read = read
         self._ahead = memoryview(ahead)
 
-    def take(self, size: int) -> bytes | memoryview:
+    def readinto(self, target: WriteableBuffer) -> int:
         if self._ahead:
-            piece, self._ahead = self._ahead[:size], self._ahead[size:]
-            return piece
-        data = self._stream.read(size)
-        self._read(len(data))
-        return data
+            count, self._ahead = moved(self._ahead, target)
+            return count
+        count = self._stream.readinto(target)
+        self._read(count)
+        return count
 
 
 def _buffered(stream: BinaryIO, source: str, read: Callable[[int], None]) -> BinaryIO:
-    return Guarded(_Counted(stream, read).buffered(), source).buffered()
+    return Guarded(cast("BinaryIO", _Counted(stream, read)), source).buffered()
 
 
 def _with_head(stream: BinaryIO) -> tuple[bytes, BinaryIO]:
@@ -254,20 +259,21 @@ class _TarMember(Source):
     """A member of an archive; it must have the length that the archive says."""
 
     def __init__(self, stream: IO[bytes], size: int, source: str) -> None:
-        self._stream = stream
+        self._stream = cast("BufferedIOBase", stream)
         self._left = size
         self._source = source
 
-    def take(self, size: int) -> bytes:
-        piece = self._stream.read(min(size, self._left))
-        if not piece and self._left:
+    def readinto(self, target: WriteableBuffer) -> int:
+        view = memoryview(target).cast("B")[: self._left]
+        count = self._stream.readinto(view)
+        if not count and self._left:
             raise InputTruncated(
                 "the archive ends in the middle of this member",
                 where=self._source,
                 now="fetch the archive again",
             )
-        self._left -= len(piece)
-        return piece
+        self._left -= count
+        return count
 
 
 def _zip_members(stream: BinaryIO, source: str, file: InputFile, depth: int) -> Iterator[Document]:
@@ -301,12 +307,12 @@ class _ZipMember(Source):
     """A member of a zip; a wrong checksum is found at its end."""
 
     def __init__(self, stream: IO[bytes], source: str) -> None:
-        self._stream = stream
+        self._stream = cast("BufferedIOBase", stream)
         self._source = source
 
-    def take(self, size: int) -> bytes:
+    def readinto(self, target: WriteableBuffer) -> int:
         try:
-            return self._stream.read(size)
+            return self._stream.readinto(target)
         except _ZIP_FAULTS as fault:
             raise InputDamaged(
                 f"this member of the archive is damaged: {fault}",
