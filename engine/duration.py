@@ -23,6 +23,8 @@ _UNITS = MappingProxyType(
 )
 _PART = re.compile(r"(?=\.?[0-9])([0-9]*)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)(?=[.0-9]|$)")
 _MOST = 2**63 - 1
+_DIGITS = 19
+"""Of a fraction no more digits are read."""
 
 
 @lru_cache(maxsize=4096)
@@ -42,6 +44,7 @@ def parse_go_duration(text: str) -> int:
         whole, fraction, unit = match.groups()
         total += int(whole or "0") * _UNITS[unit]
         if fraction:
+            fraction = fraction[:_DIGITS]
             total += int(float(fraction) * (_UNITS[unit] / 10 ** len(fraction)))
         end = match.end()
     if not end or end != len(rest) or total > _MOST + negative:

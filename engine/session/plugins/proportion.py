@@ -52,10 +52,11 @@ class QueueAttr:
         self.share = 0.0
         self.gauges = gauges
 
-    def set_deserved(self, deserved: Resource) -> None:
-        """Change what the queue deserves, and its share with it."""
-        self.deserved = deserved
+    def settle(self) -> None:
+        """Note what the queue deserves after the division, and its share of that."""
+        deserved = self.deserved
         self.limits = [(name, deserved.get(name)) for name in deserved.resource_names()]
+        set_gauges(self.gauges, "deserved", deserved)
         self.update_share()
 
     def update_share(self) -> None:
@@ -211,15 +212,16 @@ def divide(queues: Iterable[QueueAttr], total: Resource) -> None:
     In every round the queues that are not met get their part, by weight, of what remains. A queue
     is met when it deserves all that it requests, or a round changes nothing for it.
     """
-    unmet = list(queues)
+    unmet = everybody = list(queues)
     remaining = total.clone()
+    divided = False
     while weights := sum(attr.weight for attr in unmet):
+        divided = True
         increased, decreased = Resource(), Resource()
         still = []
         for attr in unmet:
             before = attr.deserved
-            attr.set_deserved(_bounded(attr, remaining, weights))
-            set_gauges(attr.gauges, "deserved", attr.deserved)
+            attr.deserved = _bounded(attr, remaining, weights)
             met = attr.request.less_equal(attr.deserved, ZERO)
             if not met and not _same(attr.deserved, before):
                 still.append(attr)
@@ -231,6 +233,8 @@ def divide(queues: Iterable[QueueAttr], total: Resource) -> None:
         remaining = remaining.clone().add(decreased).diff(increased, ZERO)[0]
         if remaining.is_empty() or _same(remaining, before_round):
             break
+    for attr in everybody if divided else ():
+        attr.settle()
 
 
 def _bounded(attr: QueueAttr, remaining: Resource, weights: int) -> Resource:
