@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -53,7 +53,7 @@ class CacheActions(Protocol):
 class Plugin(Protocol):
     """A plugin of one session."""
 
-    name: str
+    name: ClassVar[str]
 
     def on_session_open(self, ssn: Session) -> None:
         """Compute what is needed, and register functions."""
