@@ -38,7 +38,7 @@ SHELL_OF_INGEST = MappingProxyType(
 
 PURE = (
     *("engine.events", "engine.state", "engine.ingest"),
-    *("engine.units", "engine.quantity", "engine.errors"),
+    *("engine.units", "engine.quantity", "engine.go_yaml", "engine.errors"),
     *("engine.volcano", "engine.belief", "engine.session"),
 )
 
@@ -200,6 +200,24 @@ def clocks(source: Source) -> Iterator[Finding]:
             and node.func.attr in CLOCK_CALLS
         ):
             yield Finding(source.path, node.lineno, f"reads the clock: .{node.func.attr}()")
+
+
+def releases(source: Source) -> Iterator[Finding]:
+    """Only the history compares releases; all else asks a record for an effect."""
+    folder, where = source.path.parts[:2], source.module
+    if folder not in {("engine", "volcano"), ("engine", "belief"), ("engine", "session")}:
+        return
+    if where in {"plinian.engine.volcano.releases", "plinian.engine.volcano.history"}:
+        return
+    told = {id(node.value) for node in ast.walk(source.tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told:
+            if re.search(r"\bv1\.\d", node.value):
+                yield Finding(source.path, node.lineno, f"names a release: {node.value[:40]!r}")
+        elif isinstance(node, ast.Attribute) and node.attr in {"minor", "patch"}:
+            yield Finding(source.path, node.lineno, "looks into a release: ask for an effect")
+        elif isinstance(node, ast.Compare) and "release" in ast.unparse(node).lower():
+            yield Finding(source.path, node.lineno, "compares releases: ask for an effect")
 
 
 def names(source: Source) -> Iterator[Finding]:

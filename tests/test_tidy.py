@@ -14,7 +14,7 @@ Law = Callable[[laws.Source], Iterator[laws.Finding]]
 
 EVERYWHERE = (laws.lengths, laws.names, laws.future_annotations)
 IN_WHAT_IS_SHIPPED = (laws.imports, laws.module_state, laws.docstrings, laws.prints)
-IN_THE_ENGINE = (laws.clocks, laws.set_order)
+IN_THE_ENGINE = (laws.clocks, laws.set_order, laws.releases)
 
 
 @cache
@@ -94,6 +94,9 @@ BREAKERS = [
     (laws.imports, "replay/a.py", "import engine.units\n", "plinian.engine"),
     (laws.imports, "migrations/versions/a.py", "from ...engine import units\n", "must not change"),
     (laws.clocks, "engine/units.py", "datetime.now(UTC)\n", "reads the clock"),
+    (laws.releases, "engine/session/a.py", 'x = "v1.12.1"\n', "names a release"),
+    (laws.releases, "engine/belief/a.py", "x = release.minor\n", "looks into a release"),
+    (laws.releases, "engine/volcano/conf.py", "x = a.release < b\n", "compares releases"),
     (laws.names, "engine/utils.py", "", "says nothing"),
     (laws.names, "engine/a.py", "class LogManager:\n    pass\n", "name what it does"),
     (laws.names, "engine/a.py", "def sort_helper():\n    pass\n", "name what it does"),
@@ -139,6 +142,9 @@ KEEPERS = [
     (laws.imports, "engine/log/sqlite.py", "import sqlite3\n"),
     (laws.imports, "replay/a.py", "from ..engine.log import open_log\n"),
     (laws.imports, "replay/api/__init__.py", "from .engine.log import open_log\n"),
+    (laws.releases, "engine/volcano/history.py", 'x = y > "v1.12.1"\n'),
+    (laws.releases, "engine/session/a.py", '"""Read at v1.12.1."""\n'),
+    (laws.releases, "engine/session/a.py", 'group = "scheduling.volcano.sh/v1beta1"\n'),
     (laws.names, "engine/a.py", "class ControlMarked:\n    pass\n"),
     (laws.module_state, "engine/a.py", "__all__ = ['a']\nX = MappingProxyType({})\n"),
     (laws.module_state, "engine/a.py", "def f():\n    rows = []\n"),

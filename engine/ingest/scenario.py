@@ -19,7 +19,7 @@ from ..events import Event, Reference, canonical_json
 from ..events.payloads import ControlMarked, Payload, SessionRequested
 from .derived import extra_events
 from .formats import Context
-from .go_yaml import YamlFault
+from ..go_yaml import YamlFault
 from .objects import version_event
 from .scheduler_conf import config_event, parse_conf
 

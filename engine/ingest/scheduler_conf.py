@@ -12,7 +12,7 @@ import yaml
 from ..events import Event, Reference, canonical_json
 from ..events.payloads import ConfigApplied
 from .formats import Context
-from .go_yaml import YamlFault, YamlReader
+from ..go_yaml import YamlFault, YamlReader
 
 MAX_BYTES = 2**20
 """etcd takes no larger ConfigMap, so no larger configuration can be in force."""

@@ -231,7 +231,19 @@ def _binary(text: str) -> str:
 
 
 def resolve(text: str) -> Any:
-    """Return what a plain scalar means: a word, a number, or itself."""
+    """Return what a plain scalar means in JSON: a word, a number, or itself."""
+    meant = resolve_yaml(text)
+    if isinstance(meant, float) and meant.is_integer() and abs(meant) < _EXACT_FLOAT:
+        # JSON has one kind of number: Go writes a float without a fraction as it writes an integer.
+        return int(meant)
+    return meant
+
+
+def resolve_yaml(text: str) -> Any:
+    """Return what a plain scalar means: a word, an integer, a float, or itself.
+
+    Source: gopkg.in/yaml.v2/resolve.go.
+    """
     if text in _WORDS:
         return _WORDS[text]
     if text[0] not in "+-.0123456789":
@@ -243,10 +255,7 @@ def resolve(text: str) -> Any:
     if _FLOAT.fullmatch(plain) is None:
         return text
     number = float(plain)
-    if math.isinf(number):
-        return text
-    # JSON has one kind of number: Go writes a float without a fraction as it writes an integer.
-    return int(number) if number.is_integer() and abs(number) < _EXACT_FLOAT else number
+    return text if math.isinf(number) else number
 
 
 def _integer(match: re.Match[str]) -> int | float:

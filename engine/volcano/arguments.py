@@ -1,0 +1,84 @@
+"""Arguments of plugins and actions, read as strictly as Volcano reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+_NONE: Mapping[str, Any] = MappingProxyType({})
+
+
+class Arguments:
+    """What a configuration gives to a plugin or an action.
+
+    A value of another type counts as not given, and :attr:`warnings` gets the line that Volcano
+    logs.
+
+    :param raw: the values as YAML has them: str, bool, int, float, None, list, dict.
+
+    Source: pkg/scheduler/framework/arguments.go.
+    """
+
+    __slots__ = ("raw", "warnings")
+
+    def __init__(self, raw: Mapping[str, Any] = _NONE) -> None:
+        self.raw = raw
+        self.warnings: list[str] = []
+
+    def get_int(self, key: str, default: int) -> int:
+        """Return an integer; a float without a fraction is none."""
+        value = self.raw.get(key, default)
+        if is_int(value):
+            return int(value)
+        self._warn(key, "int")
+        return default
+
+    def get_float(self, key: str, default: float) -> float:
+        """Return a number."""
+        value = self.raw.get(key, default)
+        if isinstance(value, float) or is_int(value):
+            return float(value)
+        self._warn(key, "float64")
+        return default
+
+    def get_bool(self, key: str, default: bool) -> bool:  # noqa: FBT001 - a value like the others
+        """Return a truth value; no text is one."""
+        value = self.raw.get(key, default)
+        if isinstance(value, bool):
+            return value
+        self._warn(key, "bool")
+        return default
+
+    def get_str(self, key: str, default: str) -> str:
+        """Return a text; no number is one."""
+        value = self.raw.get(key, default)
+        return value if isinstance(value, str) else default
+
+    def _warn(self, key: str, kind: str) -> None:
+        told = f"Could not parse argument: {go_text(self.raw[key])} for key {key} to {kind}"
+        if told not in self.warnings:
+            self.warnings.append(told)
+
+
+def is_int(value: object) -> bool:
+    """Say whether a YAML value is an ``int`` of Go: of 64 bits, and no truth value."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        return False
+    return -(2**63) <= value < 2**63
+
+
+def go_text(value: object) -> str:
+    """Return what Go's ``%v`` prints of a YAML value."""
+    if value is None:
+        return "<nil>"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return f"{value:g}" if value else "0"
+    if isinstance(value, list):
+        return f"[{' '.join(map(go_text, value))}]"
+    if isinstance(value, dict):
+        pairs = sorted((go_text(key), go_text(item)) for key, item in value.items())
+        return f"map[{' '.join(f'{key}:{item}' for key, item in pairs)}]"
+    return str(value)

@@ -1,0 +1,217 @@
+"""The scheduler's configuration: ``volcano-scheduler.conf`` as a release reads it.
+
+Source: pkg/scheduler/conf/scheduler_conf.go; pkg/scheduler/util.go UnmarshalSchedulerConf;
+pkg/scheduler/plugins/defaults.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+from .arguments import Arguments
+from .behaviours import Behaviours, UnknownAction
+from .conf_yaml import ConfInvalid, Decoder, Shape, Struct
+
+__all__ = [
+    "DEFAULT_CONF",
+    "Arguments",
+    "ConfInvalid",
+    "PluginOption",
+    "SchedulerConf",
+    "conf_in_force",
+    "parse_scheduler_conf",
+]
+
+DEFAULT_CONF = """
+actions: "enqueue, allocate, backfill"
+tiers:
+- plugins:
+  - name: priority
+  - name: gang
+  - name: conformance
+- plugins:
+  - name: overcommit
+  - name: drf
+  - name: predicates
+  - name: proportion
+  - name: nodeorder
+"""
+"""What is in force without a file, in all releases."""
+
+SWITCHES = MappingProxyType(
+    {
+        "enableJobOrder": "JobOrder",
+        "enableJobReady": "JobReady",
+        "enableJobPipelined": "JobPipelined",
+        "enableJobEnqueued": "JobEnqueued",
+        "enableTaskOrder": "TaskOrder",
+        "enablePreemptable": "Preemptable",
+        "enableReclaimable": "Reclaimable",
+        "enablePreemptive": "Preemptive",
+        "enableQueueOrder": "QueueOrder",
+        "enablePredicate": "Predicate",
+        "enableBestNode": "BestNode",
+        "enableNodeOrder": "NodeOrder",
+        "enableTargetJob": "TargetJob",
+        "enableReservedNodes": "ReservedNodes",
+        "enabledVictim": "Victim",
+        "enableJobStarving": "JobStarving",
+        "enabledOverused": "Overused",
+        "enabledAllocatable": "Allocatable",
+        "enabledHyperNodeOrder": "HyperNodeOrder",
+        "enabledSubJobReady": "SubJobReady",
+        "enabledSubJobPipelined": "SubJobPipelined",
+        "enabledSubJobOrder": "SubJobOrder",
+        "enabledHyperNodeGradient": "HyperNodeGradient",
+    }
+)
+"""A plugin's switches, by their keys: some begin with ``enabled``. All are on when left out.
+
+A release without an extension point has no use for its switch; there are no others of that name.
+"""
+
+_CLUSTER_ORDER = "EnabledClusterOrder"
+_HIERARCHY = "enableHierarchy"
+"""These two are off when left out."""
+
+_ACTIONS = frozenset({"reclaim", "allocate", "backfill", "preempt", "enqueue", "shuffle"})
+_GANG_ACTIONS = frozenset({"gangpreempt", "gangreclaim"})
+
+_CONFIGURATION = Struct(
+    "conf.SchedulerConfiguration",
+    {
+        "actions": Shape.TEXT,
+        "tiers": [
+            Struct(
+                "conf.Tier",
+                {
+                    "plugins": [
+                        Struct(
+                            "conf.PluginOption",
+                            {
+                                "name": Shape.TEXT,
+                                **dict.fromkeys(
+                                    (*SWITCHES, _CLUSTER_ORDER, _HIERARCHY), Shape.BOOL
+                                ),
+                                "arguments": Shape.VALUES,
+                            },
+                        )
+                    ]
+                },
+            )
+        ],
+        "configurations": [
+            Struct("conf.Configuration", {"name": Shape.TEXT, "arguments": Shape.VALUES})
+        ],
+        "metrics": Shape.TEXTS,
+    },
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PluginOption:
+    """A plugin in a tier.
+
+    :param enabled: extension points at which its functions are called: ``JobOrder``, ``NodeOrder``.
+    :param enabled_hierarchy: queues are a tree to it (drf, capacity).
+    """
+
+    name: str
+    enabled: frozenset[str]
+    enabled_hierarchy: bool
+    arguments: Arguments
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulerConf:
+    """A configuration that is in force.
+
+    :param actions: in the order in which they run; one may be there twice.
+    :param tiers: plugins by tier, in order.
+    :param configurations: (action, its arguments), in order.
+    :param errors: what the release logs when it reads the text.
+    """
+
+    actions: tuple[str, ...]
+    tiers: tuple[tuple[PluginOption, ...], ...]
+    configurations: tuple[tuple[str, Arguments], ...]
+    metrics: Mapping[str, str]
+    errors: tuple[str, ...] = ()
+
+    def action_arguments(self, action: str) -> Arguments:
+        """Return the arguments of an action: those of the first entry with its name.
+
+        Source: pkg/scheduler/framework/arguments.go GetArgOfActionFromConf.
+        """
+        return next((a for name, a in self.configurations if name == action), Arguments())
+
+
+def parse_scheduler_conf(text: str, behaviours: Behaviours) -> SchedulerConf:
+    """Return the configuration that a release makes of a text.
+
+    An empty text is a valid configuration without actions and plugins.
+
+    :raises ConfInvalid: the release refuses it; the one before stays in force.
+
+    Source: pkg/scheduler/util.go UnmarshalSchedulerConf.
+    """
+    read = Decoder(text).decode(_CONFIGURATION)
+    tiers = tuple(_tier(tier) for tier in read["tiers"])
+    actions, errors = _actions(read["actions"], behaviours)
+    configurations = tuple(
+        (entry["name"], Arguments(entry["arguments"])) for entry in read["configurations"]
+    )
+    return SchedulerConf(actions, tiers, configurations, read["metrics"], tuple(errors))
+
+
+def conf_in_force(text: str, behaviours: Behaviours) -> SchedulerConf:
+    """Return the configuration of a scheduler that starts with a file of this text.
+
+    No file, and one that the release refuses, leave the built-in default; ``errors`` says why.
+
+    Source: pkg/scheduler/scheduler.go loadSchedulerConf.
+    """
+    if not text.strip():
+        return parse_scheduler_conf(DEFAULT_CONF, behaviours)
+    try:
+        return parse_scheduler_conf(text, behaviours)
+    except ConfInvalid as fault:
+        default = parse_scheduler_conf(DEFAULT_CONF, behaviours)
+        return replace(default, errors=(f"Scheduler config {text.strip()} is invalid: {fault}",))
+
+
+def _tier(read: dict[str, Any]) -> tuple[PluginOption, ...]:
+    names = {plugin["name"] for plugin in read["plugins"]}
+    hdrf = any(plugin["name"] == "drf" and plugin[_HIERARCHY] for plugin in read["plugins"])
+    if hdrf and "proportion" in names:
+        raise ConfInvalid("proportion and drf with hierarchy enabled conflicts")
+    return tuple(map(_option, read["plugins"]))
+
+
+def _option(read: dict[str, Any]) -> PluginOption:
+    # None is a switch that was left out.
+    enabled = {point for key, point in SWITCHES.items() if read[key] is not False}
+    if read[_CLUSTER_ORDER]:
+        enabled.add("ClusterOrder")
+    return PluginOption(
+        name=read["name"],
+        enabled=frozenset(enabled),
+        enabled_hierarchy=bool(read[_HIERARCHY]),
+        arguments=Arguments(read["arguments"]),
+    )
+
+
+def _actions(text: str, behaviours: Behaviours) -> tuple[tuple[str, ...], list[str]]:
+    known = _ACTIONS | _GANG_ACTIONS if behaviours.gang_eviction_actions else _ACTIONS
+    actions, errors = [], []
+    for name in text.split(","):
+        if name.strip() in known:
+            actions.append(name.strip())
+        elif behaviours.unknown_action is UnknownAction.REJECTS:
+            raise ConfInvalid(f"failed to find Action {name}")
+        else:
+            errors.append(f"Failed to find Action {name}, ignore it")
+    return tuple(actions), errors

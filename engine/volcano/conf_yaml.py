@@ -1,0 +1,181 @@
+"""YAML into a given structure, as strictly as ``gopkg.in/yaml.v2`` decodes it into Go structs.
+
+Unknown keys are ignored, of a key that occurs twice the last value counts, null leaves what was
+there; a value of another type refuses the whole text, with all such places in the message.
+
+Source: gopkg.in/yaml.v2/decode.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import yaml
+
+from ..go_yaml import YamlFault, resolve_yaml, scalar
+
+_STR = "tag:yaml.org,2002:str"
+_LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+
+
+class ConfInvalid(Exception):
+    """A configuration that a release refuses, with the text of its error."""
+
+
+class Shape(Enum):
+    """A value of a field that has no structure of ours; its value is the name of its Go type."""
+
+    TEXT = "string"
+    BOOL = "bool"
+    TEXTS = "map[string]string"
+    VALUES = "map[string]interface {}"
+
+
+@dataclass(frozen=True, slots=True)
+class Struct:
+    """A Go struct: its name in messages, and its fields by key."""
+
+    name: str
+    fields: Mapping[str, Any]
+
+
+Type = Shape | Struct | list[Any]
+"""What a node is decoded into; a list holds the one type of its elements."""
+
+
+class Decoder:
+    """Decodes the first document of a text."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._faults: list[str] = []
+
+    def decode(self, shape: Struct) -> dict[str, Any]:
+        """Return the values by field; what is not there is None, or empty if it has many parts.
+
+        :raises ConfInvalid: the text is no YAML, or something in it has another type.
+        """
+        node = self._document()
+        value = zero(shape) if node is None else self._value(node, shape)
+        if self._faults:
+            raise ConfInvalid("\n".join(["yaml: unmarshal errors:", *self._faults]))
+        read: dict[str, Any] = value
+        return read
+
+    def _document(self) -> yaml.Node | None:
+        loader = _LOADER(self._text)
+        try:
+            if not loader.check_node():
+                return None
+            node: yaml.Node | None = loader.get_node()
+        except yaml.MarkedYAMLError as fault:
+            mark = fault.problem_mark or fault.context_mark
+            line = f"line {mark.line + 1}: " if mark is not None else ""
+            raise ConfInvalid(f"yaml: {line}{fault.problem or fault.context}") from None
+        except (yaml.YAMLError, RecursionError) as fault:
+            raise ConfInvalid(f"yaml: {str(fault).splitlines()[0]}") from None
+        finally:
+            loader.dispose()
+        return node
+
+    def _value(self, node: yaml.Node, shape: Type) -> Any:
+        if isinstance(node, yaml.ScalarNode):
+            return self._scalar(node, shape)
+        if isinstance(node, yaml.SequenceNode):
+            if isinstance(shape, list):
+                return [self._value(item, shape[0]) for item in node.value]
+        elif isinstance(shape, Struct):
+            fields = zero(shape)
+            for name, item in self._pairs(node):
+                if name in shape.fields:
+                    fields[name] = self._value(item, shape.fields[name])
+            return fields
+        elif shape is Shape.VALUES:
+            return {name: self._anything(item) for name, item in self._pairs(node)}
+        elif shape is Shape.TEXTS:
+            return {name: self._value(item, Shape.TEXT) for name, item in self._pairs(node)}
+        return self._fault(node, shape)
+
+    def _scalar(self, node: yaml.ScalarNode, shape: Type) -> Any:
+        value = meaning(node)
+        if shape is Shape.TEXT:
+            return value if isinstance(value, str) else node.value
+        if value is None:
+            return zero(shape)
+        if shape is Shape.BOOL and isinstance(value, bool):
+            return value
+        return self._fault(node, shape)
+
+    def _pairs(self, node: yaml.Node) -> list[tuple[str, yaml.Node]]:
+        """Return a mapping's pairs, what ``<<`` brings in first."""
+        merged, own = [], []
+        for key, item in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                self._fault(key, Shape.TEXT)
+            elif key.value == "<<" and not key.style:
+                sources = item.value if isinstance(item, yaml.SequenceNode) else [item]
+                if not all(isinstance(source, yaml.MappingNode) for source in sources):
+                    raise ConfInvalid(
+                        "yaml: map merge requires map or sequence of maps as the value"
+                    )
+                for source in reversed(sources):
+                    merged += self._pairs(source)
+            else:
+                own.append((key.value, item))
+        return merged + own
+
+    def _anything(self, node: yaml.Node) -> Any:
+        if isinstance(node, yaml.ScalarNode):
+            return meaning(node)
+        if isinstance(node, yaml.SequenceNode):
+            return [self._anything(item) for item in node.value]
+        return {name: self._anything(item) for name, item in self._pairs(node)}
+
+    def _fault(self, node: yaml.Node, shape: Type) -> Any:
+        tag, shown = "!!map", ""
+        if isinstance(node, yaml.SequenceNode):
+            tag = "!!seq"
+        elif isinstance(node, yaml.ScalarNode):
+            tag = f"!!{_kind(meaning(node))}"
+            text = node.value if len(node.value) <= 10 else f"{node.value[:7]}..."
+            shown = f" `{text}`"
+        line = node.start_mark.line + 1
+        self._faults.append(f"  line {line}: cannot unmarshal {tag}{shown} into {_go(shape)}")
+        return zero(shape)
+
+
+def zero(shape: Type) -> Any:
+    """Return what a field is that is not there."""
+    if isinstance(shape, Struct):
+        return {name: zero(inner) for name, inner in shape.fields.items()}
+    if isinstance(shape, list):
+        return []
+    return {Shape.TEXT: "", Shape.BOOL: None}.get(shape, {})
+
+
+def meaning(node: yaml.ScalarNode) -> Any:
+    """Return what a scalar means: str, bool, int, float or None.
+
+    :raises ConfInvalid: it is not what its tag says.
+    """
+    if node.tag == _STR:
+        # The base loader tags so whatever has no tag; only plain text may mean something else.
+        return resolve_yaml(node.value) if not node.style else node.value
+    try:
+        return scalar(node.value, node.tag, plain=False)
+    except (YamlFault, ValueError) as fault:
+        raise ConfInvalid(f"yaml: {fault}") from None
+
+
+def _kind(value: Any) -> str:
+    names = {type(None): "null", bool: "bool", int: "int", float: "float"}
+    return names.get(type(value), "str")
+
+
+def _go(shape: Type) -> str:
+    if isinstance(shape, Struct):
+        return shape.name
+    return f"[]{_go(shape[0])}" if isinstance(shape, list) else shape.value

@@ -1,0 +1,121 @@
+"""Which release of Volcano behaves how: the one table in which changes are dated.
+
+Rows are in the order in which they landed on the main line; of the rows of one behaviour the last
+one that a release has reached holds.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import UsageError
+from .behaviours import Behaviours, UnknownAction
+from .releases import Change, Release, landed, parse_release
+
+FIRST = landed("v1.8.0")
+"""Since ever, as far as this table reaches."""
+
+SUPPORTED: tuple[Release, ...] = (parse_release("v1.12.1"),)
+"""Releases whose rows are complete: their sessions can be run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One behaviour's value from a change on.
+
+    :param source: where it is to be read: a path below ``pkg/scheduler/`` and a function.
+    :param why: what it means for who runs the release.
+    """
+
+    behaviour: str
+    value: Any
+    change: Change
+    source: str
+    why: str
+
+
+HISTORY: tuple[Row, ...] = (
+    Row(
+        "unknown_action",
+        UnknownAction.REJECTS,
+        FIRST,
+        source="util.go UnmarshalSchedulerConf",
+        why="A misspelt action keeps the configuration of before in force.",
+    ),
+    Row(
+        "gang_eviction_actions",
+        False,
+        FIRST,
+        source="actions/factory.go",
+        why="A configuration that names gangpreempt names an unknown action.",
+    ),
+    Row(
+        "root_queue",
+        False,
+        FIRST,
+        source="cache/cache.go newDefaultQueue",
+        why="Queues have no parents.",
+    ),
+    Row(
+        "root_queue",
+        True,
+        landed("v1.11.0"),
+        source="cache/cache.go newDefaultAndRootQueue",
+        why="Queues form a tree; its root exists from the start.",
+    ),
+    Row(
+        "unknown_action",
+        UnknownAction.IGNORED,
+        landed("v1.12.0"),
+        source="util.go UnmarshalSchedulerConf",
+        why="A misspelt action is an error in the log, and the rest of the configuration works.",
+    ),
+    Row(
+        "unknown_action",
+        UnknownAction.REJECTS,
+        landed("v1.14.0"),
+        source="util.go UnmarshalSchedulerConf",
+        why="A misspelt action keeps the configuration of before in force again.",
+    ),
+    Row(
+        "gang_eviction_actions",
+        True,
+        landed("v1.15.0"),
+        source="actions/factory.go",
+        why="Whole gangs can be evicted by actions of their own.",
+    ),
+)
+
+
+def record(release: Release) -> Behaviours:
+    """Return the record that the table gives for a release, also if it is not complete yet."""
+    values: dict[str, Any] = {}
+    for row in HISTORY:
+        if row.change.reached(release):
+            values[row.behaviour] = row.value
+    return Behaviours(release=str(release), **values)
+
+
+def resolve(name: str) -> Behaviours:
+    """Return how the release of that name behaves.
+
+    :raises UsageError: there is no such release, or its sessions cannot be run yet.
+    """
+    release = parse_release(name)
+    if release not in SUPPORTED:
+        supported = ", ".join(map(str, SUPPORTED))
+        raise UsageError(
+            f"sessions of {release} cannot be run yet", now=f"supported so far: {supported}"
+        )
+    return record(release)
+
+
+def behaviours(name: str, **changed: Any) -> Behaviours:
+    """Return how a release behaves with some fields changed, to ask what they alone do.
+
+    :raises UsageError: as :func:`resolve`.
+    :raises TypeError: there is no such field.
+    """
+    return dataclasses.replace(resolve(name), **changed)

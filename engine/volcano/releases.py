@@ -1,0 +1,83 @@
+"""Releases of Volcano: a tree of lines, on which changes land one by one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ..errors import UsageError
+
+_NAME = re.compile(r"v?(\d+)\.(\d+)\.(\d+)")
+
+
+class Release(NamedTuple):
+    """One release; compared only here and in :mod:`.history`."""
+
+    major: int
+    minor: int
+    patch: int
+
+    @property
+    def line(self) -> tuple[int, int]:
+        """The release line, which gets fixes of its own after the next one was begun."""
+        return (self.major, self.minor)
+
+    def __str__(self) -> str:
+        return f"v{self.major}.{self.minor}.{self.patch}"
+
+
+def _line(minor: int, patches: int) -> tuple[Release, ...]:
+    return tuple(Release(1, minor, patch) for patch in range(patches))
+
+
+RELEASES: tuple[Release, ...] = (
+    *_line(8, 3),
+    *_line(9, 2),
+    *_line(10, 3),
+    *_line(11, 3),
+    *_line(12, 5),
+    *_line(13, 4),
+    *_line(14, 5),
+    *_line(15, 2),
+)
+"""All releases that are known, pre-releases left out."""
+
+
+def parse_release(text: str) -> Release:
+    """Return the release of a name such as ``v1.12.1``.
+
+    :raises UsageError: it is no name of a release, or of one that is not known.
+    """
+    match = _NAME.fullmatch(text.strip())
+    known = f"known are {RELEASES[0]} to {RELEASES[-1]}"
+    if match is None:
+        raise UsageError(f"{text!r} is no release of Volcano", now=f"{known}; write {RELEASES[-1]}")
+    release = Release(*map(int, match.groups()))
+    if release not in RELEASES:
+        nearest = [str(other) for other in RELEASES if other.line == release.line]
+        now = f"of that line there are {', '.join(nearest)}" if nearest else known
+        raise UsageError(f"there is no release {release} of Volcano", now=now)
+    return release
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change, landed on the main line and by cherry-pick on older release lines.
+
+    :param landed: the first release of each line that has it, ascending; the last one is where the
+        main line got it, and all later lines have it.
+    """
+
+    landed: tuple[Release, ...]
+
+    def reached(self, release: Release) -> bool:
+        """Say whether a release has the change."""
+        if release.line > self.landed[-1].line:
+            return True
+        return any(point.line == release.line and release >= point for point in self.landed)
+
+
+def landed(*names: str) -> Change:
+    """Return the change that landed in these releases."""
+    return Change(tuple(map(parse_release, names)))

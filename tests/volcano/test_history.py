@@ -1,0 +1,96 @@
+"""The history of releases: complete, in order, and true to cherry-picks."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plinian.engine.errors import UsageError
+from plinian.engine.volcano.behaviours import Behaviours, UnknownAction
+from plinian.engine.volcano.history import HISTORY, SUPPORTED, behaviours, record, resolve
+from plinian.engine.volcano.releases import RELEASES, Release, landed, parse_release
+
+FIELDS = {field.name for field in dataclasses.fields(Behaviours)} - {"release"}
+
+
+def test_releases_are_parsed_and_printed() -> None:
+    assert parse_release("v1.12.1") == parse_release("1.12.1") == Release(1, 12, 1)
+    assert str(Release(1, 12, 1)) == "v1.12.1"
+    assert len(RELEASES) == len(set(RELEASES)) == 27
+    assert list(RELEASES) == sorted(RELEASES)
+
+
+@pytest.mark.parametrize("text", ["", "latest", "v1.12", "v1.13.0-alpha.1", "v1.12.9", "v2.0.0"])
+def test_what_is_no_release_is_refused_with_what_there_is(text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_release(text)
+    assert "v1." in caught.value.now
+
+
+def test_a_change_is_in_later_releases_of_the_lines_that_got_it() -> None:
+    change = landed("v1.9.1", "v1.10.1", "v1.11.0")
+    having = [str(release) for release in RELEASES if change.reached(release)]
+    assert having[:4] == ["v1.9.1", "v1.10.1", "v1.10.2", "v1.11.0"]
+    assert len(having) == len(RELEASES) - 5
+
+
+@given(st.sampled_from(RELEASES), st.sampled_from(RELEASES))
+def test_a_line_keeps_what_it_has(one: Release, other: Release) -> None:
+    for row in HISTORY:
+        if one.line == other.line and one <= other and row.change.reached(one):
+            assert row.change.reached(other)
+
+
+def test_every_field_has_a_value_in_every_release() -> None:
+    for release in RELEASES:
+        made = record(release)
+        assert made.release == str(release)
+    assert {row.behaviour for row in HISTORY} == FIELDS
+
+
+def test_every_row_changes_the_record_of_some_release() -> None:
+    for row in HISTORY:
+        without = tuple(other for other in HISTORY if other is not row)
+        assert any(
+            _value(HISTORY, row.behaviour, release) != _value(without, row.behaviour, release)
+            for release in RELEASES
+        ), row
+
+
+def _value(rows: tuple[object, ...], behaviour: str, release: Release) -> object:
+    found: object = None
+    for row in HISTORY:
+        if row in rows and row.behaviour == behaviour and row.change.reached(release):
+            found = row.value
+    return found
+
+
+def test_rows_are_in_the_order_of_the_main_line_and_tell_why() -> None:
+    points = [row.change.landed[-1] for row in HISTORY]
+    assert points == sorted(points)
+    for row in HISTORY:
+        landings = row.change.landed
+        assert list(landings) == sorted(landings), row
+        assert len({point.line for point in landings}) == len(landings), row
+        assert row.why.endswith("."), row
+        assert row.source, row
+    seen = [(row.behaviour, point) for row in HISTORY for point in row.change.landed]
+    assert len(seen) == len(set(seen))
+
+
+def test_a_release_whose_rows_are_not_complete_is_refused() -> None:
+    with pytest.raises(UsageError) as caught:
+        resolve("v1.8.0")
+    assert "sessions of v1.8.0 cannot be run yet" in str(caught.value)
+    assert all(str(release) in caught.value.now for release in SUPPORTED)
+
+
+def test_one_field_may_be_changed() -> None:
+    changed = behaviours("v1.12.1", unknown_action=UnknownAction.REJECTS)
+    assert changed.unknown_action is UnknownAction.REJECTS
+    assert dataclasses.replace(changed, unknown_action=UnknownAction.IGNORED) == resolve("v1.12.1")
+    with pytest.raises(TypeError):
+        behaviours("v1.12.1", no_such_field=True)
