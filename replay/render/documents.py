@@ -45,14 +45,17 @@ def write_yaml(out: TextIO, documents: Documents, *, single: bool) -> None:
 
     :param single: there is exactly one and it was asked for by name.
     """
+    from .yaml_text import YamlWriter  # noqa: PLC0415 -- only one output format needs it
+
+    writer = YamlWriter()
     if single:
-        out.writelines(map(_yaml, documents))
+        out.writelines(map(writer.text, documents))
         return
     out.write("apiVersion: v1\n")
     begun = False
     for document in documents:
         out.write("" if begun else "items:\n")
-        out.write(_yaml([document]))
+        out.write(writer.text([document]))
         begun = True
     out.write("" if begun else "items: []\n")
     out.write('kind: List\nmetadata:\n  resourceVersion: ""\n')
@@ -108,11 +111,3 @@ def _custom_columns(text: str) -> Iterator[tuple[str, Path]]:
 
 def _cell(value: Any) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
-
-
-def _yaml(value: Any) -> str:
-    import yaml  # noqa: PLC0415 -- only one output format needs it
-
-    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-    text: str = yaml.dump(value, Dumper=dumper, default_flow_style=False, width=4096)
-    return text

@@ -1,0 +1,128 @@
+"""JSON values as YAML: the very text that PyYAML gives, several times as fast.
+
+PyYAML makes a node of every value and asks for each what else it might be taken for. Objects of a
+cluster are the same few hundred strings over and over: here the lines are put together, and PyYAML
+is asked once for every string that is not plain beyond doubt.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+import yaml
+
+_DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+_PLAIN = re.compile(r"[A-Za-z0-9_/](?:[A-Za-z0-9_./=+,()@-]| (?=[A-Za-z0-9_./])|:(?=[A-Za-z0-9]))*")
+"""Strings that need no quotes but to tell them from numbers, times and the like."""
+
+_WIDTH = 4096
+_LONG = 1000
+"""Characters of a string that no depth brings near the width at which lines are broken."""
+
+_STRINGS = 65_536
+"""Strings whose text is kept, some 10 MB."""
+
+
+class _TextDependsOnPlace(Exception):
+    """A string is written differently in different places, as where a line is broken."""
+
+
+class YamlWriter:
+    """Turns values into YAML; remembers how strings are written, so keep one for many values."""
+
+    def __init__(self) -> None:
+        resolve: Callable[..., str] = yaml.resolver.Resolver().resolve
+        self._resolve = resolve
+        self._string = lru_cache(_STRINGS)(self._string_text)
+        self._key = lru_cache(_STRINGS)(self._key_text)
+
+    def text(self, value: Any) -> str:
+        """Return a value as a block of YAML with sorted keys, as ``yaml.safe_dump`` would.
+
+        :param value: what comes from JSON, no value in it twice.
+        """
+        parts: list[str] = []
+        try:
+            if isinstance(value, dict) and value:
+                self._add_members(parts, value, "", "")
+            elif isinstance(value, list) and value:
+                self._add_elements(parts, value, "", "")
+            else:
+                return _dumped(value)
+        except _TextDependsOnPlace:
+            return _dumped(value)
+        return "".join(parts)
+
+    def _add_members(
+        self, parts: list[str], members: dict[str, Any], margin: str, first: str
+    ) -> None:
+        """Add the lines of an object; ``first`` stands before its first key, as after a dash."""
+        before = first
+        for key in sorted(members):
+            parts.append(f"{before}{self._key(key)}:")
+            self._add_value(parts, members[key], margin, f"{margin}  ", "\n")
+            before = margin
+
+    def _add_elements(self, parts: list[str], elements: list[Any], margin: str, first: str) -> None:
+        before = first
+        for element in elements:
+            parts.append(f"{before}-")
+            self._add_value(parts, element, f"{margin}  ", f"{margin}  ", " ")
+            before = margin
+
+    def _add_value(
+        self, parts: list[str], value: Any, of_list: str, of_object: str, gap: str
+    ) -> None:
+        """Add what follows a key or a dash.
+
+        :param of_list: margin of a list here. :param of_object: margin of an object.
+        :param gap: what lies before its first line: the rest of a dash's line, or a new line.
+        """
+        if isinstance(value, str):
+            text = self._string(value)
+            if "\n" in text:
+                text = text.replace("\n  ", f"\n{of_object}")
+            parts.append(f" {text}\n")
+        elif isinstance(value, dict) and value:
+            first = gap if gap == " " else f"\n{of_object}"
+            self._add_members(parts, value, of_object, first)
+        elif isinstance(value, list) and value:
+            first = gap if gap == " " else f"\n{of_list}"
+            self._add_elements(parts, value, of_list, first)
+        else:
+            parts.append(f" {_other_text(value)}\n")
+
+    def _string_text(self, value: str) -> str:
+        """Return a string as the value of a key at the margin."""
+        if len(value) > _LONG:
+            raise _TextDependsOnPlace
+        if _PLAIN.fullmatch(value):
+            tag = self._resolve(yaml.ScalarNode, value, (True, False))
+            return value if tag == yaml.resolver.Resolver.DEFAULT_SCALAR_TAG else f"'{value}'"
+        return _as_member(value)
+
+    def _key_text(self, key: str) -> str:
+        text = _dumped({key: 0})
+        if len(key) > _LONG or not text.endswith(": 0\n") or text.startswith("? "):
+            raise _TextDependsOnPlace
+        return text.removesuffix(": 0\n")
+
+
+def _other_text(value: Any) -> str:
+    """Return what is neither a string nor has members."""
+    if isinstance(value, float):
+        return _as_member(value)
+    return msgspec.json.encode(value).decode()  # null, true, 7, {} and [] are the same in both
+
+
+def _as_member(value: Any) -> str:
+    return _dumped({"a": value}).removeprefix("a: ").removesuffix("\n")
+
+
+def _dumped(value: Any) -> str:
+    text: str = yaml.dump(value, Dumper=_DUMPER, default_flow_style=False, width=_WIDTH)
+    return text
