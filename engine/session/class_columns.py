@@ -42,7 +42,8 @@ class ClassColumns:
         self._seen = 0
         count = len(ssn.nodes)
         self._dims = _requested(ssn, task)
-        self._request = ssn.tasks.request[task][self._dims]
+        self._columns = np.array(self._dims, dtype=np.intp)
+        self._request = ssn.tasks.request[task][self._columns]
         self._request_list = self._request.tolist()
         self.fits_idle: NDArray[np.bool_] = np.zeros(count, dtype=np.bool_)
         """Whether the request is at most what the node has idle."""
@@ -122,7 +123,7 @@ class ClassColumns:
             self._ranked[rows] = np.where(takes, self.score[rows] + self._uniform, -np.inf)
 
     def _fit(self, rows: Rows) -> None:
-        nodes, dims, request = self._ssn.nodes, self._dims, self._request
+        nodes, dims, request = self._ssn.nodes, self._columns, self._request
         idle = nodes.idle[np.ix_(rows, dims)]
         self.fits_idle[rows] = _at_most(request, idle).all(axis=1)
         future = idle + nodes.releasing[np.ix_(rows, dims)] - nodes.pipelined[np.ix_(rows, dims)]

@@ -6,12 +6,14 @@ Source: ``framework/framework.go:CloseSession``, ``framework/session.go`` (``job
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..belief.resource import Resource
 from ..quantity import parse
 from .fit_errors import ALL_NODES_UNAVAILABLE
 from .outcome import PodCondition, PodGroupStatus, QueueStatus, SessionResult
 from .session import Condition, Session
-from .tables import ALLOCATED_STATUS, COMPLETED_STATUS, Status
+from .tables import ALLOCATED_STATUS, COMPLETED_STATUS, IS_ALLOCATED, NO_JOB, Status
 
 ROOT_QUEUE = "root"
 
@@ -32,7 +34,7 @@ def conditions_of(ssn: Session, job: int) -> list[Condition]:
     """Return a job's conditions as they now are; the list is this session's own."""
     known = ssn.conditions.get(job)
     if known is None:
-        given = ssn.jobs.info[job].pod_group.status.conditions
+        given = ssn.jobs.pod_group(job).status.conditions
         known = ssn.conditions[job] = [
             Condition(each.type, each.status, each.reason, each.message) for each in given
         ]
@@ -61,7 +63,7 @@ def _phase(ssn: Session, job: int, counts: list[int]) -> str:
     if counts[Status.RUNNING] and unschedulable:
         return "Unknown"
     held = sum(counts[status] for status in _HELD)
-    if held >= ssn.jobs.info[job].pod_group.spec.min_member:
+    if held >= ssn.jobs.pod_group(job).spec.min_member:
         completed = counts[Status.SUCCEEDED] + counts[Status.FAILED]
         return "Completed" if completed == held else "Running"
     return "Inqueue" if ssn.jobs.phase[job] == "Inqueue" else "Pending"
@@ -71,8 +73,8 @@ def _pod_group_status(ssn: Session, job: int) -> PodGroupStatus:
     counts = ssn.jobs.counts[job].tolist()
     phase = _phase(ssn, job, counts)
     ssn.jobs.phase[job] = phase
-    info = ssn.jobs.info[job]
-    old = info.pod_group.status
+    group = ssn.jobs.pod_group(job)
+    old = group.status
     before = tuple(
         Condition(each.type, each.status, each.reason, each.message) for each in old.conditions
     )
@@ -84,7 +86,7 @@ def _pod_group_status(ssn: Session, job: int) -> PodGroupStatus:
         or any(_told(one) != _told(other) for one, other in zip(now, before, strict=True))
     )
     return PodGroupStatus(
-        uid=info.pod_group.metadata.uid,
+        uid=group.metadata.uid,
         phase=phase,
         conditions=now,
         running=numbers[0],
@@ -134,17 +136,35 @@ def _pod_conditions(ssn: Session, job: int, result: SessionResult) -> None:
 def _queue_statuses(ssn: Session) -> dict[str, QueueStatus]:
     """Return every queue's status: what its tasks hold, and those of the queues below it."""
     allocated = {name: Resource() for name in ssn.queues}
-    for job in range(len(ssn.jobs)):
-        tasks = ssn.jobs.tasks_with(job, ALLOCATED_STATUS)
-        if not tasks:
-            continue
-        held = ssn.jobs.sum_requests(tasks)
-        for name in _lineage(ssn, ssn.jobs.queue[job]):
+    for queue, held in _held_by_queue(ssn).items():
+        for name in _lineage(ssn, queue):
             allocated[name].add(held)
     return {
         name: _root_status(ssn, amount) if name == ROOT_QUEUE else _status(ssn, name, amount)
         for name, amount in allocated.items()
     }
+
+
+def _held_by_queue(ssn: Session) -> dict[str, Resource]:
+    """Return what the tasks of each queue's own jobs hold; a resource is named if a task names it."""
+    tasks, names = ssn.tasks, list(ssn.queues)
+    rows = np.flatnonzero(IS_ALLOCATED[tasks.status] & (tasks.job != NO_JOB))
+    if not len(rows):
+        return {}
+    number = {name: index for index, name in enumerate(names)}
+    queue_of_job = np.array([number[queue] for queue in ssn.jobs.queue], dtype=np.intp)
+    queues = queue_of_job[tasks.job[rows]]
+    sums = np.zeros((len(names), len(ssn.dims)))
+    np.add.at(sums, queues, tasks.request[rows])
+    held: dict[str, Resource] = {}
+    classes = int(tasks.klass.max()) + 1
+    _, first = np.unique(queues * classes + tasks.klass[rows], return_index=True)
+    for index in first.tolist():
+        queue, request = int(queues[index]), tasks.info[int(rows[index])].request
+        amount = held.setdefault(names[queue], Resource(*sums[queue, :2].tolist()))
+        for name in request.scalars or ():
+            amount.set_scalar(name, float(sums[queue, ssn.dims.index(name)]))
+    return held
 
 
 def _lineage(ssn: Session, queue: str) -> list[str]:

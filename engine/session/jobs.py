@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator
 
+from ..belief.objects import PodGroup
 from ..belief.resource import Resource, exceeded_part
 from .fit_errors import FitErrors, histogram
 from .tables import (
@@ -39,7 +40,7 @@ class JobTable:
         self.queue = columns.queue
         self.priority = columns.priority
         self.created = columns.created
-        self.min_available = columns.min_available.tolist()
+        self.min_available: list[int] = columns.min_available.tolist()
         self.counts = columns.counts.copy()
         self.allocated = columns.allocated
         """As at the opening; :meth:`allocated_resource` is as it is now."""
@@ -58,6 +59,13 @@ class JobTable:
 
     def __len__(self) -> int:
         return len(self.keys)
+
+    def pod_group(self, job: int) -> PodGroup:
+        """Return a job's PodGroup; a job without one is in no session."""
+        group = self.info[job].pod_group
+        if group is None:
+            raise LookupError(f"{self.keys[job]} has no PodGroup")
+        return group
 
     def tasks_with(self, job: int, statuses: Collection[int]) -> list[int]:
         """Return the job's tasks that have one of these statuses, in their order."""

@@ -162,7 +162,8 @@ class Session(Extensions):
 
     def task_name(self, task: int) -> str:
         """Return ``ns/pod``."""
-        return self.tasks.info[task].key
+        name: str = self.tasks.info[task].key
+        return name
 
     # Orders, with the fallbacks of session_plugins.go.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .priority_queue import PriorityQueue
 from .session import Session, fits
@@ -39,8 +40,9 @@ def nodes_with_enough(ssn: Session, task: int, rows: Rows) -> Rows:
     """
     nodes, request = ssn.nodes, ssn.tasks.request[task]
     room = nodes.future_idle(rows) + nodes.used[rows]
-    enough = ((request < room) | (np.abs(request - room) < 0.1)).all(axis=1)
-    return rows[enough]
+    enough: NDArray[np.bool_] = ((request < room) | (np.abs(request - room) < 0.1)).all(axis=1)
+    kept: Rows = rows[enough]
+    return kept
 
 
 def would_help(ssn: Session, task: int, node: int, victims: list[int]) -> bool:

@@ -14,7 +14,7 @@ from ..reasons import StatusCode
 from ..scoring import ErrorCache, NodeSelection, Purpose, new_error_cache
 from ..session import Session, fits
 from ..statement import Statement
-from ..tables import NO_NODE, Rows
+from ..tables import NO_NODE, Rows, Status
 from . import topology
 
 ERROR_CACHE_ARGUMENT = "predicateErrorCacheEnable"
@@ -74,18 +74,27 @@ class Allocation:
             self._visit(queue, jobs.pop())
 
     def _pick_up(self) -> None:
-        """Put all jobs that may be looked at into their queues."""
+        """Put all jobs that may be looked at into their queues.
+
+        The original also puts jobs there that have no pending task; all that comes of it is that
+        their queue is taken and put back. That matters only where the place of a queue in the heap
+        may be out of date by then: where shares of other queues move with an allocation (hdrf).
+        """
         ssn = self.ssn
+        pending = (ssn.jobs.counts[:, Status.PENDING] > 0).tolist()
+        keeps_idle = any(
+            option.name == "drf" and option.enabled_hierarchy
+            for tier in ssn.conf.tiers
+            for option in tier
+        )
         for job in range(len(ssn.jobs)):
             if ssn.jobs.is_pending(job):
                 if "enqueue" in ssn.conf.actions:
                     continue
                 ssn.jobs.phase[job] = "Inqueue"
-            if ssn.job_valid(job) is not None:
+            if not (pending[job] or keeps_idle) or ssn.job_valid(job) is not None:
                 continue
             queue = ssn.jobs.queue[job]
-            if queue not in ssn.queues:
-                continue
             if queue not in self._jobs:
                 self._jobs[queue] = PriorityQueue(ssn.job_order)
                 self._queues.push(queue)

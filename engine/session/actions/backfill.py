@@ -36,7 +36,7 @@ def execute(ssn: Session) -> None:
         if node is None:
             raise Panic(
                 "runtime error: invalid memory address or nil pointer dereference",
-                "backfill.(*Action).Execute",
+                ("actions/backfill.(*Action).Execute",),
             )
         failed = ssn.allocate(task, node)
         if failed is not None:

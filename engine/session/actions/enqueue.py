@@ -16,24 +16,20 @@ def execute(ssn: Session) -> None:
     """
     queues: PriorityQueue[str] = PriorityQueue(ssn.queue_order)
     jobs_of: dict[str, PriorityQueue[int]] = {}
-    seen: set[str] = set()
     for job in range(len(ssn.jobs)):
+        if not ssn.jobs.is_pending(job):
+            continue  # a queue without pending jobs would only be taken and dropped
         queue = ssn.jobs.queue[job]
-        if queue not in ssn.queues:
-            ssn.errors.append(f"Failed to find Queue <{queue}> for Job <{ssn.jobs.keys[job]}>")
-            continue
-        if queue not in seen:
-            seen.add(queue)
+        if queue not in jobs_of:
+            jobs_of[queue] = PriorityQueue(ssn.job_order)
             queues.push(queue)
-        if ssn.jobs.is_pending(job):
-            jobs_of.setdefault(queue, PriorityQueue(ssn.job_order)).push(job)
+        jobs_of[queue].push(job)
     while queues:
         queue = queues.pop()
-        jobs = jobs_of.get(queue)
-        if not jobs:
-            continue
-        _enqueue(ssn, jobs.pop())
-        queues.push(queue)
+        jobs = jobs_of[queue]
+        if jobs:
+            _enqueue(ssn, jobs.pop())
+            queues.push(queue)
 
 
 def _enqueue(ssn: Session, job: int) -> None:

@@ -27,7 +27,7 @@ _SCORES = "allocate: scores of nodes by job and hypernode"
 
 def hard_tier(ssn: Session, job: int) -> int | None:
     """Return the highest tier that a job may span, ``None`` if that is left open."""
-    wanted = ssn.jobs.info[job].pod_group.spec.network_topology
+    wanted = ssn.jobs.pod_group(job).spec.network_topology
     if wanted is None or wanted.highest_tier_allowed is None or wanted.mode != "hard":
         return None
     return wanted.highest_tier_allowed
@@ -35,17 +35,16 @@ def hard_tier(ssn: Session, job: int) -> int | None:
 
 def is_soft(ssn: Session, job: int) -> bool:
     """Return whether a job wants its tasks near each other without insisting."""
-    wanted = ssn.jobs.info[job].pod_group.spec.network_topology
+    wanted = ssn.jobs.pod_group(job).spec.network_topology
     return wanted is not None and wanted.mode == "soft"
 
 
 def allocated_hypernode(ssn: Session, job: int) -> str:
     """Return the hypernode that a job was placed in, as its PodGroup is annotated by now."""
-    known = ssn.jobs.hypernode.get(job)
+    known: str | None = ssn.jobs.hypernode.get(job)
     if known is not None:
         return known
-    annotations = ssn.jobs.info[job].pod_group.metadata.annotations
-    return annotations.get(ALLOCATED_HYPERNODE, "")
+    return ssn.jobs.pod_group(job).annotations.get(ALLOCATED_HYPERNODE, "")
 
 
 def allocate_in_hypernodes(
