@@ -77,8 +77,9 @@ class Allocation:
         """Put all jobs that may be looked at into their queues.
 
         The original also puts jobs there that have no pending task; all that comes of it is that
-        their queue is taken and put back. That matters only where the place of a queue in the heap
-        may be out of date by then: where shares of other queues move with an allocation (hdrf).
+        their queue is taken and put back, so here it is enough that their queue is there. It is not
+        enough where the place of a queue in the heap may be out of date by then, because shares of
+        other queues move with an allocation (hdrf).
         """
         ssn = self.ssn
         pending = (ssn.jobs.counts[:, Status.PENDING] > 0).tolist()
@@ -92,13 +93,15 @@ class Allocation:
                 if "enqueue" in ssn.conf.actions:
                     continue
                 ssn.jobs.phase[job] = "Inqueue"
-            if not (pending[job] or keeps_idle) or ssn.job_valid(job) is not None:
-                continue
             queue = ssn.jobs.queue[job]
+            wanted = pending[job] or keeps_idle
+            if (not wanted and queue in self._jobs) or ssn.job_valid(job) is not None:
+                continue
             if queue not in self._jobs:
                 self._jobs[queue] = PriorityQueue(ssn.job_order)
                 self._queues.push(queue)
-            self._jobs[queue].push(job)
+            if wanted:
+                self._jobs[queue].push(job)
 
     def _visit(self, queue: str, job: int) -> None:
         """Place what can be placed of one job, and put its queue back."""
