@@ -337,11 +337,10 @@ def _append(
         appended = store.append(batch, branch=options.branch)
         summary.appended += len(appended.appended)
         summary.known += appended.known
-        kinds.update(batch[index].kind for index in appended.appended)
-        unnamed.update(_kind_of(event) for event in batch if event.kind.startswith("object."))
+        kinds.update([batch[index].kind for index in appended.appended])
+        unnamed.update([_kind_of(event) for event in batch if event.kind.startswith("object.")])
         reach.widen(batch)
-        for event in batch:
-            clock.look(event)
+        clock.look(batch)
         done += len(batch)
         progress("append", done, total)
     summary.kinds = dict(sorted(kinds.items()))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ..events import Event
 from ..units import SECOND_US, format_age
 
@@ -20,19 +22,21 @@ class ClockWatch:
         self._falls = 0
         self._first = ""
 
-    def look(self, event: Event) -> None:
-        """Take the next event in order of revision."""
-        time, uid = event.observed_at, event.reference.uid
-        if time is None or event.revision is None or not uid:
-            return
-        key = (event.source, uid)
-        before = self._times.get(key, time)
-        self._times[key] = time
-        if before - time > TOLERANCE_US:
-            self._falls += 1
-            self._first = self._first or (
-                f"{event.source}:{event.line}, by {format_age(before - time)}"
-            )
+    def look(self, events: Iterable[Event]) -> None:
+        """Take the next events in order of revision."""
+        times = self._times
+        for event in events:
+            time, uid = event.observed_at, event.reference.uid
+            if time is None or event.revision is None or not uid:
+                continue
+            key = (event.source, uid)
+            before = times.get(key, time)
+            times[key] = time
+            if before - time > TOLERANCE_US:
+                self._falls += 1
+                self._first = self._first or (
+                    f"{event.source}:{event.line}, by {format_age(before - time)}"
+                )
 
     def note(self) -> str | None:
         """Return what to tell about it, if there is anything."""
