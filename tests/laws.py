@@ -38,7 +38,7 @@ SHELL_OF_INGEST = MappingProxyType(
 
 PURE = (
     *("engine.events", "engine.state", "engine.ingest"),
-    *("engine.units", "engine.quantity", "engine.go_yaml", "engine.errors"),
+    *("engine.units", "engine.quantity", "engine.go_yaml", "engine.errors", "engine.apiserver"),
     *("engine.volcano", "engine.belief", "engine.session"),
 )
 

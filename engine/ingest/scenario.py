@@ -1,6 +1,6 @@
 """Scenario files: a short history of a cluster, with marks where a scheduling session runs.
 
-The file leaves out what an API server fills in; :class:`Store` fills it in the same way every time.
+The file leaves out what an API server fills in; :class:`.apiserver.Store` fills it in.
 Every event and every mark takes the next revision, so that the order of all of them is kept in the
 log: a session is asked for between two versions.
 """
@@ -8,39 +8,23 @@ log: a session is asked for between two versions.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 import msgspec
 
+from ..apiserver import Document, Store, default_queue, fault_of
 from ..errors import EventMalformed
 from ..events import Event, Reference, canonical_json
 from ..events.payloads import ControlMarked, Payload, SessionRequested
+from ..go_yaml import YamlFault
 from .derived import extra_events
 from .formats import Context
-from ..go_yaml import YamlFault
 from .objects import version_event
 from .scheduler_conf import config_event, parse_conf
 
-Document = dict[str, Any]
-Key = tuple[str, str, str, str]
-
 MAX_BYTES = 256 * 2**20
 
-_CLUSTER_SCOPED = frozenset(
-    {
-        "CSINode",
-        "HyperNode",
-        "Namespace",
-        "Node",
-        "Numatopology",
-        "PersistentVolume",
-        "PriorityClass",
-        "Queue",
-        "StorageClass",
-    }
-)
 _CONTROLS = frozenset(
     {
         "RESTART",
@@ -82,69 +66,6 @@ class Scenario:
         yield from _Reader(context).read(scenario)
 
 
-class Store:
-    """What an API server would hold and fill in; gives revisions from its own counter."""
-
-    def __init__(self) -> None:
-        self._objects: dict[Key, Document] = {}
-        self._made: Counter[Key] = Counter()
-        self._revision = 0
-
-    def next_revision(self) -> int:
-        """Return a revision that nothing else has."""
-        self._revision += 1
-        return self._revision
-
-    def apply(self, change: str, document: Document) -> str:
-        """Apply one change, complete ``document``, and return its verb.
-
-        :param change: ADDED (MODIFIED if the object exists), MODIFIED (ADDED if it does not) or
-            DELETED.
-        :raises KeyError: an object is deleted that does not exist and that is not told by its uid.
-        """
-        metadata = document["metadata"]
-        kind = document["kind"]
-        if kind not in _CLUSTER_SCOPED and not metadata.get("namespace"):
-            metadata["namespace"] = "default"
-        group = document["apiVersion"].rpartition("/")[0]
-        key = (group, kind, metadata.get("namespace") or "", metadata["name"])
-        known = self._objects.get(key)
-        if known is None and change == "DELETED" and not metadata.get("uid"):
-            raise KeyError(key)
-        if known is None:
-            self._made[key] += change != "DELETED"
-            metadata["uid"] = metadata.get("uid") or self._uid(key)
-        else:
-            _keep(known, document)
-        metadata["resourceVersion"] = str(self.next_revision())
-        if change == "DELETED":
-            self._objects.pop(key, None)
-            return "deleted"
-        self._objects[key] = document
-        return "created" if known is None else "updated"
-
-    def _uid(self, key: Key) -> str:
-        _, kind, namespace, name = key
-        parts = ["pg"] if kind == "PodGroup" else []
-        parts += [part for part in (namespace, name) if part]
-        if self._made[key] > 1:
-            parts.append(str(self._made[key]))
-        return "-".join(parts)
-
-
-def _keep(known: Document, document: Document) -> None:
-    """Keep what a change cannot change, or did not mention."""
-    metadata, before = document["metadata"], known["metadata"]
-    metadata["uid"] = before["uid"]
-    if "creationTimestamp" in before:
-        metadata.setdefault("creationTimestamp", before["creationTimestamp"])
-    if "status" in known:
-        document.setdefault("status", known["status"])
-    node = (known.get("spec") or {}).get("nodeName")
-    if document["kind"] == "Pod" and node and isinstance(document.get("spec"), dict):
-        document["spec"]["nodeName"] = document["spec"].get("nodeName") or node
-
-
 class _Reader:
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -170,14 +91,7 @@ class _Reader:
     def _default_queues(self) -> Iterator[Event]:
         """Create the queues that a scheduler creates when it starts."""
         for name in ("default", "root"):
-            queue: Document = {
-                "apiVersion": "scheduling.volcano.sh/v1beta1",
-                "kind": "Queue",
-                "metadata": {"name": name},
-                "spec": {"weight": 1, "reclaimable": name == "default"},
-                "status": {"state": "Open"},
-            }
-            yield from self._change("ADDED", queue, 1, "")
+            yield from self._change("ADDED", default_queue(name), 1, "")
         self._context.notes.append(
             "queues default and root are created first; schedulers before v1.11 have no root"
         )
@@ -204,7 +118,7 @@ class _Reader:
             yield self._mark("control.marked", control, number)
         elif what not in _CHANGES:
             self._context.reject(f"unknown type {what!r}", line=number, path=f"{path}.type")
-        elif fault := _misses(change.get("object")):
+        elif fault := fault_of(change.get("object")):
             self._context.reject(fault, line=number, path=f"{path}.object")
         else:
             yield from self._change(what, change["object"], number, f"{path}.object")
@@ -259,21 +173,6 @@ class _Reader:
     def _placed(self, event: Event) -> Event:
         revision = self._store.next_revision()
         return msgspec.structs.replace(event, revision=revision, resource_version=str(revision))
-
-
-def _misses(document: Any) -> str:
-    """Return what an object lacks to be stored at all, empty if nothing."""
-    if not isinstance(document, dict):
-        return "expected an object"
-    for field in ("kind", "apiVersion"):
-        if not isinstance(document.get(field), str):
-            return f"expected a string in {field}"
-    metadata = document.get("metadata")
-    if not isinstance(metadata, dict) or not isinstance(metadata.get("name"), str):
-        return "expected a string in metadata.name"
-    if not isinstance(metadata.get("namespace", ""), str):
-        return "expected a string in metadata.namespace"
-    return ""
 
 
 FORMAT = Scenario()

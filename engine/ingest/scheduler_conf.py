@@ -11,8 +11,8 @@ import yaml
 
 from ..events import Event, Reference, canonical_json
 from ..events.payloads import ConfigApplied
-from .formats import Context
 from ..go_yaml import YamlFault, YamlReader
+from .formats import Context
 
 MAX_BYTES = 2**20
 """etcd takes no larger ConfigMap, so no larger configuration can be in force."""

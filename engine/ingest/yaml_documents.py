@@ -15,8 +15,8 @@ import yaml
 
 from ..errors import EventMalformed
 from ..events import Event
-from .formats import Context
 from ..go_yaml import YamlFault, YamlReader
+from .formats import Context
 from .json_text import report_cut
 from .listing import Listing, ListMetadata, is_list_kind, object_events
 from .lists import excerpt_in

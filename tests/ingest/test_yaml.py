@@ -12,8 +12,8 @@ import yaml
 from clusters import DATA, pod, recorded
 from plinian.engine.errors import EventMalformed, InputTruncated
 from plinian.engine.events import Event
-from plinian.engine.ingest.formats import Context
 from plinian.engine.go_yaml import YamlFault, YamlReader
+from plinian.engine.ingest.formats import Context
 from plinian.engine.ingest.yaml_documents import FORMAT
 
 # Each line: [YAML text, the JSON that YAMLToJSON made of it, or "refused"]; made by a Go program
