@@ -1,0 +1,139 @@
+"""What the capacity plugin knows of a queue, and the formulas that it applies to it.
+
+Source: pkg/scheduler/plugins/capacity/capacity.go queueAttr, updateShare, queueAllocatable,
+jobEnqueueable.
+"""
+
+from __future__ import annotations
+
+from ....belief.queue import QueueInfo
+from ....belief.resource import INFINITY, ZERO, Resource
+from ..queue_demand import QueueDemand
+
+
+class QueueAttr:
+    """A queue's account in one session; all amounts in the units of ``Resource``.
+
+    ``elastic`` is what its jobs hold beyond their minResources, ``inqueue`` what enqueued jobs
+    still reserve. ``capability`` is None if the queue has none and no tree asks for it;
+    ``real_capability`` is None until the limits are known.
+    """
+
+    __slots__ = (
+        "allocated",
+        "ancestors",
+        "capability",
+        "children",
+        "deserved",
+        "elastic",
+        "guarantee",
+        "inqueue",
+        "lineage",
+        "name",
+        "priority",
+        "real_capability",
+        "request",
+        "share",
+    )
+
+    def __init__(self, queue: QueueInfo) -> None:
+        self.name = queue.name
+        self.priority = queue.priority
+        self.deserved = queue.deserved.clone()
+        self.guarantee = queue.guarantee.clone()
+        self.capability: Resource | None = None
+        self.real_capability: Resource | None = None
+        self.allocated = Resource()
+        self.request = Resource()
+        self.elastic = Resource()
+        self.inqueue = Resource()
+        self.share = 0.0
+        self.children: dict[str, QueueAttr] = {}
+        self.ancestors: tuple[QueueAttr, ...] = ()
+        """From the root down to the parent; empty in a flat configuration."""
+        self.lineage: tuple[QueueAttr, ...] = (self,)
+        """The queue itself, then its ancestors from the parent up to the root."""
+
+    def place_below(self, parent: QueueAttr) -> None:
+        """Make the queue a child of another, whose own place is known."""
+        parent.children[self.name] = self
+        self.ancestors = (*parent.ancestors, parent)
+        self.lineage = (self, *reversed(self.ancestors))
+
+    def add_demand(self, demand: QueueDemand) -> None:
+        """Add what jobs hold and ask for."""
+        self.allocated.add(demand.allocated)
+        self.request.add(demand.request)
+        self.elastic.add(demand.elastic)
+        self.inqueue.add(demand.inqueue)
+
+    def update_share(self) -> None:
+        """Set the share: the largest part that any deserved resource is used to.
+
+        share = max over r in deserved of allocated[r] / deserved[r]
+        """
+        deserved, allocated = self.deserved, self.allocated
+        share = 0.0
+        for name in deserved.resource_names():
+            share = max(share, allocated.get(name) / deserved.get(name))
+        self.share = share
+
+    def takes(self, request: Resource) -> bool:
+        """Return whether a task still fits: allocated + request ≤ real capability."""
+        return fits(self.allocated, request, self.real_capability)
+
+    def deserves(self, request: Resource) -> bool:
+        """Return whether a task is within what the queue deserves: allocated + request ≤ deserved."""
+        return fits(self.allocated, request, self.deserved)
+
+    def enqueues(self, min_resources: Resource) -> bool:
+        """Return whether a job may be enqueued.
+
+        minResources + allocated + inqueue − elastic ≤ real capability, in what the job names.
+
+        :raises Panic: the jobs hold less than was elastic when the session opened.
+        """
+        needed = min_resources.clone().add(self.allocated).add(self.inqueue).sub(self.elastic)
+        return needed.less_equal_with_dimension(self.real_capability, min_resources)
+
+
+def fits(used: Resource, request: Resource, limit: Resource | None) -> bool:
+    """Return whether used + request ≤ limit in every resource requested, exactly and without pods.
+
+    The same as building the sum and asking ``less_equal_with_dimension``; this runs for each task.
+
+    :param limit: None takes nothing.
+    """
+    if limit is None:
+        return False
+    if request.cpu > 0 and used.cpu + request.cpu > limit.cpu:
+        return False
+    if request.memory > 0 and used.memory + request.memory > limit.memory:
+        return False
+    scalars = request.scalars
+    if not scalars:
+        return True
+    used_scalars, limit_scalars = used.scalars or {}, limit.scalars or {}
+    return not any(
+        amount > 0
+        and name != "pods"
+        and used_scalars.get(name, 0.0) + amount > limit_scalars.get(name, 0.0)
+        for name, amount in scalars.items()
+    )
+
+
+def real_capability(
+    total: Resource | None, guarantees: Resource, own: Resource, capability: Resource | None
+) -> Resource:
+    """Return what a queue may use at most.
+
+    max(total − all guarantees, 0) + its own guarantee, and at most its capability, where that names
+    the resource.
+
+    :param total: what all together may use.
+    """
+    assert total is not None
+    limit = total.diff(guarantees, ZERO)[0].add(own)
+    if capability is not None:
+        limit.min_dimension_resource(capability, INFINITY)
+    return limit

@@ -1,0 +1,81 @@
+"""The accounts of queues that know no parents.
+
+Source: pkg/scheduler/plugins/capacity/capacity.go buildQueueAttrs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from sys import float_info
+
+from ....belief.queue import QueueInfo
+from ....belief.resource import INFINITY, Resource, maximum
+from ...session import Session
+from ..amounts import set_gauges
+from ..queue_demand import queue_demands
+from .attrs import QueueAttr, real_capability
+
+
+def build_queue_attrs(ssn: Session) -> tuple[dict[str, QueueAttr], Resource]:
+    """Return the accounts of the queues that have a job, and the sum of all queues' guarantees.
+
+    deserved = max(min(spec.deserved, real capability), guarantee)
+    """
+    guarantees = total_guarantee(ssn.queues.values())
+    attrs = {}
+    for name, demand in queue_demands(ssn).items():
+        attr = attrs[name] = QueueAttr(ssn.queues[name])
+        attr.add_demand(demand)
+        attr.capability = flat_capability(ssn.queues[name])
+        attr.real_capability = real_capability(
+            ssn.total, guarantees, attr.guarantee, attr.capability
+        )
+        attr.deserved.min_dimension_resource(attr.real_capability, INFINITY)
+        attr.deserved = maximum(attr.deserved, attr.guarantee)
+        attr.update_share()
+    return attrs, guarantees
+
+
+def total_guarantee(queues: Iterable[QueueInfo]) -> Resource:
+    """Return the sum of what all queues are guaranteed, with jobs or without."""
+    total = Resource()
+    for queue in queues:
+        total.add(queue.guarantee)
+    return total
+
+
+def flat_capability(queue: QueueInfo) -> Resource | None:
+    """Return a queue's capability, if it has one; cpu and memory not named there are unlimited."""
+    if not queue.queue.spec.capability:
+        return None
+    capability = queue.capability.clone()
+    if capability.cpu <= 0:
+        capability.cpu = float_info.max
+    if capability.memory <= 0:
+        capability.memory = float_info.max
+    return capability
+
+
+def record_flat_gauges(ssn: Session, attrs: Mapping[str, QueueAttr], guarantees: Resource) -> None:
+    """Set the gauges of all queues; those without jobs show what they would have.
+
+    Their capability is shown as it is written: what it does not name is 0.
+    """
+    for name, queue in ssn.queues.items():
+        gauges = ssn.gauges.setdefault(name, {})
+        attr = attrs.get(name)
+        if attr is not None:
+            gauges["share"] = attr.share
+            deserved, allocated, request = attr.deserved, attr.allocated, attr.request
+            capability, limit = attr.capability, attr.real_capability
+        else:
+            deserved, allocated, request = queue.deserved, Resource(), Resource()
+            capability = queue.capability if queue.queue.spec.capability else None
+            limit = real_capability(ssn.total, guarantees, queue.guarantee, capability)
+        set_gauges(gauges, "deserved", deserved)
+        set_gauges(gauges, "allocated", allocated)
+        set_gauges(gauges, "request", request)
+        if capability is not None:
+            set_gauges(gauges, "capacity", capability)
+        if limit is not None:
+            set_gauges(gauges, "real_capacity", limit)
