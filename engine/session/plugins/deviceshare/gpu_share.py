@@ -1,0 +1,140 @@
+"""GPUs shared by memory (``volcano.sh/gpu-memory``), or given out whole (``volcano.sh/gpu-number``).
+
+Source: pkg/scheduler/api/devices/nvidia/gpushare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ....belief.go_text import parse_int
+from ....belief.objects import Node, Pod
+from ....quantity import parse
+
+MEMORY = "volcano.sh/gpu-memory"
+NUMBER = "volcano.sh/gpu-number"
+INDEX = "volcano.sh/gpu-index"
+UNHEALTHY = "volcano.sh/gpu-unhealthy-ids"
+
+_UINT64 = 2**64
+_FINISHED = frozenset({"Succeeded", "Failed"})
+
+
+def most_of(pod: Pod, resource: str) -> int:
+    """Return what a pod's limits ask of a resource: all containers, or the greediest init one.
+
+    Source: share.go getGPUMemoryOfPod, getGPUNumberOfPod.
+    """
+    together = sum(
+        _limit(container.resources.limits, resource) for container in pod.spec.containers
+    )
+    inits = [_limit(container.resources.limits, resource) for container in pod.spec.init_containers]
+    return max([together, *inits])
+
+
+def _limit(limits: Mapping[str, str | float], resource: str) -> int:
+    return parse(limits[resource]).value() if resource in limits else 0
+
+
+def gpu_index(annotations: Mapping[str, str]) -> list[int]:
+    """Return the cards that a pod was given; none if the annotation is not a list of numbers.
+
+    Source: share.go GetGPUIndex.
+    """
+    text = annotations.get(INDEX)
+    if text is None:
+        return []
+    cards = [parse_int(part) for part in text.split(",")]
+    known = [card for card in cards if card is not None]
+    return known if len(known) == len(cards) else []
+
+
+class SharedGpus:
+    """The cards of one node, each with the pods on it by UID."""
+
+    def __init__(self, node: str, cards: int, memory: int) -> None:
+        self.node = node
+        self.memory = memory
+        self.pods: dict[int, dict[str, Pod]] = {card: {} for card in range(cards)}
+
+    @classmethod
+    def of(cls, node: Node) -> SharedGpus | None:
+        """Return a node's cards; None if it does not tell both their memory and their number.
+
+        Source: device_info.go NewGPUDevices.
+        """
+        capacity = node.status.capacity
+        if MEMORY not in capacity or NUMBER not in capacity:
+            return None
+        cards = parse(capacity[NUMBER]).value()
+        if cards == 0:
+            return None
+        made = cls(node.name, cards, parse(capacity[MEMORY]).value() // cards)
+        for text in node.annotations.get(UNHEALTHY, "").split(","):
+            card = parse_int(text)
+            if card is not None:
+                made.pods.pop(card, None)
+        return made
+
+    def add(self, pod: Pod, annotations: Mapping[str, str]) -> None:
+        """Put a pod on the cards that it was given before (AddResource)."""
+        if most_of(pod, MEMORY) > 0 or most_of(pod, NUMBER) > 0:
+            for card in gpu_index(annotations):
+                if card in self.pods:
+                    self.pods[card][pod.uid] = pod
+
+    def remove(self, pod: Pod) -> None:
+        """Take a pod from the cards that its own annotation names (Release)."""
+        for card in gpu_index(pod.annotations):
+            if card in self.pods:
+                self.pods[card].pop(pod.uid, None)
+
+    def filter(self, pod: Pod, *, sharing: bool, number: bool) -> str:
+        """Return why a pod cannot run here; empty if it can.
+
+        Source: device_info.go FilterNode.
+        """
+        if sharing and most_of(pod, MEMORY) > 0 and not self.by_memory(pod):
+            return f"GpuShare no enough gpu memory on node {self.node}"
+        if number and most_of(pod, NUMBER) > 0 and not self.by_number(pod):
+            return f"GpuNumber no enough gpu number on node {self.node}"
+        return ""
+
+    def by_memory(self, pod: Pod) -> list[int]:
+        """Return the cards with enough free memory, in ascending order.
+
+        Free memory that would be negative is a huge number, as the original's is unsigned.
+        """
+        wanted = most_of(pod, MEMORY)
+        return [card for card in self.pods if (self.memory - self._used(card)) % _UINT64 >= wanted]
+
+    def by_number(self, pod: Pod) -> list[int]:
+        """Return as many empty cards as the pod wants; none if there are fewer."""
+        wanted = most_of(pod, NUMBER)
+        empty = [card for card, pods in self.pods.items() if not pods]
+        return empty[:wanted] if len(empty) >= wanted else []
+
+    def allocate(self, pod: Pod) -> tuple[list[int], str]:
+        """Give a pod its cards; return them, and the error if there are none.
+
+        Source: device_info.go Allocate.
+        """
+        given: list[int] = []
+        for resource, find, most in ((MEMORY, self.by_memory, 1), (NUMBER, self.by_number, None)):
+            if most_of(pod, resource) > 0:
+                cards = find(pod)[:most]
+                if not cards:
+                    return given, (
+                        f"the node {self.node} can't place the pod {pod.name} in ns {pod.namespace}"
+                    )
+                for card in cards:
+                    self.pods[card][pod.uid] = pod
+                given = cards
+        return given, ""
+
+    def _used(self, card: int) -> int:
+        return sum(
+            most_of(pod, MEMORY)
+            for pod in self.pods[card].values()
+            if pod.status.phase not in _FINISHED
+        )

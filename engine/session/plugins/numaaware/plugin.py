@@ -1,0 +1,208 @@
+"""Plugin ``numa-aware``: guaranteed pods go where a node's topology manager would admit them.
+
+For each container the CPUs are chosen as the node's kubelet would choose them; of the nodes that
+admit a pod, those that need fewer NUMA nodes for it score higher.
+
+Source: pkg/scheduler/plugins/numaaware/numaaware.go.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import ClassVar
+
+import numpy as np
+
+from ....quantity import parse
+from ....volcano.conf import Arguments
+from ...reasons import PASS, StatusCode
+from ...session import Session
+from ...tables import Floats, Ints, Rows, Status
+from ..node_memo import NodeMemo
+from ..pod_qos import GUARANTEED, pod_qos
+from .cpu_assignment import NONE, take_by_topology
+from .hints import admit, assign_cpus, cpu_hints
+from .scheduler_numa import (
+    CPU_MANAGER_POLICY,
+    TOPOLOGY_MANAGER_POLICY,
+    ResourceSets,
+    SchedulerNuma,
+    refresh_all,
+)
+from .topology import CpuSet
+
+MAX_NODE_SCORE = 100
+CPU = "cpu"
+_RESERVABLE = frozenset({"cpu", "memory", "ephemeral-storage"})
+"""What can be reserved; if anything else is named, nothing is."""
+
+_PLACED = frozenset({Status.ALLOCATED, Status.PIPELINED})
+
+
+class ClassFits:
+    """What was found for the tasks of one class: verdicts, and by node the CPUs that it would give."""
+
+    def __init__(self, nodes: int) -> None:
+        self.memo = NodeMemo(nodes)
+        self.assigned: dict[int, CpuSet] = {}
+
+
+class NumaAware:
+    """Filters and scores nodes for guaranteed pods.
+
+    Argument ``weight`` (int, default 1). What the scheduler gave away since a node's last report is
+    kept by the process, under the plugin's name.
+    """
+
+    name: ClassVar[str] = "numa-aware"
+
+    def __init__(self, arguments: Arguments) -> None:
+        self._weight = arguments.get_int("weight", 1)
+
+    def on_session_open(self, ssn: Session) -> None:
+        """Take note of the nodes' reports, and register filter, score and handlers."""
+        self._ssn = ssn
+        known: dict[str, SchedulerNuma] = ssn.process.kept.setdefault(self.name, {})
+        reports = {info.name: info.numatopology for info in ssn.nodes.info}
+        refresh_all(known, reports)
+        self._numa = [known.get(name) for name in ssn.nodes.names]
+        self._free: list[ResourceSets] = [{} if n is None else dict(n.free) for n in self._numa]
+        self._version = np.zeros(len(ssn.nodes), dtype=np.int64)
+        self._classes: dict[int, ClassFits | None] = {}
+        self._last: tuple[int, ClassFits] | None = None
+        self._given: dict[int, dict[int, CpuSet]] = {}
+        self._bound: dict[int, int] = {}
+        ssn.add_event_handler(allocate=self._task_allocated, deallocate=self._task_deallocated)
+        ssn.add_predicate(self.name, self._predicate, per="task")
+        ssn.add_batch_node_order(
+            self.name,
+            self._batch_node_order,
+            uniform=lambda task: None if self._has_policy(task) else 0.0,
+        )
+
+    def on_session_close(self, ssn: Session) -> None:
+        """Take what tasks were given from what is kept as free."""
+        for task, node in self._bound.items():
+            numa, given = self._numa[node], self._given.get(task, {}).get(node)
+            if numa is not None and given is not None and CPU in numa.free:
+                numa.free[CPU] -= given
+
+    def _has_policy(self, task: int) -> bool:
+        return self._ssn.tasks.info[task].numa_policy not in {"", "none"}
+
+    def _predicate(self, task: int, rows: Rows) -> Ints | None:
+        """Filter nodes; what was found for the class holds where no CPU was given since."""
+        info = self._ssn.tasks.info[task]
+        if info.klass not in self._classes:
+            guaranteed = pod_qos(info.pod) == GUARANTEED
+            self._classes[info.klass] = ClassFits(len(self._ssn.nodes)) if guaranteed else None
+        fits = self._classes[info.klass]
+        if fits is None:
+            return None
+        self._last = task, fits
+        return fits.memo.verdicts(
+            rows, self._version, lambda node: self._admit(task, node, fits.assigned)
+        )
+
+    def _admit(self, task: int, node: int, assigned: dict[int, CpuSet]) -> int:
+        """Return the verdict on a node, and note the CPUs that it would give the task."""
+        assigned.pop(node, None)
+        info, numa = self._ssn.tasks.info[task], self._numa[node]
+        free: CpuSet | None = self._free[node].get(CPU)
+        error = _policy_error(info.numa_policy, numa, free) if self._has_policy(task) else ""
+        if error:
+            return self._ssn.reasons.intern(StatusCode.ERROR, error)
+        if numa is None or not _is_simulated(numa):
+            return PASS
+        reserved = _reserved(numa)
+        given = NONE
+        for container in info.pod.spec.containers:
+            available = None if free is None else free - reserved
+            hints = cpu_hints(container, numa.details, available)
+            policy = numa.policy(TOPOLOGY_MANAGER_POLICY)
+            hint, admitted = admit(policy, numa.details.numa_nodes(), hints)
+            if not admitted:
+                return self._ssn.reasons.intern(
+                    StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE,
+                    f"container {container.name} cannot be assigned by numa",
+                )
+            cpus = assign_cpus(container, hint, numa.details, (free or NONE) - reserved)
+            given |= cpus
+            free = (free or NONE) - cpus
+        assigned[node] = given
+        return PASS
+
+    def _batch_node_order(self, task: int, rows: Rows) -> Floats | None:
+        """Return (100 − 100 × NUMA nodes needed / the most needed) × weight, in whole numbers."""
+        if not self._has_policy(task) or self._last is None or self._last[0] != task:
+            return None
+        assigned = self._last[1].assigned
+        if not assigned:
+            return None
+        counts = np.array(
+            [self._numa_count(node, assigned.get(node, NONE)) for node in rows.tolist()]
+        )
+        most = int(counts.max(initial=0))
+        scores = counts * 0 + MAX_NODE_SCORE
+        if most:
+            scores -= MAX_NODE_SCORE * counts // most
+        return (scores * self._weight).astype(np.float64)
+
+    def _numa_count(self, node: int, cpus: CpuSet) -> int:
+        numa = self._numa[node]
+        return 0 if numa is None else len({numa.details.numa_node(cpu) for cpu in cpus})
+
+    def _task_allocated(self, task: int, node: int) -> None:
+        """Take the CPUs found for a task from its node: those found last, or when it was there."""
+        if self._ssn.tasks.status[task] not in _PLACED:
+            return
+        if self._last is not None and self._last[0] == task:
+            found = self._last[1].assigned.get(node)
+            if found is not None:
+                self._given.setdefault(task, {})[node] = found
+        given = self._given.get(task, {}).get(node)
+        if given is not None:
+            self._change(node, given, taken=True)
+            self._bound[task] = node
+
+    def _task_deallocated(self, task: int, node: int) -> None:
+        given = self._given.get(task, {}).get(node)
+        if given is not None:
+            self._bound.pop(task, None)
+            self._change(node, given, taken=False)
+
+    def _change(self, node: int, cpus: CpuSet, *, taken: bool) -> None:
+        free = self._free[node]
+        if CPU in free:
+            free[CPU] = free[CPU] - cpus if taken else free[CPU] | cpus
+        self._version[node] += 1
+
+
+def _policy_error(policy: str, numa: SchedulerNuma | None, free: CpuSet | None) -> str:
+    """Return why a node cannot serve a task with a policy of its own; empty if it can.
+
+    Source: numaaware.go filterNodeByPolicy.
+    """
+    if numa is None:
+        return "numa info is empty"
+    if numa.policy(CPU_MANAGER_POLICY) != "static":
+        return "cpu manager policy isn't static"
+    own = numa.policy(TOPOLOGY_MANAGER_POLICY)
+    if policy != own:
+        return f"task topology policy[{policy}] is different with node[{own}]"
+    return "" if free else "cpu allocatable map is empty"
+
+
+def _is_simulated(numa: SchedulerNuma) -> bool:
+    """Return whether a node's kubelet gives out CPUs with regard to NUMA nodes."""
+    managed = numa.policy(TOPOLOGY_MANAGER_POLICY) not in {"", "none"}
+    return managed and numa.policy(CPU_MANAGER_POLICY) == "static"
+
+
+def _reserved(numa: SchedulerNuma) -> CpuSet:
+    """Return the CPUs that the system keeps: whole ones, chosen as for a container."""
+    told = numa.described.spec.res_reserved
+    if CPU not in told or not _RESERVABLE.issuperset(told):
+        return NONE
+    needed = ceil(parse(told[CPU]).milli_value() / 1000)
+    return take_by_topology(numa.details, numa.details.cpus, needed) or NONE

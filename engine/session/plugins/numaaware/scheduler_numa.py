@@ -1,0 +1,79 @@
+"""What the scheduler believes to be free on the NUMA nodes of each node, from session to session.
+
+A node's agent reports which CPUs are free; the scheduler takes away what it has given since. A
+report with no less than the one before is taken over; one with less only where it leaves less than
+the scheduler's own account.
+
+Source: pkg/scheduler/cache/event_handlers.go addNumaInfo, pkg/scheduler/api/node_info.go
+RefreshNumaSchedulerInfoByCrd, pkg/scheduler/api/numa_info.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ....belief.objects import Numatopology
+from .topology import CpuDetails, CpuSet, parse_cpu_set
+
+CPU_MANAGER_POLICY = "CPUManagerPolicy"
+TOPOLOGY_MANAGER_POLICY = "TopologyManagerPolicy"
+
+ResourceSets = dict[str, CpuSet]
+"""Which parts of a resource, by its name."""
+
+
+@dataclass(slots=True)
+class SchedulerNuma:
+    """One node's account (``NumaSchedulerInfo``).
+
+    :ivar reported: the report that was last taken note of.
+    :ivar described: the report that policies and CPUs are taken from.
+    :ivar free: what is free of each resource.
+    """
+
+    reported: Numatopology
+    described: Numatopology
+    details: CpuDetails
+    free: ResourceSets
+
+    @classmethod
+    def of(cls, report: Numatopology) -> SchedulerNuma:
+        """Return the account that a report makes."""
+        return cls(report, report, CpuDetails.of(report), reported_sets(report))
+
+    def refresh(self, report: Numatopology) -> SchedulerNuma:
+        """Return the account after the latest report."""
+        if report == self.reported:
+            return self
+        before, now = reported_sets(self.reported), reported_sets(report)
+        if any(len(cpus) <= len(now.get(name, ())) for name, cpus in before.items()):
+            return SchedulerNuma.of(report)
+        self.reported = report
+        for name, cpus in now.items():
+            if name in self.free and len(self.free[name]) >= len(cpus):
+                self.free[name] = cpus
+        return self
+
+    def policy(self, name: str) -> str:
+        """Return a policy of the node's kubelet; empty if it is not told."""
+        return self.described.spec.policies.get(name, "")
+
+
+def reported_sets(report: Numatopology) -> ResourceSets:
+    """Return what a report says is free."""
+    given = report.spec.numares.items()
+    return {name: parse_cpu_set(resource.allocatable) for name, resource in given}
+
+
+def refresh_all(
+    known: dict[str, SchedulerNuma], reports: Mapping[str, Numatopology | None]
+) -> None:
+    """Bring the accounts up to the reports of the nodes that the session sees; in place."""
+    for node, report in reports.items():
+        if report is None:
+            known.pop(node, None)
+        elif node in known:
+            known[node] = known[node].refresh(report)
+        else:
+            known[node] = SchedulerNuma.of(report)

@@ -1,0 +1,110 @@
+"""Plugin ``usage``: busy nodes take no more, and idle ones are preferred.
+
+Source: pkg/scheduler/plugins/usage/usage.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+
+from ...units import SECOND_US
+from ...volcano.conf import Arguments
+from ..reasons import StatusCode
+from ..session import Session
+from ..tables import Floats, Ints, Rows
+from .node_usage import NODE_METRICS_PERIOD, NodeUsage, node_usage
+
+THRESHOLDS = "thresholds"
+METRICS_ACTIVE_US = 5 * 60 * SECOND_US
+CPU_EXCEEDS = "the CPU load of the node exceeds the upper limit."
+MEMORY_EXCEEDS = "the memory load of the node exceeds the upper limit."
+MAX_NODE_SCORE = 100
+
+
+class Usage:
+    """Filters and scores nodes by their average use; what was measured over 5 min ago is ignored.
+
+    Arguments: ``usage.weight`` (int, 5), ``cpu.weight`` and ``memory.weight`` (int, 1),
+    ``thresholds`` (``cpu`` and ``mem`` in whole percent, 80).
+    """
+
+    name: ClassVar[str] = "usage"
+
+    def __init__(self, arguments: Arguments) -> None:
+        self._weight = arguments.get_int("usage.weight", 5)
+        self._cpu_weight = arguments.get_int("cpu.weight", 1)
+        self._memory_weight = arguments.get_int("memory.weight", 1)
+        self._thresholds, self._error = read_thresholds(arguments.raw)
+
+    def on_session_open(self, ssn: Session) -> None:
+        """Filter and score all nodes at once: neither depends on the task."""
+        if self._error:
+            ssn.errors.append(self._error)
+        known = node_usage(ssn, self.name)
+        fresh = [
+            (row, known[name])
+            for row, name in enumerate(ssn.nodes.names)
+            if name in known and ssn.now - known[name].time <= METRICS_ACTIVE_US
+        ]
+        verdicts = self._verdicts(ssn, fresh)
+        scores = self._scores(ssn, fresh)
+
+        def predicate(_: int, rows: Rows) -> Ints | None:
+            return verdicts[rows]
+
+        def node_order(_: int, rows: Rows) -> Floats:
+            return scores[rows]
+
+        ssn.add_predicate(self.name, predicate, per="class")
+        ssn.add_node_order(self.name, node_order, per="class")
+
+    def on_session_close(self, ssn: Session) -> None:
+        """Do nothing."""
+
+    def _verdicts(self, ssn: Session, fresh: list[tuple[int, NodeUsage]]) -> Ints:
+        code = StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE
+        cpu_exceeds = ssn.reasons.intern(code, CPU_EXCEEDS)
+        memory_exceeds = ssn.reasons.intern(code, MEMORY_EXCEEDS)
+        verdicts = np.zeros(len(ssn.nodes), dtype=np.int32)
+        for row, usage in fresh:
+            if usage.cpu.get(NODE_METRICS_PERIOD, 0.0) > self._thresholds["cpu"]:
+                verdicts[row] = cpu_exceeds
+            elif usage.memory.get(NODE_METRICS_PERIOD, 0.0) > self._thresholds["mem"]:
+                verdicts[row] = memory_exceeds
+        return verdicts
+
+    def _scores(self, ssn: Session, fresh: list[tuple[int, NodeUsage]]) -> Floats:
+        """Return the weighted mean of what is idle of cpu and memory × 100 × weight."""
+        scores = np.zeros(len(ssn.nodes))
+        for row, usage in fresh:
+            cpu, memory = (each.get(NODE_METRICS_PERIOD) for each in (usage.cpu, usage.memory))
+            if cpu is not None and memory is not None:
+                idle_cpu = (100 - cpu) / 100 * self._cpu_weight
+                idle_memory = (100 - memory) / 100 * self._memory_weight
+                weights = np.float64(self._cpu_weight + self._memory_weight)
+                with np.errstate(all="ignore"):  # weights of 0 make it no number, as in Go
+                    mean = np.float64(idle_cpu + idle_memory) / weights
+                scores[row] = mean * float(MAX_NODE_SCORE * self._weight)
+        return scores
+
+
+def read_thresholds(raw: Mapping[str, object]) -> tuple[dict[str, float], str]:
+    """Return the limits in percent, and what the scheduler logs if they are not given.
+
+    A value that is no whole number counts 0.
+
+    Source: usage.go New.
+    """
+    thresholds = {"cpu": 80.0, "mem": 80.0}
+    given = raw.get(THRESHOLDS)
+    if THRESHOLDS not in raw:
+        return thresholds, "Failed to obtain thresholds information for the usage plugin"
+    if not isinstance(given, Mapping):
+        return thresholds, f"Failed to convert the thresholds information: {given}"
+    for name, value in given.items():
+        if name in thresholds:
+            thresholds[name] = float(value) if type(value) is int else 0.0
+    return thresholds, ""
