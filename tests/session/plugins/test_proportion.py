@@ -13,6 +13,7 @@ from plinian.engine.belief.queue import QueueInfo
 from plinian.engine.belief.resource import Resource
 from plinian.engine.session.plugins.proportion import QueueAttr, divide, real_capability
 from plinian.engine.session.plugins.queue_demand import QueueDemand
+from sessions import group, job, names, node, opened, pod, queue, tasks
 
 GIGA = 1_000_000_000.0
 
@@ -58,13 +59,13 @@ def divided(total: Resource, *asking: Asking) -> list[QueueAttr]:
         for number, each in enumerate(asking)
     ]
     guaranteed = Resource()
-    for queue in queues:
-        guaranteed.add(queue.guarantee)
+    for info in queues:
+        guaranteed.add(info.guarantee)
     attrs = []
-    for queue, each in zip(queues, asking, strict=True):
+    for info, each in zip(queues, asking, strict=True):
         held, asked = resource(*each.allocated), resource(*each.request)
         demand = QueueDemand(held, asked, Resource(), Resource())
-        attrs.append(QueueAttr(queue, demand, real_capability(queue, total, guaranteed), {}))
+        attrs.append(QueueAttr(info, demand, real_capability(info, total, guaranteed), {}))
     divide(attrs, total)
     return attrs
 
@@ -174,3 +175,92 @@ def test_the_order_of_queues_does_not_matter(asking: list[Asking], shuffler: obj
     other = deserved(divided(total, *(asking[index] for index in order)))
     for place, index in enumerate(order):
         assert other[place] == pytest.approx(plain[index], abs=0.002)
+
+
+CLUSTER = (
+    node("n1", 10),
+    queue("a"),
+    queue("b", weight=3),
+    queue("idle"),
+    group("a", queue="a"),
+    *(pod(f"a-{n}", "a", 2, on="n1") for n in range(4)),
+    pod("a-new", "a", 1),
+    group("b", queue="b"),
+    pod("b-0", "b", 1, on="n1"),
+    pod("b-new", "b", 8),
+)
+
+
+def test_less_share_first_and_priority_before_it() -> None:
+    ssn, _ = opened("proportion", *CLUSTER)
+    assert ssn.queue_order("b", "a")
+    important = queue("a", priority=5)
+    ssn, _ = opened("proportion", *(important if each == queue("a") else each for each in CLUSTER))
+    assert ssn.queue_order("a", "b")
+
+
+def test_a_queue_with_more_than_it_deserves_is_overused_and_takes_nothing() -> None:
+    ssn, _ = opened("proportion", *CLUSTER)
+    (a_new, b_new) = tasks(ssn, "a-new", "b-new")
+    assert not ssn.allocatable("a", a_new), "a deserves 2.5 of 10 cores and has 8"
+    assert not ssn.allocatable("b", b_new), "b deserves 7.5, and 1 + 8 is more"
+    assert not ssn.preemptive("b", b_new)
+    assert not ssn.overused("b")
+    assert ssn.gauges["b"]["overused"] == 0.0
+
+
+def test_reclaim_takes_down_to_what_a_queue_deserves() -> None:
+    ssn, _ = opened("proportion", *CLUSTER)
+    (reclaimer,) = tasks(ssn, "b-new")
+    candidates = tasks(ssn, "a-0", "a-1", "a-2", "a-3", "b-0")
+    assert names(ssn, ssn.reclaimable(reclaimer, candidates)) == ["a-0", "a-1", "a-2"]
+
+
+def test_placing_and_evicting_move_share_and_gauges() -> None:
+    ssn, _ = opened("proportion", *CLUSTER)
+    before = dict(ssn.gauges["b"])
+    (task,) = tasks(ssn, "b-new")
+    ssn.allocate(task, 0)
+    assert ssn.gauges["b"]["allocated_milli_cpu"] == 9000.0
+    assert ssn.gauges["b"]["share"] > before["share"]
+    ssn.evict(task, "test")
+    assert ssn.gauges["b"] == before
+
+
+def test_a_queue_without_jobs_has_two_gauges_only() -> None:
+    ssn, _ = opened("proportion", *CLUSTER)
+    assert ssn.gauges["idle"] == dict.fromkeys(
+        (
+            "allocated_milli_cpu",
+            "allocated_memory_bytes",
+            "request_milli_cpu",
+            "request_memory_bytes",
+        ),
+        0.0,
+    )
+
+
+def test_jobs_are_enqueued_up_to_the_real_capability() -> None:
+    ssn, _ = opened(
+        "proportion",
+        node("n1", 10),
+        queue("default", capability={"cpu": "6"}),
+        group("running", phase="Running", minResources={"cpu": "1"}),
+        *(pod(f"running-{n}", "running", 1, on="n1") for n in range(3)),
+        *(group(name, phase="Pending", minResources={"cpu": "3"}) for name in "ab"),
+    )
+    assert ssn.job_enqueueable(job(ssn, "a"), "a"), "3 + 3 allocated - 2 that could be given back"
+    assert not ssn.job_enqueueable(job(ssn, "b"), "b")
+    assert ssn.events[-1][2] == "queue resource quota insufficient"
+
+
+def test_a_queue_that_is_not_open_takes_nothing() -> None:
+    ssn, _ = opened(
+        "proportion",
+        node("n1", 10),
+        queue("default", state="Closing"),
+        group("a", phase="Pending"),
+        pod("a-0", "a"),
+    )
+    assert not ssn.job_enqueueable(job(ssn, "a"), "a")
+    assert not ssn.allocatable("default", tasks(ssn, "a-0")[0])
