@@ -52,6 +52,11 @@ class TaskClasses:
         self._known: dict[bytes, int] = {}
         self._selected: frozenset[str] = frozenset()
 
+    @property
+    def selected(self) -> frozenset[str]:
+        """The labels of :data:`PER_POD_LABELS` that some selector names."""
+        return self._selected
+
     def of(self, pod: Pod) -> int:
         """Return the class of a pod, without regard to :data:`PER_POD_LABELS`."""
         key = self._encoder.encode(_key(pod))

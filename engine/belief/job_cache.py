@@ -1,0 +1,323 @@
+"""The half of the scheduler's cache that is about jobs and tasks, and about tasks on nodes.
+
+Source: pkg/scheduler/cache/event_handlers.go; pkg/scheduler/cache/cache.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from . import objects
+from .changes import Changes
+from .informers import Stores, is_resync
+from .job import JobInfo
+from .node_cache import NodeCache
+from .options import CacheOptions
+from .status import ALLOCATED_STATUS, COMPLETED_STATUS, Status
+from .task import GROUP_NAME, TaskBuilder, TaskInfo
+from .volumes import IGNORED_PROVISIONERS, ClaimMissing, csi_volumes
+from .work_queue import WorkQueue
+
+
+class JobCache:
+    """Jobs by ``namespace/name`` of their PodGroups, made by PodGroups and by pods alike.
+
+    :ivar deleted_jobs: jobs to be looked at for whether anything is left of them.
+    :ivar error_tasks: ``job/uid`` of tasks to be read again from the API server.
+    """
+
+    def __init__(
+        self,
+        stores: Stores,
+        changes: Changes,
+        builder: TaskBuilder,
+        nodes: NodeCache,
+        options: CacheOptions,
+    ) -> None:
+        self.infos: dict[str, JobInfo] = {}
+        self.deleted_jobs: WorkQueue[JobInfo] = WorkQueue()
+        self.error_tasks: WorkQueue[str] = WorkQueue()
+        self._stores = stores
+        self._changes = changes
+        self._builder = builder
+        self._nodes = nodes
+        self._options = options
+
+    def _handles(self, pod: objects.Pod) -> bool:
+        """Say whether the handlers are called for a pod.
+
+        Source: cache.go addEventHandler; cache/util.go responsibleForPod.
+        """
+        spec = pod.spec
+        return (
+            not self._options.filters_pods
+            or bool(spec.node_name)
+            or spec.scheduler_name in self._options.scheduler_names
+        )
+
+    def pod_added(self, pod: objects.Pod) -> None:
+        """Handle that a pod came."""
+        if self._handles(pod):
+            self._add_pod(pod)
+
+    def pod_updated(self, old: objects.Pod, new: objects.Pod) -> None:
+        """Handle a new version of a pod; being taken for another scheduler's counts as going."""
+        if not self._handles(old):
+            self.pod_added(new)
+        elif self._handles(new):
+            self._update_pod(old, new)
+        else:
+            self._delete_pod(old)
+
+    def pod_deleted(self, pod: objects.Pod) -> None:
+        """Handle that a pod went."""
+        if self._handles(pod):
+            self._delete_pod(pod)
+
+    def _add_pod(self, pod: objects.Pod) -> None:
+        try:
+            task = self._task_of(pod)
+        except ClaimMissing:
+            task = self._builder.task(pod)
+            self.resync_task(task)
+        self._add_task(task)
+
+    def _task_of(self, pod: objects.Pod) -> TaskInfo:
+        """Return the task of a pod, with the volumes that it attaches.
+
+        :raises ClaimMissing: the volumes cannot be counted.
+
+        Source: event_handlers.go NewTaskInfo.
+        """
+        if not pod.spec.volumes:
+            return self._builder.task(pod)
+        stores = self._stores
+        volumes = csi_volumes(
+            pod,
+            stores.of("PersistentVolumeClaim"),
+            stores.of("PersistentVolume"),
+            stores.of("StorageClass"),
+            IGNORED_PROVISIONERS | self._options.ignored_provisioners,
+        )
+        return self._builder.task(pod, volumes)
+
+    def _add_task(self, task: TaskInfo) -> str | None:
+        """Note a task on its node and in its job; if the node refuses, the job is not told.
+
+        Source: event_handlers.go addTask.
+        """
+        if task.node_name:
+            node = self._nodes.get_or_create(task.node_name)
+            if task.status not in COMPLETED_STATUS:
+                error = node.add_task(task)
+                if error is not None:
+                    return error
+                self._changes.node(node.name)
+        if task.job:
+            job = self._job(task.job)
+            job.add_task(task)
+            self._changes.job(job.key)
+        return None
+
+    def _job(self, key: str) -> JobInfo:
+        job = self.infos.get(key)
+        if job is None:
+            job = self.infos[key] = JobInfo(key)
+        return job
+
+    def _update_pod(self, old: objects.Pod, new: objects.Pod) -> None:
+        """Put the new pod in place of the old one, unless a binding is under way.
+
+        A pod that lost its controller keeps its old owners.
+
+        Source: event_handlers.go updatePod.
+        """
+        cached = self._cached_task(new)
+        if cached is not None and cached.status in ALLOCATED_STATUS and not new.spec.node_name:
+            return
+        self._delete_pod(old)
+        controller = new.metadata.controller
+        owners = old.metadata.owner_references
+        if owners and (controller is None or not controller.uid):
+            metadata = msgspec.structs.replace(new.metadata, owner_references=owners)
+            new = msgspec.structs.replace(new, metadata=metadata)
+            self._stores.put("Pod", new)
+        self._add_pod(new)
+
+    def _delete_pod(self, pod: objects.Pod) -> None:
+        """Take out a pod's task, by the cached one if there is one: that may be binding.
+
+        Source: event_handlers.go deletePod.
+        """
+        cached = self._cached_task(pod)
+        node = pod.spec.node_name if cached is None else cached.node_name
+        key = job_of(pod)
+        self._delete_task(key, pod.uid, pod.key, node)
+        job = self.infos.get(key)
+        if job is not None and job.terminated:
+            self.deleted_jobs.add(job)
+
+    def _cached_task(self, pod: objects.Pod) -> TaskInfo | None:
+        job = self.infos.get(job_of(pod))
+        return None if job is None else job.tasks.get(pod.uid)
+
+    def _delete_task(self, job_key: str, uid: str, key: str, node_name: str) -> None:
+        """Take a task out of its job by UID, and off its node by name.
+
+        Source: event_handlers.go deleteTask.
+        """
+        job = self.infos.get(job_key)
+        if job is not None and job.delete_task(uid):
+            self._changes.job(job.key)
+        node = self._nodes.infos.get(node_name)
+        if node is not None and node.remove_task(key):
+            self._changes.node(node.name)
+
+    def pod_group_set(self, pod_group: objects.PodGroup) -> None:
+        """Handle a PodGroup that came or changed: neither UID nor version is compared.
+
+        Source: event_handlers.go setPodGroup.
+        """
+        job = self._job(pod_group.key)
+        job.set_pod_group(pod_group, self._options.default_queue, self._nodes.ignored)
+        self._changes.job(job.key)
+
+    def pod_group_updated(self, old: objects.PodGroup, new: objects.PodGroup) -> None:
+        """Handle a new version of a PodGroup."""
+        if not is_resync(old, new):
+            self.pod_group_set(new)
+
+    def pod_group_deleted(self, pod_group: objects.PodGroup) -> None:
+        """Handle that a PodGroup went: whatever job has its name loses its PodGroup.
+
+        Source: event_handlers.go deletePodGroup.
+        """
+        job = self.infos.get(pod_group.key)
+        if job is not None:
+            job.unset_pod_group()
+            self._changes.job(job.key)
+            self.deleted_jobs.add(job)
+
+    def add_bind_task(self, key: str, uid: str, node: str) -> str | None:
+        """Begin to bind a task: until its pod comes with a node, it is Binding here.
+
+        :param key: ``namespace/name`` of the task's PodGroup.
+        :return: the error, or None; after an error nothing has changed.
+
+        Source: cache.go AddBindTask.
+        """
+        job, task = self._find(key, uid)
+        if job is None or task is None:
+            return _not_found(key, uid, job)
+        info = self._nodes.infos.get(node)
+        if info is None:
+            return f"failed to bind Task {uid} to host {node}, host does not exist"
+        before = task.status
+        job.update_task_status(task, Status.BINDING)
+        error = info.add_task(task)
+        if error is not None:
+            job.update_task_status(task, before)
+        self._changes.job(job.key)
+        self._changes.node(node)
+        return error
+
+    def evict(self, key: str, uid: str) -> str | None:
+        """Begin to evict a task: it is Releasing from now on.
+
+        :param key: ``namespace/name`` of the task's PodGroup.
+        :return: the error, or None. A job whose PodGroup is gone is an error, but the pod goes.
+        :raises Panic: the node does not take the task back; the process ends there.
+
+        Source: cache.go Evict.
+        """
+        job, task = self._find(key, uid)
+        if job is None or task is None:
+            return _not_found(key, uid, job)
+        node = self._nodes.infos.get(task.node_name)
+        if node is None:
+            return f"failed to evict Task {uid} from host {task.node_name}, host does not exist"
+        job.update_task_status(task, Status.RELEASING)
+        node.update_task(task)
+        self._changes.job(job.key)
+        self._changes.node(node.name)
+        if job.pod_group is None:
+            return f"the PodGroup of Job <{job.namespace}/{job.name}> is nil"
+        return None
+
+    def _find(self, key: str, uid: str) -> tuple[JobInfo | None, TaskInfo | None]:
+        job = self.infos.get(key)
+        return job, None if job is None else job.tasks.get(uid)
+
+    def clean_up_next(self) -> None:
+        """Let the worker take the next job off the queue, and drop it if nothing is left of it.
+
+        Source: cache.go processCleanupJob.
+        """
+        job = self.deleted_jobs.take()
+        if not job.terminated:
+            self.deleted_jobs.add_rate_limited(job)
+        else:
+            current = self.infos.get(job.key)
+            if current is not None and current.uid == job.uid:
+                del self.infos[job.key]
+                self._changes.job(job.key)
+            self.deleted_jobs.forget(job)
+        self.deleted_jobs.done(job)
+
+    def resync_task(self, task: TaskInfo) -> None:
+        """Let a task be read again from the API server, later.
+
+        Source: cache.go resyncTask.
+        """
+        self.error_tasks.add_rate_limited(f"{task.job}/{task.uid}")
+
+    def resync_next_task(self, read: Callable[[str, str], objects.Pod | None]) -> str | None:
+        """Let the worker take the next task off the queue; return the error, or None.
+
+        :param read: gives the pod of a namespace and name as the API server has it now.
+
+        Source: cache.go processResyncTask; event_handlers.go syncTask.
+        """
+        item = self.error_tasks.take()
+        key, _, uid = item.rpartition("/")
+        _, task = self._find(key, uid)
+        error = None
+        if task is None:
+            self.error_tasks.forget(item)
+        else:
+            error = self._sync_task(task, read(task.namespace, task.name))
+            if error is None:
+                self.error_tasks.forget(item)
+            else:
+                self.error_tasks.add_rate_limited(item)
+        self.error_tasks.done(item)
+        return error
+
+    def _sync_task(self, old: TaskInfo, pod: objects.Pod | None) -> str | None:
+        """Put what the API server has in place of a task; UIDs are not compared."""
+        if pod is None:
+            self._delete_task(old.job, old.uid, old.key, old.node_name)
+            return None
+        try:
+            new = self._task_of(pod)
+        except ClaimMissing as missing:
+            return f"failed to generate taskInfo of pod({pod.name}), error: {missing}"
+        self._delete_task(old.job, old.uid, old.key, old.node_name)
+        return self._add_task(new)
+
+
+def job_of(pod: objects.Pod) -> str:
+    """Return ``namespace/name`` of the PodGroup that a pod names; empty if it names none.
+
+    Source: pkg/scheduler/api/job_info.go getJobID.
+    """
+    group = pod.annotations.get(GROUP_NAME)
+    return f"{pod.namespace}/{group}" if group else ""
+
+
+def _not_found(key: str, uid: str, job: JobInfo | None) -> str:
+    if job is None:
+        return f"failed to find Job {key} for Task {uid}"
+    return f"failed to find task in status by id {uid}"
