@@ -7,7 +7,6 @@ Source: pkg/scheduler/plugins/drf/drf.go.
 
 from __future__ import annotations
 
-from operator import truediv
 from typing import ClassVar
 
 import numpy as np
@@ -69,13 +68,14 @@ class Drf:
         self._stale = True
 
     def _share(self, allocated: Floats) -> float:
-        return max(0.0, *map(truediv, allocated.tolist(), self._total))
+        amounts: list[float] = allocated.tolist()
+        return max(0.0, *[held / of for held, of in zip(amounts, self._total, strict=True)])
 
     def _job_order(self, left: int, right: int) -> float:
         return self._shares[left] - self._shares[right]
 
     def _preemptable(self, preemptor: int, candidates: list[int]) -> tuple[list[int], int]:
-        """Choose tasks of jobs that, without them, still have as much as the preemptor with its own.
+        """Choose tasks of jobs that without them still have as much as the preemptor with its own.
 
         What a candidate frees counts for those of its job that follow, chosen or not.
         """
@@ -99,7 +99,7 @@ class Drf:
         return self._tree.compare(left, right)
 
     def _reclaimable(self, reclaimer: int, candidates: list[int]) -> tuple[list[int], int]:
-        """Choose tasks whose queue, without them, still comes after the reclaimer's with its own."""
+        """Choose tasks whose queue without them still comes after the reclaimer's with its own."""
         allocated = self._allocated.copy()
         in_total = allocated.sum(axis=0) + self._request[reclaimer]
         ours = int(self._job[reclaimer])

@@ -35,7 +35,7 @@ class Priority:
 
         def yields(candidate: int, preemptor: int) -> bool:
             """Compare jobs; within one job, tasks."""
-            theirs, ours = job_of[candidate], job_of[preemptor]
+            theirs, ours = int(job_of[candidate]), int(job_of[preemptor])
             if theirs != ours:
                 return job_priority[theirs] < job_priority[ours]
             return tasks[candidate].priority < tasks[preemptor].priority

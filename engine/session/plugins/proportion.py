@@ -1,4 +1,4 @@
-"""Plugin ``proportion``: the cluster is divided between queues by weight, as far as they ask for it.
+"""Plugin ``proportion``: the cluster is divided between queues by weight, as far as they ask.
 
     deserved += remaining × weight / (weights of all that are not met)
     deserved = max(min(deserved, real capability, request), guarantee)    until nothing remains
@@ -246,7 +246,7 @@ def _bounded(attr: QueueAttr, remaining: Resource, weights: int) -> Resource:
 
 
 def _same(one: Resource, other: Resource) -> bool:
-    """Return whether amounts are equal, with the same scalars present; none is as good as no map."""
+    """Return whether amounts are equal and the same scalars present; none is as good as no map."""
     return (one.cpu, one.memory, one.scalars or {}) == (
         other.cpu,
         other.memory,

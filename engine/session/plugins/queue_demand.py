@@ -21,8 +21,8 @@ from .inqueue import reserved_by_job
 class QueueDemand(NamedTuple):
     """Sums over a queue's jobs, as the session opens.
 
-    ``request`` is ``allocated`` and what pending tasks ask for; ``elastic`` is what jobs hold beyond
-    their minResources; ``inqueue`` is what is kept for them (:func:`~.inqueue.reserved_by_job`).
+    ``request`` is ``allocated`` and what pending tasks ask for; ``elastic`` is what jobs hold
+    beyond their minResources; ``inqueue`` is what is kept for them (:mod:`.inqueue`).
     """
 
     allocated: Resource

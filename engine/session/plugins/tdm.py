@@ -185,7 +185,7 @@ def max_evictions(ssn: Session, job: int) -> int:
     """
     budget = ssn.jobs.info[job].budget
     total = len(ssn.jobs.tasks[job])
-    counts = ssn.jobs.counts[job].tolist()
+    counts: list[int] = ssn.jobs.counts[job].tolist()
     running = counts[Status.RUNNING]
     if budget.max_unavailable:
         done = counts[Status.SUCCEEDED] + counts[Status.FAILED]
@@ -193,7 +193,7 @@ def max_evictions(ssn: Session, job: int) -> int:
     if budget.min_available:
         least = _number(budget.min_available, total)
         if running >= least:
-            return int(running - least)
+            return running - least
     return DEFAULT_EVICTIONS
 
 
