@@ -113,10 +113,10 @@ def opened(
 class Accepting:
     """A cache that agrees to whatever a session asks of it."""
 
-    def add_bind_task(self, key: str, uid: str, node: str) -> str | None:
+    def add_bind_task(self, job: str, uid: str, node: str) -> str | None:
         """Bind."""
 
-    def evict(self, key: str, uid: str, reason: str) -> str | None:
+    def evict(self, job: str, uid: str, reason: str) -> str | None:
         """Evict."""
 
 

@@ -127,13 +127,13 @@ class SchedulerCache:
         """
         return self._snapshots.take()
 
-    def add_bind_task(self, key: str, uid: str, node: str) -> str | None:
+    def add_bind_task(self, job: str, uid: str, node: str) -> str | None:
         """Begin to bind the task of a job; see :meth:`.JobCache.add_bind_task`."""
-        return self.job_cache.add_bind_task(key, uid, node)
+        return self.job_cache.add_bind_task(job, uid, node)
 
-    def evict(self, key: str, uid: str, reason: str) -> str | None:  # noqa: ARG002 -- for the API
+    def evict(self, job: str, uid: str, reason: str) -> str | None:  # noqa: ARG002 -- for the API
         """Begin to evict the task of a job; see :meth:`.JobCache.evict`."""
-        return self.job_cache.evict(key, uid)
+        return self.job_cache.evict(job, uid)
 
     def note_queue_status(self, name: str, allocated: dict[str, str]) -> None:
         """Take over what a session wrote to a queue's status: it has the cache's very object.

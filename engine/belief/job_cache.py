@@ -200,50 +200,50 @@ class JobCache:
             self._changes.job(job.key)
             self.deleted_jobs.add(job)
 
-    def add_bind_task(self, key: str, uid: str, node: str) -> str | None:
+    def add_bind_task(self, job: str, uid: str, node: str) -> str | None:
         """Begin to bind a task: until its pod comes with a node, it is Binding here.
 
-        :param key: ``namespace/name`` of the task's PodGroup.
+        :param job: ``namespace/name`` of the task's PodGroup.
         :return: the error, or None; after an error nothing has changed.
 
         Source: cache.go AddBindTask.
         """
-        job, task = self._find(key, uid)
-        if job is None or task is None:
-            return _not_found(key, uid, job)
+        holder, task = self._find(job, uid)
+        if holder is None or task is None:
+            return _not_found(job, uid, holder)
         info = self._nodes.infos.get(node)
         if info is None:
             return f"failed to bind Task {uid} to host {node}, host does not exist"
         before = task.status
-        job.update_task_status(task, Status.BINDING)
+        holder.update_task_status(task, Status.BINDING)
         error = info.add_task(task)
         if error is not None:
-            job.update_task_status(task, before)
-        self._changes.job(job.key)
+            holder.update_task_status(task, before)
+        self._changes.job(holder.key)
         self._changes.node(node)
         return error
 
-    def evict(self, key: str, uid: str) -> str | None:
+    def evict(self, job: str, uid: str) -> str | None:
         """Begin to evict a task: it is Releasing from now on.
 
-        :param key: ``namespace/name`` of the task's PodGroup.
+        :param job: ``namespace/name`` of the task's PodGroup.
         :return: the error, or None. A job whose PodGroup is gone is an error, but the pod goes.
         :raises Panic: the node does not take the task back; the process ends there.
 
         Source: cache.go Evict.
         """
-        job, task = self._find(key, uid)
-        if job is None or task is None:
-            return _not_found(key, uid, job)
+        holder, task = self._find(job, uid)
+        if holder is None or task is None:
+            return _not_found(job, uid, holder)
         node = self._nodes.infos.get(task.node_name)
         if node is None:
             return f"failed to evict Task {uid} from host {task.node_name}, host does not exist"
-        job.update_task_status(task, Status.RELEASING)
+        holder.update_task_status(task, Status.RELEASING)
         node.update_task(task)
-        self._changes.job(job.key)
+        self._changes.job(holder.key)
         self._changes.node(node.name)
-        if job.pod_group is None:
-            return f"the PodGroup of Job <{job.namespace}/{job.name}> is nil"
+        if holder.pod_group is None:
+            return f"the PodGroup of Job <{holder.namespace}/{holder.name}> is nil"
         return None
 
     def _find(self, key: str, uid: str) -> tuple[JobInfo | None, TaskInfo | None]:

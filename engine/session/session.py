@@ -35,15 +35,15 @@ _INTEGER = re.compile(r"[+-]?[0-9]+")
 class CacheActions(Protocol):
     """What a session asks of the cache at once: it may refuse."""
 
-    def add_bind_task(self, key: str, uid: str, node: str) -> str | None:
-        """Bind a task; return the error, or ``None``.
+    def add_bind_task(self, job: str, uid: str, node: str) -> str | None:
+        """Bind a task of a job (``ns/podgroup``); return the error, or ``None``.
 
         Source: ``cache/cache.go:AddBindTask``.
         """
         ...
 
-    def evict(self, key: str, uid: str, reason: str) -> str | None:
-        """Evict a task; return the error, or ``None``.
+    def evict(self, job: str, uid: str, reason: str) -> str | None:
+        """Evict a task of a job (``ns/podgroup``); return the error, or ``None``.
 
         Source: ``cache/cache.go:Evict``.
         """
@@ -289,7 +289,7 @@ class Session(Extensions):
         Source: ``framework/session.go:dispatch``.
         """
         info, node = self.tasks.info[task], int(self.tasks.node[task])
-        error = self.cache.add_bind_task(info.key, info.uid, self.nodes.names[node])
+        error = self.cache.add_bind_task(info.job, info.uid, self.nodes.names[node])
         if error is not None:
             return error
         self.binds.append((task, node))
@@ -344,7 +344,7 @@ class Session(Extensions):
     def evict_in_cache(self, task: int, reason: str) -> str | None:
         """Ask the cache to evict a task; return the error, or ``None``."""
         info = self.tasks.info[task]
-        error = self.cache.evict(info.key, info.uid, reason)
+        error = self.cache.evict(info.job, info.uid, reason)
         if error is None:
             self.evictions.append((task, reason))
             self.trace.add("evict", info.key, outcome=reason)
