@@ -46,6 +46,13 @@ class Store:
         """Return the object, or None; nobody but the store may change it."""
         return self._objects.get((group, kind, namespace, name))
 
+    def holds(self, document: Document) -> bool:
+        """Say whether there is an object of this kind and name, which may lack its namespace."""
+        metadata = document["metadata"]
+        if document["kind"] not in CLUSTER_SCOPED and not metadata.get("namespace"):
+            metadata = {**metadata, "namespace": "default"}
+        return key_of({**document, "metadata": metadata}) in self._objects
+
     def of(self, kind: str) -> Iterable[tuple[str, Document]]:
         """Yield (``namespace/name`` or name, object) of a kind in the order of these keys."""
         named = [

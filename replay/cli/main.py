@@ -27,6 +27,7 @@ from . import (
     get,
     history,
     ingest,
+    simulate,
     verify,
     version,
 )
@@ -66,6 +67,7 @@ app.command()(diff.diff)
 app.command()(digest.digest)
 app.command()(verify.verify)
 app.command()(export.export)
+app.command()(simulate.simulate)
 app.add_typer(db.app, name="db")
 app.add_typer(checkpoint.app, name="checkpoint")
 app.add_typer(branch.app, name="branch")

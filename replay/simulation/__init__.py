@@ -1,0 +1,1 @@
+"""Scenarios run: a cluster's short history goes through a scheduler's cache and its sessions."""

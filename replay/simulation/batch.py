@@ -1,0 +1,81 @@
+"""Many scenarios at once: read, run and written by several processes, independent of each other."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+from typing import NamedTuple
+
+from ...engine.errors import PlinianError
+from ...engine.volcano.history import resolve
+from .cases import case_name, read_case
+from .results import case_result
+from .simulation import simulate
+
+
+class Outcome(NamedTuple):
+    """What became of one scenario: the file with its result, or what was wrong."""
+
+    path: Path
+    written: Path | None
+    fault: PlinianError | None = None
+
+
+class Task(NamedTuple):
+    """One scenario to be run as one release would, for a process that knows nothing else."""
+
+    path: Path
+    release: str
+    folder: Path
+    now: int | None
+
+
+def run_task(task: Task) -> Outcome:
+    """Run one scenario and write its result."""
+    try:
+        behaviours = resolve(task.release)
+        read = read_case(task.path)
+        steps = simulate(read.case, behaviours, task.now)
+    except PlinianError as fault:
+        return Outcome(task.path, None, fault)
+    result = case_result(read.case.name or read.name, behaviours.release, steps)
+    target = task.folder / result_name(task.path, behaviours.release)
+    target.write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", "utf-8")
+    return Outcome(task.path, target)
+
+
+def result_name(path: Path, release: str) -> str:
+    """Return the name of the file that holds the result of a scenario's file."""
+    return f"{case_name(path)}.{release}.json"
+
+
+def run_all(
+    tasks: Sequence[Task], *, jobs: int, progress: Callable[[int, int], None] | None = None
+) -> Iterator[Outcome]:
+    """Yield the outcomes in the order of the tasks, whichever is ready first.
+
+    :param jobs: processes; 1 runs all in this one.
+    """
+    total = len(tasks)
+    if jobs <= 1 or total <= 1:
+        for done, task in enumerate(tasks, start=1):
+            yield run_task(task)
+            if progress is not None:
+                progress(done, total)
+        return
+    # Spawned processes start from nothing, whatever threads and connections this one has.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(min(jobs, total), mp_context=context) as pool:
+        futures = {pool.submit(run_task, task): index for index, task in enumerate(tasks)}
+        ready: dict[int, Outcome] = {}
+        following = 0
+        for done, future in enumerate(as_completed(futures), start=1):
+            ready[futures[future]] = future.result()
+            if progress is not None:
+                progress(done, total)
+            while following in ready:
+                yield ready.pop(following)
+                following += 1

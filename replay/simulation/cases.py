@@ -1,0 +1,177 @@
+"""Scenario files as they are run: read, unpacked, and looked over before anything happens."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import zstandard
+
+from ...engine.apiserver import Document, fault_of
+from ...engine.errors import InputDamaged, InputError, PlinianError
+from ...engine.units import SECOND_US, parse_time
+
+CHANGES = frozenset({"ADDED", "MODIFIED", "DELETED"})
+CONTROLS = frozenset({"RESTART", "CLEANUP_HOLD", "CLEANUP_STEP", "CLEANUP_RUN"})
+_SUFFIX = re.compile(r"(\.case)?\.json$")
+_PACKED = re.compile(r"\.(gz|xz|zst)$")
+_YEAR_US = 365 * 86400 * SECOND_US
+
+
+class _Part(msgspec.Struct, rename="camel"):
+    """Base of the parts of a scenario; what else is in them is a note of its author."""
+
+
+class Options(_Part):
+    """What is different about the scheduler of a scenario."""
+
+    no_default_queues: bool = False
+    no_pod_filter: bool = False
+    scheduler_name: str = "volcano"
+    no_feedback: bool = False
+
+
+class CaseEvent(_Part):
+    """A change of an object, or a control of the scheduler's process."""
+
+    type: str = ""
+    object: Document | None = None
+
+
+class Step(_Part):
+    """Events, and a session after them."""
+
+    events: tuple[CaseEvent, ...] = ()
+    conf: str | None = None
+    no_session: bool = False
+
+
+class Case(_Part):
+    """A scenario."""
+
+    steps: tuple[Step, ...]
+    name: str = ""
+    conf: str | None = None
+    options: Options = msgspec.field(default_factory=Options)
+
+
+@dataclass(frozen=True, slots=True)
+class CaseFile:
+    """A scenario and where it was read; results are named after its file."""
+
+    path: Path
+    case: Case
+
+    @property
+    def name(self) -> str:
+        """The file's name without what says that it is a scenario."""
+        return case_name(self.path)
+
+
+def case_name(path: Path) -> str:
+    """Return the name of the scenario in a file: ``a`` of ``a.case.json.gz``."""
+    return _SUFFIX.sub("", _PACKED.sub("", path.name))
+
+
+def read_case(path: Path) -> CaseFile:
+    """Read a scenario, packed or not.
+
+    :raises InputError: there is no such file, or it is no scenario; with the place in it.
+    """
+    try:
+        data = _unpack(path)
+    except FileNotFoundError as fault:
+        raise InputError("there is no such file", where=str(path)) from fault
+    except (gzip.BadGzipFile, EOFError, zlib.error, lzma.LZMAError, zstandard.ZstdError) as fault:
+        raise InputDamaged(f"not what was packed: {fault}", where=str(path)) from fault
+    try:
+        case = parse_case(data)
+    except PlinianError as fault:
+        raise type(fault)(fault.what, where=str(path), now=fault.now) from fault
+    return CaseFile(path, case)
+
+
+def _unpack(path: Path) -> bytes:
+    if path.suffix == ".gz":
+        return gzip.decompress(path.read_bytes())
+    if path.suffix == ".xz":
+        return lzma.decompress(path.read_bytes())
+    if path.suffix == ".zst":
+        return zstandard.ZstdDecompressor().decompressobj().decompress(path.read_bytes())
+    return path.read_bytes()
+
+
+def parse_case(data: bytes) -> Case:
+    """Return the scenario that a text is.
+
+    :raises InputError: it is none; the place is named like ``$.steps[0].events[2].type``.
+    """
+    try:
+        case = msgspec.json.decode(data, type=Case)
+    except msgspec.ValidationError as fault:
+        case = _parse_nullable(data, fault)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
+        raise InputError(f"not JSON: {fault}") from fault
+    for fault_text in _faults(case):
+        raise InputError(f"no scenario: {fault_text}", now="see docs/formats.md for what it holds")
+    return case
+
+
+def _parse_nullable(data: bytes, fault: msgspec.ValidationError) -> Case:
+    try:
+        document = _without_nulls(json.loads(data))
+        return msgspec.convert(document, type=Case)
+    except msgspec.ValidationError:
+        raise InputError(
+            f"no scenario: {fault}", now="see docs/formats.md for what it holds"
+        ) from fault
+
+
+def _without_nulls(document: Any) -> Any:
+    """Drop nulls of a scenario's own parts; objects keep theirs."""
+    if isinstance(document, dict):
+        return {
+            key: value if key == "object" else _without_nulls(value)
+            for key, value in document.items()
+            if value is not None
+        }
+    return [_without_nulls(item) for item in document] if isinstance(document, list) else document
+
+
+def _faults(case: Case) -> Iterator[str]:
+    for i, step in enumerate(case.steps):
+        for j, event in enumerate(step.events):
+            place = f"$.steps[{i}].events[{j}]"
+            if event.type in CONTROLS:
+                continue
+            if event.type not in CHANGES:
+                yield f"unknown type {event.type!r} at {place}.type"
+            elif fault := fault_of(event.object):
+                yield f"{fault} at {place}.object"
+
+
+def time_of(case: Case) -> int:
+    """Return when the sessions of a scenario take place, in microseconds since 1970.
+
+    That is a year after the newest time that it names, so that all waiting of a shorter kind is
+    over, and the same whenever it is run.
+    """
+    newest = 0
+    for step in case.steps:
+        for event in step.events:
+            metadata = (event.object or {}).get("metadata") or {}
+            text = metadata.get("creationTimestamp")
+            if isinstance(text, str):
+                try:
+                    newest = max(newest, parse_time(text))
+                except ValueError:
+                    continue
+    return newest + _YEAR_US

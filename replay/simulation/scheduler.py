@@ -1,0 +1,94 @@
+"""One scheduler's process in a simulation: its cache, its workers, and what it keeps to itself."""
+
+from __future__ import annotations
+
+from ...engine.apiserver import Document, Store
+from ...engine.belief.cache import SchedulerCache
+from ...engine.belief.objects import KINDS, decode
+from ...engine.belief.options import CacheOptions
+from ...engine.belief.resource import ZERO
+from ...engine.session.outcome import SessionResult
+from ...engine.session.run import SessionInput, run_session
+from ...engine.session.session import ProcessState
+from ...engine.volcano.behaviours import Behaviours
+from ...engine.volcano.conf import SchedulerConf
+
+FIRST_LISTED = ("Node", "HyperNode", "PriorityClass", "Queue")
+LAST_LISTED = ("Pod", "PodGroup")
+
+
+class Scheduler:
+    """A process: it begins with nothing, and sees what is delivered to it."""
+
+    def __init__(self, behaviours: Behaviours, options: CacheOptions) -> None:
+        self.behaviours = behaviours
+        self.cache = SchedulerCache(behaviours, options)
+        self.process = ProcessState()
+        self.holds_cleanup = False
+
+    def see(self, verb: str, document: Document) -> None:
+        """Let an informer deliver a change, and every worker take what is queued then, once.
+
+        :raises EventMalformed: Go could not decode the object.
+        """
+        kind = KINDS.get(document["kind"])
+        if kind is None:
+            return
+        item = decode(kind, document)
+        if verb == "deleted":
+            self.cache.deliver_deletion(kind.__name__, item)
+        else:
+            self.cache.deliver(kind.__name__, item)
+        self.work()
+
+    def list_all(self, store: Store) -> None:
+        """See all objects of a store, as a process does that starts."""
+        others = [kind for kind in store.kinds() if kind not in FIRST_LISTED + LAST_LISTED]
+        for kind in (*FIRST_LISTED, *others, *LAST_LISTED):
+            for _, document in store.of(kind):
+                self.see("created", document)
+
+    def work(self) -> None:
+        """Let every worker take what is queued, once; what waits for a retry is due."""
+        nodes = self.cache.node_cache
+        nodes.queue.fire_all()
+        for _ in range(len(nodes.queue)):
+            nodes.sync_next()
+        nodes.hypernode_queue.fire_all()
+        for _ in range(len(nodes.hypernode_queue)):
+            nodes.sync_next_hypernode()
+        if not self.holds_cleanup:
+            self.clean_up()
+
+    def clean_up(self) -> None:
+        """Let the worker of deleted jobs take what is queued, once."""
+        jobs = self.cache.job_cache
+        jobs.deleted_jobs.fire_all()
+        for _ in range(len(jobs.deleted_jobs)):
+            jobs.clean_up_next()
+
+    def run(self, conf: SchedulerConf, now: int) -> SessionResult:
+        """Run one session on what the cache holds."""
+        result = run_session(
+            SessionInput(
+                snapshot=self.cache.snapshot(),
+                conf=conf,
+                behaviours=self.behaviours,
+                now=now,
+                process=self.process,
+                cache=self.cache,
+            )
+        )
+        for name, queue in result.queues.items():
+            # The session has the cache's own queues, but for the root, of which it writes a copy.
+            if queue.written and queue.deserved is None:
+                self.cache.note_queue_status(name, queue.allocated)
+        return result
+
+    def out_of_sync(self) -> list[str]:
+        """Return the nodes on which more is used than they have, by name."""
+        return sorted(
+            name
+            for name, node in self.cache.nodes.items()
+            if not node.used.less_equal(node.allocatable, ZERO)
+        )

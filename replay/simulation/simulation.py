@@ -1,0 +1,128 @@
+"""A scenario from its first event to the result of its last session."""
+
+from __future__ import annotations
+
+from ...engine.apiserver import Document, Store, default_queue
+from ...engine.belief.options import CacheOptions
+from ...engine.errors import EventMalformed
+from ...engine.session.outcome import SessionResult
+from ...engine.volcano.behaviours import Behaviours
+from ...engine.volcano.conf import conf_in_force
+from .cases import Case, CaseEvent, Step, time_of
+from .feedback import changes
+from .results import StepResult, step_result
+from .scheduler import Scheduler
+
+DEFAULT_QUEUES = ("default", "root")
+
+
+class Simulation:
+    """An API server's objects and one scheduler, which is started anew when it crashed.
+
+    :param now: microseconds since 1970, the present of all sessions; None is
+        :func:`.cases.time_of`.
+    """
+
+    def __init__(self, case: Case, behaviours: Behaviours, now: int | None = None) -> None:
+        self._case = case
+        self._behaviours = behaviours
+        self._now = time_of(case) if now is None else now
+        self._store = Store()
+        self._cache_options = CacheOptions(
+            scheduler_names=(case.options.scheduler_name,),
+            filters_pods=not case.options.no_pod_filter,
+        )
+        self._scheduler = Scheduler(behaviours, self._cache_options)
+        self._conf = conf_in_force(case.conf or "", behaviours)
+        self._errors: list[str] = []
+        self._crashed = False
+        self._create_queues()
+
+    def run(self) -> list[StepResult]:
+        """Return what each session did, in order."""
+        results: list[StepResult] = []
+        written: SessionResult | None = None
+        for step in self._case.steps:
+            if written is not None and not self._case.options.no_feedback:
+                for change, document in changes(written, self._store):
+                    self._apply(change, document)
+            written = self._step(step, results)
+        return results
+
+    def _step(self, step: Step, results: list[StepResult]) -> SessionResult | None:
+        restarted = self._crashed
+        if restarted:
+            self._restart()
+        if step.conf is not None:
+            self._conf = conf_in_force(step.conf, self._behaviours)
+        self._errors = list(self._conf.errors)
+        for number, event in enumerate(step.events):
+            self._event(event, number)
+        if step.no_session:
+            return None
+        before = self._scheduler.out_of_sync()
+        result = self._scheduler.run(self._conf, self._now)
+        self._crashed = result.panic is not None
+        results.append(
+            step_result(
+                result,
+                self._store,
+                gauges=self._scheduler.process.gauges,
+                out_of_sync=(before, self._scheduler.out_of_sync()),
+                errors=[*self._errors, *result.errors],
+                restarted=restarted,
+            )
+        )
+        return result
+
+    def _create_queues(self) -> None:
+        if self._case.options.no_default_queues:
+            return
+        for name in DEFAULT_QUEUES if self._behaviours.root_queue else DEFAULT_QUEUES[:1]:
+            self._apply("ADDED", default_queue(name))
+
+    def _event(self, event: CaseEvent, number: int) -> None:
+        scheduler = self._scheduler
+        if event.type == "RESTART":
+            self._restart()
+        elif event.type == "CLEANUP_HOLD":
+            scheduler.holds_cleanup = True
+        elif event.type == "CLEANUP_STEP":
+            scheduler.clean_up()
+        elif event.type == "CLEANUP_RUN":
+            scheduler.holds_cleanup = False
+            scheduler.work()
+        elif event.object is not None:
+            fault = self._change(event.type, event.object)
+            if fault:
+                self._errors.append(f"event {number}: {event.type} {fault}")
+
+    def _change(self, change: str, document: Document) -> str:
+        """Apply an event of the scenario; return what is wrong with it, empty if nothing."""
+        # The scenario may be run again: what the store fills in goes into a copy.
+        copied: Document = {**document, "metadata": dict(document["metadata"])}
+        if isinstance(copied.get("spec"), dict):
+            copied["spec"] = dict(copied["spec"])
+        if change == "DELETED" and not self._store.holds(copied):
+            metadata = copied["metadata"]
+            name = "/".join(filter(None, (metadata.get("namespace"), metadata["name"])))
+            return f"{copied['kind']} {name}: does not exist"
+        try:
+            self._apply(change, copied)
+        except EventMalformed as fault:
+            return str(fault)
+        return ""
+
+    def _apply(self, change: str, document: Document) -> None:
+        verb = self._store.apply(change, document)
+        self._scheduler.see(verb, document)
+
+    def _restart(self) -> None:
+        self._crashed = False
+        self._scheduler = Scheduler(self._behaviours, self._cache_options)
+        self._scheduler.list_all(self._store)
+
+
+def simulate(case: Case, behaviours: Behaviours, now: int | None = None) -> list[StepResult]:
+    """Run a scenario as a release would."""
+    return Simulation(case, behaviours, now).run()
