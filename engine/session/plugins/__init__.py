@@ -7,30 +7,54 @@ from types import MappingProxyType
 
 from ...volcano.conf import Arguments
 from ..session import Plugin
+from .binpack import Binpack
+from .capacity import Capacity
 from .cdp import Cdp
 from .conformance import Conformance
+from .deviceshare import DeviceShare
 from .drf import Drf
+from .extender import Extender
 from .gang import Gang
+from .network_topology_aware import NetworkTopologyAware
+from .nodegroup import NodeGroup
+from .nodeorder import NodeOrder
+from .numaaware import NumaAware
 from .overcommit import Overcommit
 from .pdb import Pdb
+from .predicates import Predicates
 from .priority import Priority
 from .proportion import Proportion
+from .rescheduling import Rescheduling
 from .resourcequota import ResourceQuota
 from .sla import Sla
+from .task_topology import TaskTopologyPlugin
 from .tdm import Tdm
+from .usage import Usage
 
 BUILDERS: Mapping[str, Callable[[Arguments], Plugin]] = MappingProxyType(
     {
+        "binpack": Binpack,
+        "capacity": Capacity,
         "cdp": Cdp,
         "conformance": Conformance,
+        "deviceshare": DeviceShare,
         "drf": Drf,
+        "extender": Extender,
         "gang": Gang,
+        "network-topology-aware": NetworkTopologyAware,
+        "nodegroup": NodeGroup,
+        "nodeorder": NodeOrder,
+        "numa-aware": NumaAware,
         "overcommit": Overcommit,
         "pdb": Pdb,
+        "predicates": Predicates,
         "priority": Priority,
         "proportion": Proportion,
+        "rescheduling": Rescheduling,
         "resourcequota": ResourceQuota,
         "sla": Sla,
+        "task-topology": TaskTopologyPlugin,
         "tdm": Tdm,
+        "usage": Usage,
     }
 )

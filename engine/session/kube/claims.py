@@ -1,0 +1,85 @@
+"""Claims of volumes: which a pod mounts, their class, and from where a volume can be reached.
+
+Source: k8s.io/component-helpers/storage/volume/helpers.go and pv_helpers.go;
+k8s.io/component-helpers/storage/ephemeral.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...belief.objects import PersistentVolume, PersistentVolumeClaim, Pod, StorageClass
+from .node_columns import Mask, NodeColumns
+from .pod_class import node_terms
+
+WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
+
+_CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
+
+
+class MountedClaim(NamedTuple):
+    """A claim that a pod mounts; ``own`` if it is made for this pod."""
+
+    name: str
+    own: bool
+
+
+def mounted_claims(pod: Pod) -> list[MountedClaim]:
+    """Return the claims of a pod, in the order of its volumes."""
+    found = []
+    for volume in pod.spec.volumes:
+        if volume.persistent_volume_claim is not None:
+            found.append(MountedClaim(volume.persistent_volume_claim.claim_name, own=False))
+        elif volume.ephemeral is not None:
+            found.append(MountedClaim(f"{pod.name}-{volume.name}", own=True))
+    return found
+
+
+def not_for_pod(claim: PersistentVolumeClaim, pod: Pod) -> str | None:
+    """Return the error of a claim that should be a pod's own, and is not. Source: VolumeIsForPod."""
+    owner = claim.metadata.controller
+    if claim.namespace == pod.namespace and owner is not None and owner.uid == pod.uid:
+        return None
+    return f"PVC {claim.key} was not created for pod {pod.key} (pod is not owner)"
+
+
+def claim_class(claim: PersistentVolumeClaim) -> str:
+    """Return the storage class that a claim asks for; empty if it asks for none."""
+    annotated = claim.annotations.get(_CLASS_ANNOTATION)
+    return (claim.spec.storage_class_name or "") if annotated is None else annotated
+
+
+def volume_class(volume: PersistentVolume) -> str:
+    """Return the storage class of a volume."""
+    return volume.annotations.get(_CLASS_ANNOTATION, volume.spec.storage_class_name)
+
+
+def reaches(columns: NodeColumns, volume: PersistentVolume) -> Mask:
+    """Return from which nodes a volume can be reached: by their labels only.
+
+    Source: ``CheckNodeAffinity``.
+    """
+    affinity = volume.spec.node_affinity
+    if affinity is None or affinity.required is None:
+        return columns.every
+    mask = ~columns.every
+    for term in node_terms(affinity.required.node_selector_terms):
+        mask = mask | columns.term(term._replace(fields=()))
+    return mask
+
+
+def provisionable(columns: NodeColumns, storage_class: StorageClass) -> Mask:
+    """Return for which nodes a volume of a class can be made.
+
+    Source: k8s.io/kubernetes/pkg/apis/core/v1/helper MatchTopologySelectorTerms.
+    """
+    if not storage_class.allowed_topologies:
+        return columns.every
+    mask = ~columns.every
+    for term in storage_class.allowed_topologies:
+        if term.match_label_expressions:
+            one = columns.every
+            for expression in term.match_label_expressions:
+                one = one & columns.has_one_of(expression.key, expression.values)
+            mask = mask | one
+    return mask

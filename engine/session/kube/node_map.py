@@ -1,0 +1,306 @@
+"""The nodes as kube-scheduler sees them: which pods lie where, and what they ask for.
+
+It is made when a session is opened, of all pods on the nodes whatever their status; then only
+plugin ``predicates`` keeps it up to date, as events tell it. A pod that is evicted is gone from it
+at once, a pipelined one is there at once.
+
+Source: pkg/scheduler/framework/util.go GenerateNodeMapAndSlice;
+k8s.io/kubernetes/pkg/scheduler/framework/types.go NodeInfo.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..tables import NO_JOB, NO_NODE, Status
+from .node_columns import Amounts, Codes, LabelColumn, Mask, NodeColumns
+from .pod_class import ANY_ADDRESS, HostPort, PodClass
+
+if TYPE_CHECKING:
+    from ..session import Session
+    from ..tables import Ints
+
+CPU, MEMORY, GPU, NONZERO_CPU, NONZERO_MEMORY, PODS = range(6)
+"""Columns of :attr:`NodeMap.accounts`."""
+
+_COLUMNS = 6
+_EXACT = 2**52
+"""Sums of floats below are exact."""
+
+_KEPT_COLUMNS = "kube.node_columns"
+_KEPT_CLASSES = "kube.pod_classes"
+_KEPT_MAP = "kube.node_map"
+
+
+class DomainCounts:
+    """How many pods of some classes lie in each domain, kept up to date.
+
+    :param codes: by node, its domain; ``domains`` for nodes that do not count.
+    """
+
+    __slots__ = ("by_domain", "codes", "domains", "total")
+
+    def __init__(self, codes: Codes, domains: int) -> None:
+        self.codes = codes
+        self.domains = domains
+        self.by_domain: Amounts = np.zeros(domains + 1, dtype=np.int64)
+        """Pods by domain; the last number is 0, for nodes that do not count."""
+        self.total = 0
+
+    def fill(self, nodes: Ints) -> None:
+        """Count one pod on each of these nodes."""
+        counted = np.bincount(self.codes[nodes], minlength=self.domains + 1)
+        counted[self.domains] = 0
+        self.by_domain += counted
+        self.total += int(counted.sum())
+
+    def move(self, node: int, sign: int) -> None:
+        """Count a pod that came (1) or went (-1)."""
+        domain = self.codes.item(node)
+        if domain != self.domains:
+            self.by_domain[domain] += sign
+            self.total += sign
+
+    def by_node(self) -> Amounts:
+        """Return, by node, the count of its domain."""
+        return self.by_domain[self.codes]
+
+
+class NodeMap:
+    """What lies on the nodes, by row."""
+
+    def __init__(self, ssn: Session, columns: NodeColumns, known: dict[int, PodClass]) -> None:
+        self.columns = columns
+        self._tasks = ssn.tasks
+        self._errors = ssn.errors
+        self._touched = ssn.touched
+        self._klass: list[int] = ssn.tasks.klass.tolist()
+        self.on: Ints = _placed(ssn)
+        """By task: the node that it lies on, or ``NO_NODE``."""
+        self._twice: dict[tuple[int, int], int] = {}
+        """(task, node) that a pod was put on again while it lay on another one."""
+        self.classes, self._vectors = _classes(ssn, known)
+        """Classes of the session's tasks."""
+        self._lying = np.flatnonzero(self.on != NO_NODE)
+        self.accounts: Amounts = self._accounts()
+        """Nodes × (cpu, memory, cards, cpu and memory with defaults, pods)."""
+        self._counts: dict[Hashable, DomainCounts] = {}
+        self._followers: dict[int, list[DomainCounts]] = {}
+        self._living_followers: dict[int, list[DomainCounts]] = {}
+        self._ports: dict[HostPort, Mask] = {}
+        self._fill_ports()
+        self.had_affinity = self._nodes_with(lambda pod: pod.has_affinity)
+        """Nodes that had a pod with terms about other pods when the session was opened."""
+        self.had_required_anti = self._nodes_with(lambda pod: pod.has_required_anti)
+        """Likewise with required anti-affinity; neither list is brought up to date."""
+
+    def belongs_to(self, ssn: Session) -> bool:
+        """Return whether this was made for a session."""
+        return self._tasks is ssn.tasks
+
+    def class_of(self, task: int) -> PodClass:
+        """Return what filters and scores read of a task's pod."""
+        return self.classes[self._klass[task]]
+
+    def add_pod(self, task: int, node: int) -> None:
+        """Note that a pod lies on a node. Source: ``NodeInfo.AddPod``."""
+        if self.on.item(task) != NO_NODE:
+            self._twice[task, node] = self._twice.get((task, node), 0) + 1
+            self._touched.append(node)
+        else:
+            self.on[task] = node
+        self._move(task, node, 1)
+
+    def remove_pod(self, task: int, node: int) -> None:
+        """Note that a pod does not lie on a node any more. Source: ``NodeInfo.RemovePod``."""
+        if self.on.item(task) == node:
+            self.on[task] = NO_NODE
+        elif self._twice.get((task, node)):
+            self._twice[task, node] -= 1
+            self._touched.append(node)
+        else:
+            pod = self._tasks.info[task]
+            self._errors.append(
+                f"predicates, remove pod {pod.key} from node [{self.columns.names[node]}] error:"
+                f" no corresponding pod {pod.name} in pods of node {self.columns.names[node]}"
+            )
+            return
+        self._move(task, node, -1)
+
+    def classes_where(self, matches: Callable[[PodClass], bool]) -> list[int]:
+        """Return the numbers of the classes of the session's pods that match."""
+        return [number for number, pod in self.classes.items() if matches(pod)]
+
+    def ports_taken(self, wanted: tuple[HostPort, ...]) -> Mask:
+        """Return which nodes lack a wanted port. Source: ``HostPortInfo.CheckConflict``."""
+        taken = np.zeros(len(self.columns), dtype=np.bool_)
+        for port in wanted:
+            for used, nodes in self._ports.items():
+                same = used.protocol == port.protocol and used.port == port.port
+                if same and (
+                    ANY_ADDRESS in (port.address, used.address) or used.address == port.address
+                ):
+                    taken |= nodes
+        return taken
+
+    def count(
+        self,
+        name: Hashable,
+        classes: Iterable[int],
+        domains: LabelColumn,
+        among: Mask | None = None,
+        *,
+        living: bool = False,
+    ) -> DomainCounts:
+        """Return the count of pods of some classes in each domain, which is kept from now on.
+
+        :param name: what tells this count from others; the rest matters with a new one only.
+        :param among: the nodes that count; all that have the label if ``None``.
+        :param living: whether pods that are being deleted do not count.
+        """
+        known = self._counts.get(name)
+        if known is None:
+            known = self._counts[name] = self._counted(classes, domains, among, living=living)
+        return known
+
+    def hosts(self) -> LabelColumn:
+        """Return every node as a domain of its own, whatever its labels."""
+        return LabelColumn(np.arange(len(self.columns), dtype=np.int32), tuple(self.columns.names))
+
+    def terminating(self, task: int) -> bool:
+        """Return whether a pod was being deleted when the session was opened."""
+        return self._tasks.info[task].pod.metadata.deletion_timestamp is not None
+
+    def _counted(
+        self,
+        classes: Iterable[int],
+        domains: LabelColumn,
+        among: Mask | None,
+        *,
+        living: bool,
+    ) -> DomainCounts:
+        codes = domains.codes
+        if among is not None:
+            codes = np.where(among, codes, domains.absent).astype(np.int32)
+        counts = DomainCounts(codes, domains.absent)
+        good = np.zeros(len(self._vectors), dtype=np.bool_)
+        followers = self._living_followers if living else self._followers
+        for klass in classes:
+            good[klass] = True
+            followers.setdefault(klass, []).append(counts)
+        tasks = np.flatnonzero((self.on != NO_NODE) & good[self._tasks.klass])
+        if living:
+            tasks = np.array(
+                [task for task in tasks.tolist() if not self.terminating(task)], dtype=np.intp
+            )
+        counts.fill(self.on[tasks])
+        for (task, node), times in self._twice.items():
+            if good[self._klass[task]] and not (living and self.terminating(task)):
+                for _ in range(times):
+                    counts.move(node, 1)
+        return counts
+
+    def _move(self, task: int, node: int, sign: int) -> None:
+        klass = self._klass[task]
+        if sign > 0:
+            self.accounts[node] += self._vectors[klass]
+        else:
+            self.accounts[node] -= self._vectors[klass]
+        for port in self.classes[klass].ports:
+            self._port_nodes(port)[node] = sign > 0
+        for counts in self._followers.get(klass, ()):
+            counts.move(node, sign)
+        if self._living_followers and not self.terminating(task):
+            for counts in self._living_followers.get(klass, ()):
+                counts.move(node, sign)
+
+    def _accounts(self) -> Amounts:
+        nodes, count = self.on[self._lying], len(self.columns)
+        vectors = self._vectors[self._tasks.klass[self._lying]]
+        most = int(np.abs(self._vectors).max(initial=0)) * max(len(nodes), 1)
+        if most < _EXACT:
+            columns = [np.bincount(nodes, vectors[:, c], count) for c in range(_COLUMNS)]
+            return np.stack(columns, axis=1).astype(np.int64)
+        accounts = np.zeros((count, _COLUMNS), dtype=np.int64)
+        np.add.at(accounts, nodes, vectors)
+        return accounts
+
+    def _fill_ports(self) -> None:
+        for task in self._of_classes(lambda pod: bool(pod.ports)):
+            for port in self.classes[self._klass[task]].ports:
+                self._port_nodes(port)[self.on[task]] = True
+
+    def _port_nodes(self, port: HostPort) -> Mask:
+        """Return the nodes on which a port is occupied; one pod's going frees it for all."""
+        nodes = self._ports.get(port)
+        if nodes is None:
+            nodes = self._ports[port] = np.zeros(len(self.columns), dtype=np.bool_)
+        return nodes
+
+    def _nodes_with(self, matches: Callable[[PodClass], bool]) -> Mask:
+        mask = np.zeros(len(self.columns), dtype=np.bool_)
+        mask[self.on[self._of_classes(matches)]] = True
+        return mask
+
+    def _of_classes(self, matches: Callable[[PodClass], bool]) -> NDArray[np.intp]:
+        """Return the tasks on nodes whose class matches."""
+        good = self.classes_where(matches)
+        if not good:
+            return np.zeros(0, dtype=np.intp)
+        table = np.zeros(len(self._vectors), dtype=np.bool_)
+        table[good] = True
+        return self._lying[table[self._tasks.klass[self._lying]]]
+
+
+def node_map(ssn: Session) -> NodeMap:
+    """Return the session's view of its nodes, which its plugins share."""
+    kept = ssn.process.kept
+    known: NodeMap | None = kept.get(_KEPT_MAP)
+    if known is None or not known.belongs_to(ssn):
+        columns: NodeColumns | None = kept.get(_KEPT_COLUMNS)
+        if columns is None or not columns.holds(ssn.nodes.info):
+            columns = kept[_KEPT_COLUMNS] = NodeColumns(ssn.nodes.info, columns)
+        classes: dict[int, PodClass] = kept.setdefault(_KEPT_CLASSES, {})
+        known = kept[_KEPT_MAP] = NodeMap(ssn, columns, classes)
+    return known
+
+
+def _placed(ssn: Session) -> Ints:
+    """Return, by task, the node that holds its pod: never one that has ended."""
+    status = ssn.tasks.status
+    ended = (status == Status.SUCCEEDED) | (status == Status.FAILED)
+    on: Ints = np.where(ended, NO_NODE, ssn.tasks.node).astype(np.int32)
+    noted = [len(ssn.nodes.tasks(node)) for node in range(len(ssn.nodes))]
+    if np.count_nonzero(on != NO_NODE) != sum(noted):
+        on[:] = NO_NODE
+        for node in range(len(ssn.nodes)):
+            for task, _ in ssn.nodes.tasks(node).values():
+                on[task] = node
+    return on
+
+
+def _classes(ssn: Session, known: dict[int, PodClass]) -> tuple[dict[int, PodClass], Amounts]:
+    """Return the session's classes, and what a pod of each adds to a node's account.
+
+    :param known: classes of earlier sessions by the number that belief gives them; the session's
+        own numbers can be finer.
+    """
+    live = np.flatnonzero((ssn.tasks.job != NO_JOB) | (ssn.tasks.node != NO_NODE))[::-1]
+    klass = ssn.tasks.klass[live]
+    first = np.full(int(ssn.tasks.klass.max(initial=-1)) + 1, -1)
+    first[klass] = live
+    vectors = np.zeros((len(first), _COLUMNS), dtype=np.int64)
+    classes: dict[int, PodClass] = {}
+    for number in np.flatnonzero(first >= 0).tolist():
+        info = ssn.tasks.info[first[number]]
+        before = known.get(info.klass)
+        if before is None or before.labels != info.pod.labels:
+            requests = None if before is None else before.requests
+            before = known[info.klass] = PodClass(info.pod, requests)
+        classes[number] = before
+        vectors[number] = (*before.requests, 1)
+    return classes, vectors

@@ -1,0 +1,130 @@
+"""What a pod asks of a node, as kube-scheduler adds it up for its scores.
+
+It differs from Volcano's own sum: fractions are rounded once for the whole pod, overhead also counts
+while init containers run, and containers that ask for nothing may count as if they asked for some.
+
+Source: k8s.io/component-helpers/resource/helpers.go PodRequests (in-place resizing and requests of
+whole pods are off by default in Kubernetes 1.32);
+pkg/scheduler/framework/types.go calculateResource.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from ...belief.objects import Container, Pod, ResourceList
+from ...quantity import Quantity, parse
+
+CPU = "cpu"
+MEMORY = "memory"
+GPU = "nvidia.com/gpu"
+_COUNTED = (CPU, MEMORY, GPU)
+
+_NANO = -9
+_NOTHING: Mapping[str, Quantity] = MappingProxyType({})
+_LEAST: Mapping[str, Quantity] = MappingProxyType(
+    {CPU: Quantity(100, -3, False), MEMORY: Quantity(200 * 1024 * 1024, 0, False)}
+)
+"""What a container counts that does not say (``DefaultMilliCPURequest`` and for memory)."""
+
+
+class PodRequests(NamedTuple):
+    """Amounts as int64: cpu in milli, memory in bytes, cards by number.
+
+    The last two are those with containers that do not ask counted as asking for some.
+    """
+
+    cpu: int
+    memory: int
+    gpu: int
+    nonzero_cpu: int
+    nonzero_memory: int
+
+
+def pod_requests(pod: Pod) -> PodRequests:
+    """Return what a pod asks for.
+
+    :raises ValueError: an amount is no quantity.
+    """
+    asked = _aggregate(pod, _NOTHING)
+    counted = _aggregate(pod, _LEAST)
+    return PodRequests(
+        _amount(asked, CPU),
+        _amount(asked, MEMORY),
+        _amount(asked, GPU),
+        _amount(counted, CPU),
+        _amount(counted, MEMORY),
+    )
+
+
+def kube_amount(resources: ResourceList, name: str) -> int:
+    """Return one amount of a resource list as int64: cpu in milli, all else in units.
+
+    Source: pkg/scheduler/framework/types.go Resource.Add.
+    """
+    text = resources.get(name)
+    if text is None:
+        return 0
+    quantity = parse(text)
+    return quantity.milli_value() if name == CPU else quantity.value()
+
+
+Sums = dict[str, Quantity]
+
+
+def _aggregate(pod: Pod, least: Mapping[str, Quantity]) -> Sums:
+    total: Sums = {}
+    for container in pod.spec.containers:
+        _add(total, _asked(container, least))
+    sidecars: Sums = {}
+    while_starting: Sums = {}
+    for container in pod.spec.init_containers:
+        asked = _asked(container, least)
+        if container.restart_policy == "Always":
+            _add(total, asked)
+            _add(sidecars, asked)
+            _raise(while_starting, sidecars)
+        else:
+            _add(asked, sidecars)
+            _raise(while_starting, asked)
+    _raise(total, while_starting)
+    _add(total, _parsed(pod.spec.overhead))
+    return total
+
+
+def _asked(container: Container, least: Mapping[str, Quantity]) -> Sums:
+    return {**least, **_parsed(container.resources.requests)}
+
+
+def _parsed(resources: ResourceList) -> Sums:
+    return {name: parse(resources[name]) for name in _COUNTED if name in resources}
+
+
+def _add(sums: Sums, more: Sums) -> None:
+    for name, quantity in more.items():
+        mine = sums.get(name)
+        if mine is None or not mine.number:
+            sums[name] = quantity
+        elif quantity.number:
+            sums[name] = Quantity(_nano(mine) + _nano(quantity), _NANO, big=True)
+
+
+def _raise(sums: Sums, least: Sums) -> None:
+    for name, quantity in least.items():
+        mine = sums.get(name)
+        if mine is None or _nano(quantity) > _nano(mine):
+            sums[name] = quantity
+
+
+def _nano(quantity: Quantity) -> int:
+    """Return billionths, exactly: no quantity is finer."""
+    return quantity.number * int(10 ** (quantity.power - _NANO))
+
+
+def _amount(sums: Sums, name: str) -> int:
+    quantity = sums.get(name)
+    if quantity is None:
+        return 0
+    return quantity.milli_value() if name == CPU else quantity.value()

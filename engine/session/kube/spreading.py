@@ -1,0 +1,33 @@
+"""Which nodes and which pods count where pods are spread over domains.
+
+Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go, of Kubernetes.
+"""
+
+from __future__ import annotations
+
+from .node_columns import Mask, NodeColumns
+from .node_map import NodeMap
+from .pod_class import PodClass, Spread
+from .selectors import Selector
+
+
+def counting_nodes(columns: NodeColumns, pod: PodClass, constraint: Spread) -> Mask:
+    """Return which nodes count for a pod's constraint. Source: ``matchNodeInclusionPolicies``."""
+    mask = columns.every
+    if constraint.honors_affinity:
+        mask = mask & columns.required(pod.required_nodes)
+    if constraint.honors_taints:
+        mask = mask & columns.tolerable(pod.tolerations)
+    return mask
+
+
+def matching_classes(nodes: NodeMap, pod: PodClass, selector: Selector) -> list[int]:
+    """Return the classes of the pod's namespace that a selector means; an empty one means none.
+
+    Source: ``countPodsMatchSelector``.
+    """
+    if selector.empty:
+        return []
+    return nodes.classes_where(
+        lambda other: other.namespace == pod.namespace and selector.matches(other.labels)
+    )

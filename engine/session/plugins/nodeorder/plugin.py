@@ -1,0 +1,143 @@
+"""Plugin ``nodeorder``: which of the nodes that take a task is best.
+
+Source: pkg/scheduler/plugins/nodeorder/nodeorder.go (up to v1.14); the scores of candidates against
+each other are put together in pkg/scheduler/plugins/util/nodescore/score_helper.go.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+import numpy as np
+
+from ....volcano.conf import Arguments
+from ...kube.node_map import NodeMap, node_map
+from ...tables import Floats, Rows
+from .image_locality import locality
+from .inter_pod_affinity import InterPodAffinity
+from .node_affinity import preference
+from .pod_topology_spread import PodTopologySpread
+from .resource_allocation import ResourceAllocation, Weights
+from .taint_toleration import TaintToleration
+
+if TYPE_CHECKING:
+    from ...session import Session
+
+
+class ScoreWeights(NamedTuple):
+    """How much each score counts; 0 switches a score off."""
+
+    least_requested: int
+    most_requested: int
+    node_affinity: int
+    pod_affinity: int
+    balanced_resource: int
+    taint_toleration: int
+    image_locality: int
+    topology_spread: int
+
+
+def read_weights(arguments: Arguments) -> ScoreWeights:
+    """Return the weights that arguments give. Source: ``calculateWeight``."""
+    return ScoreWeights(
+        least_requested=arguments.get_int("leastrequested.weight", 1),
+        most_requested=arguments.get_int("mostrequested.weight", 0),
+        node_affinity=arguments.get_int("nodeaffinity.weight", 2),
+        pod_affinity=arguments.get_int("podaffinity.weight", 2),
+        balanced_resource=arguments.get_int("balancedresource.weight", 1),
+        taint_toleration=arguments.get_int("tainttoleration.weight", 3),
+        image_locality=arguments.get_int("imagelocality.weight", 1),
+        topology_spread=arguments.get_int("podtopologyspread.weight", 2),
+    )
+
+
+class NodeOrder:
+    """Adds up kube-scheduler's scores."""
+
+    name: ClassVar[str] = "nodeorder"
+
+    def __init__(self, arguments: Arguments) -> None:
+        self._weights = read_weights(arguments)
+
+    def on_session_open(self, ssn: Session) -> None:
+        """Register the scores of single nodes, and those of candidates against each other."""
+        scores = Scores(ssn, node_map(ssn), self._weights)
+        ssn.add_node_order(self.name, scores.order, per="class")
+        ssn.add_batch_node_order(self.name, scores.batch, uniform=scores.uniform)
+
+    def on_session_close(self, ssn: Session) -> None:
+        """Do nothing."""
+
+
+class Scores:
+    """The scores of one session."""
+
+    def __init__(self, ssn: Session, nodes: NodeMap, weights: ScoreWeights) -> None:
+        self._nodes = nodes
+        self._klass = ssn.tasks.klass
+        self._weights = weights
+        self._allocation = ResourceAllocation(
+            nodes,
+            Weights(weights.least_requested, weights.most_requested, weights.balanced_resource),
+        )
+        self._affinity = InterPodAffinity(nodes, ssn.objects.namespaces)
+        self._taints = TaintToleration(nodes)
+        self._spread = PodTopologySpread(nodes, ssn.objects)
+        self._fixed: dict[int, Floats] = {}
+
+    def order(self, task: int, rows: Rows) -> Floats:
+        """Return the scores that nodes have by themselves.
+
+        :raises ScoreError: a preference of nodes does not parse.
+        """
+        klass = self._klass.item(task)
+        fixed = self._fixed_of(klass)
+        pod = self._nodes.classes[klass]
+        if len(rows) == 1:
+            row = rows.item()
+            return np.array([fixed.item(row) + self._allocation.one(pod, row)])
+        return fixed[rows] + self._allocation.all(pod, rows)
+
+    def batch(self, task: int, rows: Rows) -> Floats:
+        """Return the scores that depend on the other candidates.
+
+        :raises ScoreError: a term or selector of the pod does not parse.
+        """
+        klass, weights = self._klass.item(task), self._weights
+        total = np.full(len(rows), 0.0)
+        near = self._affinity.score(klass, rows)
+        if near is not None:
+            total += near * weights.pod_affinity
+        total += self._taints.score(klass, rows) * weights.taint_toleration
+        spread = self._spread.score(klass, rows)
+        if spread is not None:
+            total += spread * weights.topology_spread
+        return total
+
+    def uniform(self, task: int) -> float | None:
+        """Return what :meth:`batch` gives to every node, whatever the list; ``None`` if it differs."""
+        klass = self._klass.item(task)
+        same = self._taints.uniform(klass)
+        if same is None or self._affinity.concerns(klass) or self._spread.concerns(klass):
+            return None
+        return float(same * self._weights.taint_toleration)
+
+    def _fixed_of(self, klass: int) -> Floats:
+        """Return what no placement changes: images and preferred nodes."""
+        known = self._fixed.get(klass)
+        if known is None:
+            known = self._fixed[klass] = self._fix(klass)
+        return known
+
+    def _fix(self, klass: int) -> Floats:
+        columns, pod, weights = self._nodes.columns, self._nodes.classes[klass], self._weights
+        total = np.zeros(len(columns))
+        if weights.image_locality:
+            images = locality(columns, pod)
+            if images is not None:
+                total += images * weights.image_locality
+        if weights.node_affinity:
+            preferred = preference(columns, pod)
+            if preferred is not None:
+                total += preferred * weights.node_affinity
+        return total

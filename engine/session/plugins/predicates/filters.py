@@ -1,0 +1,160 @@
+"""The filters in Volcano's order, and what of them may be kept for a class of tasks.
+
+Source: pkg/scheduler/plugins/predicates/predicates.go OnSessionOpen.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...kube.node_map import PODS, NodeMap
+from ...reasons import PASS, StatusCode
+from ...tables import Ints, Rows
+from .inter_pod_affinity import InterPodAffinity
+from .node_ports import OCCUPIED, occupied
+from .options import Options
+from .pod_topology_spread import PodTopologySpread
+from .proportional import Proportional
+from .stable import StableFilters
+from .verdicts import Verdicts
+from .volumes import VolumeFilters
+
+if TYPE_CHECKING:
+    from ...session import Session
+
+POD_NUMBER = "node(s) pod number exceeded"
+
+
+class Filters:
+    """All filters of one session."""
+
+    def __init__(self, ssn: Session, nodes: NodeMap, options: Options) -> None:
+        reasons = ssn.reasons
+        self._nodes = nodes
+        self._options = options
+        self._touched = ssn.touched
+        self._klass = ssn.tasks.klass
+        self._max_pods = ssn.nodes.max_pods
+        self._join = Verdicts(reasons)
+        self._full = reasons.intern(StatusCode.UNSCHEDULABLE, POD_NUMBER)
+        self._occupied = reasons.intern(StatusCode.UNSCHEDULABLE, OCCUPIED)
+        self._stable = StableFilters(nodes, options, reasons)
+        self._proportional = (
+            Proportional(ssn, options.rates, reasons)
+            if options.proportional and options.rates
+            else None
+        )
+        affinity = InterPodAffinity(nodes, ssn.objects.namespaces, reasons)
+        self._affinity = affinity if options.pod_affinity and affinity.needed else None
+        spread = PodTopologySpread(nodes, reasons)
+        self._spread = spread if options.topology_spread and spread.needed else None
+        volumes = VolumeFilters(ssn, nodes, options)
+        self.volumes = volumes if volumes.needed else None
+        self._kept: dict[int, tuple[Ints, int]] = {}
+
+    @property
+    def per_class(self) -> bool:
+        """Whether everything depends on the class and on the node's own pods only."""
+        several = (self._affinity, self._spread, self.volumes)
+        return not self._options.cache and all(part is None for part in several)
+
+    def pre_predicate(self, task: int) -> str | None:
+        """Count and look up what the filters need for a task; return the error, or ``None``.
+
+        What kube-scheduler says there of nodes to look at is not used.
+        """
+        klass = int(self._klass[task])
+        if self._affinity is not None:
+            error = self._affinity.pre_filter(task, klass)
+            if error is not None:
+                return f"plugin InterPodAffinity pre-predicates failed {error}"
+        if self._spread is not None:
+            error = self._spread.pre_filter(task, klass)
+            if error is not None:
+                return f"plugin PodTopologySpread pre-predicates failed {error}"
+        if self.volumes is not None:
+            error = self.volumes.pre_filter(task)
+            if error is not None:
+                return f"plugin VolumeBinding pre-predicates failed {error}"
+        return None
+
+    def of_class(self, task: int, rows: Rows) -> Ints:
+        """Return verdicts of what depends on the class and on the node's own pods only."""
+        klass = int(self._klass[task])
+        if len(rows) == 1 and self._proportional is None:
+            return np.array([self._one(klass, int(rows[0]))], dtype=np.int32)
+        verdicts = self._head(klass, self._stable.verdicts(klass)[rows], rows)
+        if self._proportional is not None:
+            verdicts = self._join.all_then(verdicts, self._proportional.filter(task, rows))
+        return verdicts
+
+    def of_task(self, task: int, rows: Rows) -> Ints:
+        """Return the verdicts of all filters."""
+        klass = int(self._klass[task])
+        if self._options.cache:
+            verdicts = self._head(klass, self._stable.cached(klass, rows), rows)
+        else:
+            verdicts = self._kept_head(klass)[rows]
+        join = self._join.all_then
+        if self._affinity is not None:
+            found = self._affinity.filter(task, klass)
+            if found is not None:
+                verdicts = join(verdicts, found[rows])
+        volumes = self.volumes
+        if volumes is not None and self._nodes.classes[klass].pod.spec.volumes:
+            verdicts = join(verdicts, volumes.limits(task, rows))
+            verdicts = join(verdicts, volumes.zone(task, rows))
+        if self._spread is not None:
+            found = self._spread.filter(task, klass)
+            if found is not None:
+                verdicts = join(verdicts, found[rows])
+        if self._proportional is not None:
+            verdicts = join(verdicts, self._proportional.filter(task, rows))
+        if volumes is not None and self._nodes.classes[klass].has_claims:
+            verdicts = join(verdicts, volumes.binding(task, rows))
+        return verdicts
+
+    def _head(self, klass: int, stable: Ints, rows: Rows) -> Ints:
+        """Return the verdicts up to the ports: these and the pods' number do not end the asking."""
+        verdicts = stable
+        full = self._nodes.accounts[rows, PODS] >= self._max_pods[rows]
+        if full.any():
+            verdicts = self._join.all_then(
+                np.where(full, self._full, PASS).astype(np.int32), stable
+            )
+        pod = self._nodes.classes[klass]
+        if pod.ports and self._options.node_ports:
+            taken = occupied(self._nodes, pod)[rows]
+            if taken.any():
+                verdicts = self._join.all_then(
+                    verdicts, np.where(taken, self._occupied, PASS).astype(np.int32)
+                )
+        return verdicts
+
+    def _one(self, klass: int, row: int) -> int:
+        """Do as :meth:`_head` for one row, without the cost of calling NumPy for a few numbers."""
+        verdict = self._stable.verdicts(klass).item(row)
+        if self._nodes.accounts.item(row, PODS) >= self._max_pods.item(row):
+            verdict = self._join.then(self._full, verdict)
+        pod = self._nodes.classes[klass]
+        if pod.ports and self._options.node_ports and occupied(self._nodes, pod)[row]:
+            verdict = self._join.then(verdict, self._occupied)
+        return verdict
+
+    def _kept_head(self, klass: int) -> Ints:
+        """Return :meth:`_head` over all nodes, worked out again where nodes changed only."""
+        touched = self._touched
+        known = self._kept.get(klass)
+        if known is None:
+            rows = np.arange(len(self._nodes.columns))
+            verdicts = self._head(klass, self._stable.verdicts(klass), rows).copy()
+        else:
+            verdicts, seen = known
+            if seen == len(touched):
+                return verdicts
+            for row in sorted(set(touched[seen:])):
+                verdicts[row] = self._one(klass, row)
+        self._kept[klass] = (verdicts, len(touched))
+        return verdicts

@@ -1,0 +1,149 @@
+"""Filter ``InterPodAffinity``: near which pods a pod must lie, and which must not be near.
+
+What counts is fixed before nodes are looked at (PreFilter); pods that are evicted or placed while
+the nodes are looked at do not change it. A task for which there was nothing to check once is not
+checked for the rest of the session.
+
+Source: pkg/scheduler/framework/plugins/interpodaffinity/filtering.go, of Kubernetes;
+pkg/scheduler/plugins/predicates/predicates.go, where every failure is final.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...kube.affinity_terms import Namespaces, namespace_labels, own_terms
+from ...kube.node_columns import Mask
+from ...kube.node_map import DomainCounts, NodeMap
+from ...kube.pod_class import AffinityTerm, PodClass
+from ...reasons import Reasons, StatusCode
+from ...tables import Ints
+
+AFFINITY = "node(s) didn't match pod affinity rules"
+ANTI_AFFINITY = "node(s) didn't match pod anti-affinity rules"
+EXISTING = "node(s) didn't satisfy existing pods anti-affinity rules"
+
+
+class _Plan(NamedTuple):
+    """What is counted for pods of a class.
+
+    :param near: pods that match all required terms, by the domains of each term.
+    :param matches_itself: whether the pod is one of them.
+    :param away: pods that match a required anti-affinity term, likewise.
+    :param feared: pods whose required anti-affinity means this pod, by the domains of their terms.
+    """
+
+    near: tuple[DomainCounts, ...]
+    matches_itself: bool
+    away: tuple[DomainCounts, ...]
+    feared: tuple[DomainCounts, ...]
+
+    @property
+    def idle(self) -> bool:
+        """Whether there is nothing to check."""
+        return not self.near and not self.away and not any(c.total for c in self.feared)
+
+
+class InterPodAffinity:
+    """Checks the required terms of pods that are placed and of those that lie on the nodes."""
+
+    def __init__(self, nodes: NodeMap, namespaces: Namespaces, reasons: Reasons) -> None:
+        self._nodes = nodes
+        self._namespaces = namespaces
+        code = StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE
+        self._ids = [reasons.intern(code, text) for text in (AFFINITY, ANTI_AFFINITY, EXISTING)]
+        self._with_anti = nodes.classes_where(lambda pod: pod.has_required_anti)
+        self._plans: dict[int, _Plan] = {}
+        self._skipped: set[int] = set()
+        self._checked = -1
+        self._verdicts: Ints | None = None
+
+    @property
+    def needed(self) -> bool:
+        """Whether any pod of the session has required terms."""
+        return bool(self._with_anti) or any(
+            pod.has_affinity and (pod.affinities.required or pod.affinities.error)
+            for pod in self._nodes.classes.values()
+        )
+
+    def pre_filter(self, task: int, klass: int) -> str | None:
+        """Count what matters for a task; return an error, or ``None``."""
+        pod = self._nodes.classes[klass]
+        if pod.affinities.error:
+            return f"parsing pod: {pod.affinities.error}"
+        plan = self._plans.get(klass)
+        if plan is None:
+            plan = self._plans[klass] = self._plan(klass, pod)
+        if plan.idle:
+            self._skipped.add(task)
+        skipped = task in self._skipped
+        self._checked = task
+        self._verdicts = None if skipped else self._judge(plan)
+        return None
+
+    def filter(self, task: int, klass: int) -> Ints | None:
+        """Return a verdict for each node; ``None`` if all pass."""
+        if task != self._checked:
+            self.pre_filter(task, klass)
+        return self._verdicts
+
+    def _judge(self, plan: _Plan) -> Ints:
+        verdicts = np.zeros(len(self._nodes.columns), dtype=np.int32)
+        affinity, anti_affinity, existing = self._ids
+        for counts in plan.feared:
+            if counts.total:
+                verdicts[counts.by_node() > 0] = existing
+        for counts in plan.away:
+            if counts.total:
+                verdicts[counts.by_node() > 0] = anti_affinity
+        if plan.near:
+            verdicts[~self._near(plan)] = affinity
+        return verdicts
+
+    def _near(self, plan: _Plan) -> Mask:
+        """Return the nodes near the pods that a pod must be near.
+
+        The first of pods that must be near each other may lie wherever the labels exist.
+        """
+        first = plan.matches_itself and not any(counts.total for counts in plan.near)
+        near = self._nodes.columns.every.copy()
+        for counts in plan.near:
+            near &= counts.codes != counts.domains if first else counts.by_node() > 0
+        return near
+
+    def _plan(self, klass: int, pod: PodClass) -> _Plan:
+        terms = own_terms(pod.affinities.required, self._namespaces)
+        near = tuple(self._count(("near", klass, term.key), terms, term.key) for term in terms)
+        away = tuple(
+            self._count(("away", klass, place), (term,), term.key)
+            for place, term in enumerate(own_terms(pod.affinities.required_anti, self._namespaces))
+        )
+        return _Plan(near, bool(terms) and _all_match(terms, pod), away, self._feared(klass, pod))
+
+    def _count(
+        self, name: tuple[str, int, object], terms: tuple[AffinityTerm, ...], key: str
+    ) -> DomainCounts:
+        nodes = self._nodes
+        meant = nodes.classes_where(lambda other: _all_match(terms, other))
+        return nodes.count(name, meant, nodes.columns.label(key))
+
+    def _feared(self, klass: int, pod: PodClass) -> tuple[DomainCounts, ...]:
+        """Count pods that do not want this one near, on nodes that had such at the opening."""
+        nodes, labels = self._nodes, namespace_labels(self._namespaces, pod.namespace)
+        by_key: dict[str, list[int]] = {}
+        for number in self._with_anti:
+            terms = nodes.classes[number].affinities.required_anti
+            for key in sorted({term.key for term in terms if term.matches(pod, labels)}):
+                by_key.setdefault(key, []).append(number)
+        return tuple(
+            nodes.count(
+                ("feared", klass, key), numbers, nodes.columns.label(key), nodes.had_required_anti
+            )
+            for key, numbers in by_key.items()
+        )
+
+
+def _all_match(terms: tuple[AffinityTerm, ...], pod: PodClass) -> bool:
+    return all(term.matches(pod, {}) for term in terms)

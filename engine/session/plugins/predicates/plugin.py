@@ -1,0 +1,68 @@
+"""Plugin ``predicates``: where a task may go.
+
+Source: pkg/scheduler/plugins/predicates/predicates.go.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from ....volcano.conf import Arguments
+from ...kube.node_map import node_map
+from .filters import Filters
+from .options import read_options
+
+if TYPE_CHECKING:
+    from ...session import Session
+
+_NO_STATE = "not found"
+"""What the reservation of volumes says if the filters were never prepared for a task."""
+
+
+class Predicates:
+    """Registers the filters, and keeps the view of what lies on the nodes up to date.
+
+    Not computable from what a log holds, and left out: devices of dynamic resource allocation (its
+    feature gate is off by default, and then it does nothing) and the capacity of storage
+    (``--csi-storage``). The score of volume binding is 0 as long as the gate
+    ``VolumeCapacityPriority`` is off, which is the default.
+    """
+
+    name: ClassVar[str] = "predicates"
+
+    def __init__(self, arguments: Arguments) -> None:
+        self._options = read_options(arguments)
+
+    def on_session_open(self, ssn: Session) -> None:
+        """Register the filters and the events."""
+        nodes = node_map(ssn)
+        filters = Filters(ssn, nodes, self._options)
+        volumes = filters.volumes
+        prepared = any(
+            option.name == self.name and "Predicate" in option.enabled
+            for tier in ssn.tiers
+            for option in tier
+        )
+        fails = self._options.volume_binding and not prepared
+
+        def allocate(task: int, node: int) -> str | None:
+            if volumes is not None:
+                volumes.reserve(task, node)
+            nodes.add_pod(task, node)
+            return _NO_STATE if fails else None
+
+        def deallocate(task: int, node: int) -> str | None:
+            if volumes is not None:
+                volumes.unreserve(task, node)
+            nodes.remove_pod(task, node)
+            return None
+
+        ssn.add_event_handler(allocate=allocate, deallocate=deallocate)
+        if filters.per_class:
+            ssn.add_predicate(self.name, filters.of_class, per="class")
+        else:
+            ssn.add_pre_predicate(self.name, filters.pre_predicate)
+            ssn.add_predicate(self.name, filters.of_task, per="task")
+
+    def on_session_close(self, ssn: Session) -> None:
+        """Do nothing."""

@@ -1,0 +1,152 @@
+"""Filter ``PodTopologySpread``: no domain may have too many more pods than the emptiest one.
+
+As for affinity, the counts are fixed before nodes are looked at (PreFilter). Constraints over the
+same label share their counts: on a node, the last one that the node counts for wins.
+
+Source: pkg/scheduler/framework/plugins/podtopologyspread/filtering.go, of Kubernetes.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...kube.node_columns import Amounts, LabelColumn, Mask
+from ...kube.node_map import DomainCounts, NodeMap
+from ...kube.pod_class import PodClass, Spread
+from ...kube.selectors import SelectorError
+from ...kube.spreading import counting_nodes, matching_classes
+from ...reasons import Reasons, StatusCode
+from ...tables import Ints
+
+UNEVEN = "node(s) didn't match pod topology spread constraints"
+UNLABELLED = f"{UNEVEN} (missing required label)"
+
+
+class _Domains(NamedTuple):
+    """The domains of one label, with what is counted there.
+
+    :param eligible: domains with a node that counts; the last place stands for no domain.
+    """
+
+    column: LabelColumn
+    counts: tuple[DomainCounts, ...]
+    eligible: Mask
+
+
+class _Check(NamedTuple):
+    """One constraint."""
+
+    max_skew: int
+    min_domains: int
+    counts_itself: int
+    domains: _Domains
+
+
+class PodTopologySpread:
+    """Checks the constraints that must not be broken."""
+
+    def __init__(self, nodes: NodeMap, reasons: Reasons) -> None:
+        self._nodes = nodes
+        self._uneven = reasons.intern(StatusCode.UNSCHEDULABLE, UNEVEN)
+        self._unlabelled = reasons.intern(StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE, UNLABELLED)
+        self._plans: dict[int, tuple[_Check, ...]] = {}
+        self._checked = -1
+        self._verdicts: Ints | None = None
+
+    @property
+    def needed(self) -> bool:
+        """Whether any pod of the session has constraints of its own."""
+        return any(not pod.spreads_by_default for pod in self._nodes.classes.values())
+
+    def pre_filter(self, task: int, klass: int) -> str | None:
+        """Count what matters for a task; return an error, or ``None``."""
+        pod = self._nodes.classes[klass]
+        if pod.spreads_by_default:
+            self._checked, self._verdicts = task, None
+            return None
+        plan = self._plans.get(klass)
+        if plan is None:
+            try:
+                plan = self._plans[klass] = self._plan(klass, pod)
+            except SelectorError as fault:
+                return (
+                    "get constraints from pod: obtaining pod's hard topology spread"
+                    f" constraints: {fault}"
+                )
+        self._checked = task
+        self._verdicts = self._judge(plan) if plan else None
+        return None
+
+    def filter(self, task: int, klass: int) -> Ints | None:
+        """Return a verdict for each node; ``None`` if all pass."""
+        if task != self._checked:
+            self.pre_filter(task, klass)
+        return self._verdicts
+
+    def _judge(self, plan: tuple[_Check, ...]) -> Ints:
+        verdicts = np.zeros(len(self._nodes.columns), dtype=np.int32)
+        for check in reversed(plan):
+            column, eligible = check.domains.column, check.domains.eligible
+            if eligible.any():
+                crowded = _crowded(check, _sum(check.domains.counts))
+                verdicts[crowded[column.codes]] = self._uneven
+            verdicts[column.codes == column.absent] = self._unlabelled
+        return verdicts
+
+    def _plan(self, klass: int, pod: PodClass) -> tuple[_Check, ...]:
+        constraints = pod.hard_spread
+        domains = {
+            key: self._domains(klass, pod, key, constraints)
+            for key in dict.fromkeys(constraint.key for constraint in constraints)
+        }
+        return tuple(
+            _Check(
+                constraint.max_skew,
+                constraint.min_domains,
+                int(constraint.selector.matches(pod.labels)),
+                domains[constraint.key],
+            )
+            for constraint in constraints
+        )
+
+    def _domains(
+        self, klass: int, pod: PodClass, key: str, constraints: tuple[Spread, ...]
+    ) -> _Domains:
+        columns = self._nodes.columns
+        column = columns.label(key)
+        labelled = np.ones(len(columns), dtype=np.bool_)
+        for constraint in constraints:
+            other = columns.label(constraint.key)
+            labelled &= other.codes != other.absent
+        taken = ~labelled
+        counts = []
+        for place in range(len(constraints) - 1, -1, -1):
+            constraint = constraints[place]
+            if constraint.key == key:
+                among = counting_nodes(columns, pod, constraint) & ~taken
+                taken |= among
+                classes = matching_classes(self._nodes, pod, constraint.selector)
+                name = ("hard spread", klass, place)
+                counts.append(self._nodes.count(name, classes, column, among, living=True))
+        eligible = np.zeros(column.absent + 1, dtype=np.bool_)
+        eligible[column.codes[taken & labelled]] = True
+        return _Domains(column, tuple(counts), eligible)
+
+
+def _sum(counts: tuple[DomainCounts, ...]) -> Amounts:
+    total = counts[0].by_domain
+    for more in counts[1:]:
+        total = total + more.by_domain
+    return total
+
+
+def _crowded(check: _Check, pods: Amounts) -> Mask:
+    """Return, by domain, whether one more pod there is too much."""
+    eligible = check.domains.eligible
+    least = 0
+    if np.count_nonzero(eligible) >= check.min_domains:
+        least = int(pods[eligible].min())
+    crowded: Mask = pods + (check.counts_itself - least) > check.max_skew
+    return crowded

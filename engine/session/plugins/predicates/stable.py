@@ -1,0 +1,75 @@
+"""The filters that only look at nodes as they are, and their cache by template.
+
+Source: pkg/scheduler/plugins/predicates/predicates.go (``predicateByStablefilter``), cache.go.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...kube.node_map import NodeMap
+from ...kube.pod_class import PodClass
+from ...reasons import PASS, Reasons, StatusCode
+from ...tables import Ints, Rows
+from .node_affinity import NO_MATCH, matching
+from .options import Options
+from .taint_toleration import CORDONED, cordoned, tainted
+
+TEMPLATE_UID = "volcano.sh/template-uid"
+CACHED = "plugin equivalence cache predicates failed"
+
+
+class StableFilters:
+    """Cordon, node affinity and taints: worked out once for a class, for all nodes."""
+
+    def __init__(self, nodes: NodeMap, options: Options, reasons: Reasons) -> None:
+        self._nodes = nodes
+        self._options = options
+        self._reasons = reasons
+        self._by_class: dict[int, Ints] = {}
+        self._fit: dict[str, tuple[Ints, Ints]] = {}
+
+    def verdicts(self, klass: int) -> Ints:
+        """Return a verdict for each node: of the first filter that does not pass."""
+        known = self._by_class.get(klass)
+        if known is None:
+            known = self._by_class[klass] = self._judge(self._nodes.classes[klass])
+        return known
+
+    def cached(self, klass: int, rows: Rows) -> Ints:
+        """Return verdicts as :meth:`verdicts`, but what failed for the template before stays failed.
+
+        What is noted of a template counts for all pods of it, however they differ.
+        """
+        pod = self._nodes.classes[klass]
+        found = self.verdicts(klass)[rows]
+        template = pod.pod.annotations.get(TEMPLATE_UID, "")
+        if not template:
+            return found
+        size = len(self._nodes.columns)
+        if template not in self._fit:
+            self._fit[template] = (np.zeros(size, np.int32), np.zeros(size, np.int32))
+        asked, fit = self._fit[template]
+        failed = self._reasons.intern(StatusCode.ERROR, CACHED)
+        verdicts: Ints = np.where(
+            asked[rows] == 1, np.where(fit[rows] == 1, PASS, failed), found
+        ).astype(np.int32)
+        new = rows[asked[rows] == 0]
+        asked[new] = 1
+        fit[new] = self.verdicts(klass)[new] == PASS
+        return verdicts
+
+    def _judge(self, pod: PodClass) -> Ints:
+        columns, options = self._nodes.columns, self._options
+        verdicts = np.zeros(len(columns), dtype=np.int32)
+        if options.taint_toleration:
+            places, messages = tainted(columns, pod)
+            ids = [self._final(message) for message in messages]
+            verdicts = np.array([*ids, PASS], dtype=np.int32)[places]
+        if options.node_affinity:
+            verdicts[~matching(columns, pod)] = self._final(NO_MATCH)
+        verdicts[cordoned(columns, pod)] = self._final(CORDONED)
+        return verdicts
+
+    def _final(self, message: str) -> int:
+        return self._reasons.intern(StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE, message)

@@ -1,0 +1,44 @@
+"""Verdicts of several filters in a row: the first final one ends the asking, others add up.
+
+Source: pkg/scheduler/plugins/predicates/predicates.go ShouldAbort.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...reasons import PASS, Reasons
+from ...tables import Ints
+
+
+class Verdicts:
+    """Joins verdicts; every pair is worked out once."""
+
+    def __init__(self, reasons: Reasons) -> None:
+        self._reasons = reasons
+        self._pairs: dict[tuple[int, int], int] = {}
+
+    def then(self, done: int, found: int) -> int:
+        """Return what a node gets that had ``done`` when the next filter says ``found``."""
+        if PASS in (found, done):
+            return done or found
+        joined = self._pairs.get((done, found))
+        if joined is None:
+            reasons = self._reasons
+            joined = done
+            if not reasons.stops_preemption(done):
+                joined = reasons.intern_all((*reasons.statuses(done), *reasons.statuses(found)))
+            self._pairs[done, found] = joined
+        return joined
+
+    def all_then(self, done: Ints, found: Ints) -> Ints:
+        """Return the same as :meth:`then`, node by node."""
+        joined: Ints = np.where(done == PASS, found, done)
+        both = np.flatnonzero((done != PASS) & (found != PASS))
+        if len(both):
+            pairs, places = np.unique(
+                np.stack((done[both], found[both])), axis=1, return_inverse=True
+            )
+            merged = [self.then(*pair) for pair in pairs.T.tolist()]
+            joined[both] = np.array(merged, dtype=np.int32)[places.reshape(-1)]
+        return joined

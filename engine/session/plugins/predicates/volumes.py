@@ -1,0 +1,94 @@
+"""The filters about volumes, for the tasks that have any."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...kube.node_map import NodeMap
+from ...tables import NO_NODE, Ints, Rows, Status
+from .options import Options
+from .volume_binding import Claims, Found, VolumeBinding
+from .volume_limits import VolumeLimits
+from .volume_zone import VolumeZone
+
+if TYPE_CHECKING:
+    from ...session import Session
+
+
+class VolumeFilters:
+    """Runs the filters about volumes, and tells them which pods come and go."""
+
+    def __init__(self, ssn: Session, nodes: NodeMap, options: Options) -> None:
+        self._tasks = ssn.tasks
+        self._nodes = nodes
+        columns, objects, reasons = nodes.columns, ssn.objects, ssn.reasons
+        self.needed = bool(nodes.classes_where(lambda pod: pod.has_claims)) and (
+            options.volume_limits or options.volume_zone or options.volume_binding
+        )
+        """Whether any pod of the session claims volumes."""
+        self._limits = VolumeLimits(columns, objects, reasons) if options.volume_limits else None
+        self._zone = VolumeZone(columns, objects, reasons) if options.volume_zone else None
+        self._binding = VolumeBinding(columns, objects, reasons) if options.volume_binding else None
+        self._claims: dict[int, Claims] = {}
+        self._found: dict[int, Found] = {}
+        if self.needed and self._limits is not None:
+            with_claims = {number for number in nodes.classes if nodes.classes[number].has_claims}
+            for task in np.flatnonzero(nodes.on != NO_NODE).tolist():
+                if int(ssn.tasks.klass[task]) in with_claims:
+                    self._limits.add(ssn.tasks.info[task].pod, nodes.on.item(task))
+
+    def pre_filter(self, task: int) -> str | None:
+        """Look up a task's claims; return an error, or ``None``."""
+        self._found.pop(task, None)
+        if self._binding is None or not self._nodes.class_of(task).has_claims:
+            return None
+        claims = self._binding.pre_filter(self._tasks.info[task].pod)
+        if isinstance(claims, str):
+            return claims
+        self._claims[task] = claims
+        return None
+
+    def limits(self, task: int, rows: Rows) -> Ints:
+        """Return verdicts about the number of volumes."""
+        if self._limits is None:
+            return np.zeros(len(rows), dtype=np.int32)
+        return self._limits.filter(self._tasks.info[task].pod)[rows]
+
+    def zone(self, task: int, rows: Rows) -> Ints:
+        """Return verdicts about the zones of volumes."""
+        if self._zone is None:
+            return np.zeros(len(rows), dtype=np.int32)
+        return self._zone.filter(self._tasks.info[task].pod)[rows]
+
+    def binding(self, task: int, rows: Rows) -> Ints:
+        """Return verdicts about binding volumes."""
+        claims = self._claims.get(task)
+        if self._binding is None or claims is None:
+            return np.zeros(len(rows), dtype=np.int32)
+        found = self._found[task] = self._binding.filter(claims)
+        return found.verdicts[rows]
+
+    def reserve(self, task: int, node: int) -> None:
+        """Take the volumes of a task that is allocated; a pipelined one takes none yet."""
+        pod = self._nodes.class_of(task)
+        if not pod.has_claims:
+            return
+        if self._limits is not None:
+            self._limits.add(self._tasks.info[task].pod, node)
+        found = self._found.get(task)
+        allocated = self._tasks.status[task] == Status.ALLOCATED
+        if allocated and found is not None and self._binding is not None:
+            self._binding.reserve(found, node)
+
+    def unreserve(self, task: int, node: int) -> None:
+        """Give back the volumes of a task."""
+        pod = self._nodes.class_of(task)
+        if not pod.has_claims:
+            return
+        if self._limits is not None:
+            self._limits.remove(self._tasks.info[task].pod, node)
+        found = self._found.get(task)
+        if found is not None and self._binding is not None:
+            self._binding.unreserve(found, node)
