@@ -6,7 +6,6 @@ from ...engine.apiserver import Document, Store
 from ...engine.belief.cache import SchedulerCache
 from ...engine.belief.objects import KINDS, decode
 from ...engine.belief.options import CacheOptions
-from ...engine.belief.resource import ZERO
 from ...engine.session.outcome import SessionResult
 from ...engine.session.run import SessionInput, run_session
 from ...engine.session.session import ProcessState
@@ -86,9 +85,5 @@ class Scheduler:
         return result
 
     def out_of_sync(self) -> list[str]:
-        """Return the nodes on which more is used than they have, by name."""
-        return sorted(
-            name
-            for name, node in self.cache.nodes.items()
-            if not node.used.less_equal(node.allocatable, ZERO)
-        )
+        """Return the nodes that the cache keeps out of sessions, by name."""
+        return sorted(name for name, node in self.cache.nodes.items() if node.reason)
