@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusters import compact, pod, recorded, watched
+from clusters import compact, initial_end, pod, recorded, watched
 from plinian.engine.events import Event
 from plinian.engine.ingest.formats import Context
 from plinian.engine.ingest.fragments import Fragments
@@ -220,3 +220,11 @@ def test_a_stream_of_unusual_lines_is_read_to_its_end() -> None:
     events = list(FORMAT.events(io.BytesIO(data), Context(source=SOURCE)))
     assert events == plain(data)[0]
     assert len(events) == 200
+
+
+def test_bookmarks_between_usual_lines_do_not_end_the_search_for_more() -> None:
+    bookmark = watched(initial_end(9))
+    reader = UsualLines(Context(source=SOURCE), lambda change, *_: VERBS[change])
+    for _ in range(100):
+        assert reader.read(bookmark, 1) is None
+        assert reader.read(api_line(), 2) is not None
