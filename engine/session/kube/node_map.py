@@ -39,29 +39,34 @@ _KEPT_MAP = "kube.node_map"
 class DomainCounts:
     """How many pods of some classes lie in each domain, kept up to date.
 
-    :param codes: by node, its domain; ``domains`` for nodes that do not count.
+    :param column: the domains.
+    :param among: the nodes whose pods count; all that have the label if ``None``.
     """
 
-    __slots__ = ("by_domain", "codes", "domains", "total")
+    __slots__ = ("_counted", "absent", "by_domain", "codes", "total")
 
-    def __init__(self, codes: Codes, domains: int) -> None:
-        self.codes = codes
-        self.domains = domains
-        self.by_domain: Amounts = np.zeros(domains + 1, dtype=np.int64)
-        """Pods by domain; the last number is 0, for nodes that do not count."""
+    def __init__(self, column: LabelColumn, among: Mask | None) -> None:
+        self.codes = column.codes
+        """By node, its domain; ``absent`` for nodes that are in none."""
+        self.absent = column.absent
+        self._counted = self.codes
+        if among is not None:
+            self._counted = np.where(among, self.codes, self.absent).astype(np.int32)
+        self.by_domain: Amounts = np.zeros(self.absent + 1, dtype=np.int64)
+        """Pods by domain; the last number is 0, for nodes that are in none."""
         self.total = 0
 
     def fill(self, nodes: Ints) -> None:
         """Count one pod on each of these nodes."""
-        counted = np.bincount(self.codes[nodes], minlength=self.domains + 1)
-        counted[self.domains] = 0
+        counted = np.bincount(self._counted[nodes], minlength=self.absent + 1)
+        counted[self.absent] = 0
         self.by_domain += counted
         self.total += int(counted.sum())
 
     def move(self, node: int, sign: int) -> None:
         """Count a pod that came (1) or went (-1)."""
-        domain = self.codes.item(node)
-        if domain != self.domains:
+        domain = self._counted.item(node)
+        if domain != self.absent:
             self.by_domain[domain] += sign
             self.total += sign
 
@@ -183,10 +188,7 @@ class NodeMap:
         *,
         living: bool,
     ) -> DomainCounts:
-        codes = domains.codes
-        if among is not None:
-            codes = np.where(among, codes, domains.absent).astype(np.int32)
-        counts = DomainCounts(codes, domains.absent)
+        counts = DomainCounts(domains, among)
         good = np.zeros(len(self._vectors), dtype=np.bool_)
         followers = self._living_followers if living else self._followers
         for klass in classes:

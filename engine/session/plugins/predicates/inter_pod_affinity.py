@@ -110,7 +110,7 @@ class InterPodAffinity:
         first = plan.matches_itself and not any(counts.total for counts in plan.near)
         near = self._nodes.columns.every.copy()
         for counts in plan.near:
-            near &= counts.codes != counts.domains if first else counts.by_node() > 0
+            near &= counts.codes != counts.absent if first else counts.by_node() > 0
         return near
 
     def _plan(self, klass: int, pod: PodClass) -> _Plan:
