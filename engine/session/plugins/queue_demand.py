@@ -110,9 +110,18 @@ class _Sums:
 
 def _min_resources(ssn: Session) -> Floats:
     """Return the jobs' minResources as a matrix jobs × resources."""
-    nothing = [0.0] * len(ssn.dims)
-    least = [
-        nothing if info.min_resources is None else info.min_resources.vector(ssn.dims)
-        for info in ssn.jobs.info
+    column = {name: dim for dim, name in enumerate(ssn.dims)}
+    least = np.zeros((len(ssn.jobs), len(ssn.dims)))
+    given = [
+        (job, info.min_resources)
+        for job, info in enumerate(ssn.jobs.info)
+        if info.min_resources is not None
     ]
-    return np.array(least, dtype=np.float64).reshape(len(least), len(ssn.dims))
+    rows = [job for job, _ in given]
+    least[rows, column["cpu"]] = [amount.cpu for _, amount in given]
+    least[rows, column["memory"]] = [amount.memory for _, amount in given]
+    for job, amount in given:
+        for name, scalar in (amount.scalars or {}).items():
+            if name in column:  # else no task has any of it
+                least[job, column[name]] = scalar
+    return least
