@@ -251,11 +251,14 @@ class JobCache:
         return job, None if job is None else job.tasks.get(uid)
 
     def clean_up_next(self) -> None:
-        """Let the worker take the next job off the queue, and drop it if nothing is left of it.
+        """Let the worker take the next job off the queue, and drop it if nothing is left of it."""
+        self.clean_up(self.deleted_jobs.take())
+
+    def clean_up(self, job: JobInfo) -> None:
+        """Let the worker finish with a job that it took: what happened meanwhile, it sees.
 
         Source: cache.go processCleanupJob.
         """
-        job = self.deleted_jobs.take()
         if not job.terminated:
             self.deleted_jobs.add_rate_limited(job)
         else:

@@ -41,6 +41,13 @@ def simulate(
             "time in the scenario.",
         ),
     ] = None,
+    scores: Annotated[
+        bool | None,
+        typer.Option(
+            "--scores/--no-scores",
+            help="Keep what every node scored for every pod; otherwise only of small clusters.",
+        ),
+    ] = None,
 ) -> None:
     """Run scenarios through a release's cache and sessions, and write what each session did.
 
@@ -69,7 +76,7 @@ def simulate(
             )
         names[name] = path
     out.mkdir(parents=True, exist_ok=True)
-    tasks = [Task(path, resolved.release, out, present) for path in cases]
+    tasks = [Task(path, resolved.release, out, present, scores) for path in cases]
     failed = 0
     with counting("scenarios", visible=shows_progress()) as progress:
         for outcome in run_all(tasks, jobs=jobs or os.cpu_count() or 1, progress=progress):

@@ -30,7 +30,8 @@ class Task(NamedTuple):
     path: Path
     release: str
     folder: Path
-    now: int | None
+    now: int | None = None
+    scores: bool | None = None
 
 
 def run_task(task: Task) -> Outcome:
@@ -38,7 +39,7 @@ def run_task(task: Task) -> Outcome:
     try:
         behaviours = resolve(task.release)
         read = read_case(task.path)
-        steps = simulate(read.case, behaviours, task.now)
+        steps = simulate(read.case, behaviours, now=task.now, scores=task.scores)
     except PlinianError as fault:
         return Outcome(task.path, None, fault)
     result = case_result(read.case.name or read.name, behaviours.release, steps)

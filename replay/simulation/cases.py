@@ -20,7 +20,12 @@ from ...engine.errors import InputDamaged, InputError, PlinianError
 from ...engine.units import SECOND_US, parse_time
 
 CHANGES = frozenset({"ADDED", "MODIFIED", "DELETED"})
-CONTROLS = frozenset({"RESTART", "CLEANUP_HOLD", "CLEANUP_STEP", "CLEANUP_RUN"})
+CONTROLS = frozenset(
+    {
+        *("RESTART", "CLEANUP_HOLD", "CLEANUP_STEP", "CLEANUP_RUN"),
+        *("CLEANUP_BEGIN", "CLEANUP_END"),
+    }
+)
 _SUFFIX = re.compile(r"(\.case)?\.json$")
 _PACKED = re.compile(r"\.(gz|xz|zst)$")
 _YEAR_US = 365 * 86400 * SECOND_US

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ...engine.apiserver import Document, Store
 from ...engine.belief.cache import SchedulerCache
-from ...engine.belief.objects import KINDS, decode
+from ...engine.belief.job import JobInfo
+from ...engine.belief.objects import KINDS, Queue, decode
 from ...engine.belief.options import CacheOptions
 from ...engine.session.outcome import SessionResult
 from ...engine.session.run import SessionInput, run_session
@@ -15,6 +16,9 @@ from ...engine.volcano.conf import SchedulerConf
 FIRST_LISTED = ("Node", "HyperNode", "PriorityClass", "Queue")
 LAST_LISTED = ("Pod", "PodGroup")
 
+SCORED_NODES = 64
+"""A result with the scores of more nodes is too large for anybody to read."""
+
 
 class Scheduler:
     """A process: it begins with nothing, and sees what is delivered to it."""
@@ -24,6 +28,7 @@ class Scheduler:
         self.cache = SchedulerCache(behaviours, options)
         self.process = ProcessState()
         self.holds_cleanup = False
+        self._in_hand: list[JobInfo] = []
 
     def see(self, verb: str, document: Document) -> None:
         """Let an informer deliver a change, and every worker take what is queued then, once.
@@ -36,6 +41,8 @@ class Scheduler:
         item = decode(kind, document)
         if verb == "deleted":
             self.cache.deliver_deletion(kind.__name__, item)
+            if isinstance(item, Queue):
+                self.process.gauges.pop(item.name, None)
         else:
             self.cache.deliver(kind.__name__, item)
         self.work()
@@ -66,8 +73,24 @@ class Scheduler:
         for _ in range(len(jobs.deleted_jobs)):
             jobs.clean_up_next()
 
-    def run(self, conf: SchedulerConf, now: int) -> SessionResult:
-        """Run one session on what the cache holds."""
+    def begin_clean_up(self) -> None:
+        """Let the worker of deleted jobs take one, and get no further."""
+        queue = self.cache.job_cache.deleted_jobs
+        queue.fire_all()
+        if len(queue):
+            self._in_hand.append(queue.take())
+
+    def end_clean_up(self) -> None:
+        """Let the worker of deleted jobs finish with what it has in hand."""
+        while self._in_hand:
+            self.cache.job_cache.clean_up(self._in_hand.pop(0))
+
+    def run(self, conf: SchedulerConf, now: int, *, scores: bool | None) -> SessionResult:
+        """Run one session on what the cache holds.
+
+        :param scores: keep what every node scored for every pod; None keeps it of clusters of up
+            to :data:`SCORED_NODES` nodes. Decisions are the same.
+        """
         result = run_session(
             SessionInput(
                 snapshot=self.cache.snapshot(),
@@ -76,6 +99,7 @@ class Scheduler:
                 now=now,
                 process=self.process,
                 cache=self.cache,
+                trace=len(self.cache.nodes) <= SCORED_NODES if scores is None else scores,
             )
         )
         for name, queue in result.queues.items():

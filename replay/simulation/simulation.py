@@ -8,7 +8,7 @@ from ...engine.errors import EventMalformed
 from ...engine.session.outcome import SessionResult
 from ...engine.volcano.behaviours import Behaviours
 from ...engine.volcano.conf import conf_in_force
-from .cases import Case, CaseEvent, Step, time_of
+from .cases import CONTROLS, Case, CaseEvent, Step, time_of
 from .feedback import changes
 from .results import StepResult, step_result
 from .scheduler import Scheduler
@@ -21,12 +21,21 @@ class Simulation:
 
     :param now: microseconds since 1970, the present of all sessions; None is
         :func:`.cases.time_of`.
+    :param scores: keep nodes' scores; see :meth:`.Scheduler.run`.
     """
 
-    def __init__(self, case: Case, behaviours: Behaviours, now: int | None = None) -> None:
+    def __init__(
+        self,
+        case: Case,
+        behaviours: Behaviours,
+        *,
+        now: int | None = None,
+        scores: bool | None = None,
+    ) -> None:
         self._case = case
         self._behaviours = behaviours
         self._now = time_of(case) if now is None else now
+        self._scores = scores
         self._store = Store()
         self._cache_options = CacheOptions(
             scheduler_names=(case.options.scheduler_name,),
@@ -61,7 +70,7 @@ class Simulation:
         if step.no_session:
             return None
         before = self._scheduler.out_of_sync()
-        result = self._scheduler.run(self._conf, self._now)
+        result = self._scheduler.run(self._conf, self._now, scores=self._scores)
         self._crashed = result.panic is not None
         results.append(
             step_result(
@@ -82,20 +91,28 @@ class Simulation:
             self._apply("ADDED", default_queue(name))
 
     def _event(self, event: CaseEvent, number: int) -> None:
-        scheduler = self._scheduler
-        if event.type == "RESTART":
-            self._restart()
-        elif event.type == "CLEANUP_HOLD":
-            scheduler.holds_cleanup = True
-        elif event.type == "CLEANUP_STEP":
-            scheduler.clean_up()
-        elif event.type == "CLEANUP_RUN":
-            scheduler.holds_cleanup = False
-            scheduler.work()
+        if event.type in CONTROLS:
+            self._control(event.type)
         elif event.object is not None:
             fault = self._change(event.type, event.object)
             if fault:
                 self._errors.append(f"event {number}: {event.type} {fault}")
+
+    def _control(self, control: str) -> None:
+        scheduler = self._scheduler
+        if control == "RESTART":
+            self._restart()
+        elif control == "CLEANUP_HOLD":
+            scheduler.holds_cleanup = True
+        elif control == "CLEANUP_BEGIN":
+            scheduler.begin_clean_up()
+        elif control == "CLEANUP_END":
+            scheduler.end_clean_up()
+        elif control == "CLEANUP_STEP":
+            scheduler.clean_up()
+        elif control == "CLEANUP_RUN":
+            scheduler.holds_cleanup = False
+            scheduler.work()
 
     def _change(self, change: str, document: Document) -> str:
         """Apply an event of the scenario; return what is wrong with it, empty if nothing."""
@@ -123,6 +140,8 @@ class Simulation:
         self._scheduler.list_all(self._store)
 
 
-def simulate(case: Case, behaviours: Behaviours, now: int | None = None) -> list[StepResult]:
-    """Run a scenario as a release would."""
-    return Simulation(case, behaviours, now).run()
+def simulate(
+    case: Case, behaviours: Behaviours, *, now: int | None = None, scores: bool | None = None
+) -> list[StepResult]:
+    """Run a scenario as a release would; parameters as those of :class:`Simulation`."""
+    return Simulation(case, behaviours, now=now, scores=scores).run()
