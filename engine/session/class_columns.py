@@ -162,10 +162,7 @@ class ClassColumns:
         self.filtered[rows] = apply_filters(self._predicates, self._task, rows)
 
     def _score(self, rows: Rows) -> None:
-        total = np.zeros(len(rows))
-        for entry in self._scores:
-            total += entry.function(self._task, rows)
-        self.score[rows] = total
+        self.score[rows] = order_score(self._scores, self._task, rows)
 
 
 def apply_filters(predicates: list[PredicateEntry], task: int, rows: Rows) -> Ints:
@@ -176,6 +173,21 @@ def apply_filters(predicates: list[PredicateEntry], task: int, rows: Rows) -> In
         if answer is not None:
             verdicts = np.where(verdicts == PASS, answer, verdicts)
     return verdicts
+
+
+def order_score(orders: list[NodeOrderEntry], task: int, rows: Rows) -> Floats:
+    """Return the sum of the plugins' scores by row: 0 where one of them could not score.
+
+    Source: ``PrioritizeNodes``, which leaves such a node out of the scores.
+    """
+    total = np.zeros(len(rows))
+    partial = False
+    for entry in orders:
+        total += entry.function(task, rows)
+        partial = partial or entry.partial
+    if partial:
+        total[np.isnan(total)] = 0.0
+    return total
 
 
 def batch_score(batches: list[BatchEntry], task: int, rows: Rows) -> Floats:

@@ -44,11 +44,15 @@ class PredicateEntry(NamedTuple):
 
 
 class NodeOrderEntry(NamedTuple):
-    """A registered score of nodes, and what it depends on."""
+    """A registered score of nodes, and what it depends on.
+
+    ``partial``: it may be no number for a node, of which then nobody's score counts.
+    """
 
     plugin: str
     function: NodeOrderFn
     per: Per
+    partial: bool
 
 
 class BatchEntry(NamedTuple):
@@ -155,9 +159,11 @@ class Extensions:
         """Register a filter: verdict ids over node rows; ``None`` if all pass."""
         self._add("Predicate", name, PredicateEntry(name, fn, per))
 
-    def add_node_order(self, name: str, fn: NodeOrderFn, *, per: Per = "task") -> None:
-        """Register a score over node rows."""
-        self._add("NodeOrder", name, NodeOrderEntry(name, fn, per))
+    def add_node_order(
+        self, name: str, fn: NodeOrderFn, *, per: Per = "task", partial: bool = False
+    ) -> None:
+        """Register a score over node rows; it is NaN where a ``partial`` one has an error."""
+        self._add("NodeOrder", name, NodeOrderEntry(name, fn, per, partial))
 
     def add_batch_node_order(
         self,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .chooser import LeastName
-from .class_columns import ClassColumns, apply_filters, batch_score
+from .class_columns import ClassColumns, apply_filters, batch_score, order_score
 from .extension import BatchEntry, NodeOrderEntry, PredicateEntry, ScoreError
 from .fit_errors import FitErrors
 from .reasons import PASS
@@ -114,9 +114,7 @@ class NodeSelection:
             if self._by_class:
                 order = self.columns(task).score_all()[rows]
             else:
-                order = np.zeros(len(rows))
-                for entry in self._orders:
-                    order += entry.function(task, rows)
+                order = order_score(self._orders, task, rows)
             total = order + batch_score(self._batches, task, rows)
         except ScoreError as fault:
             self._ssn.errors.append(

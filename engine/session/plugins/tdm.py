@@ -61,7 +61,7 @@ class Tdm:
         if any(self._zone_of):
             self._open_columns()
             ssn.add_predicate(self.name, self._predicate, per="class")
-            ssn.add_node_order(self.name, self._node_order, per="class")
+            ssn.add_node_order(self.name, self._node_order, per="class", partial=True)
         ssn.add_preemptable(self.name, self._preemptable)
         ssn.add_victim_tasks(self.name, self._victim_tasks)
         ssn.add_job_order(self.name, self._job_order)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from plinian.engine.belief.panic import Panic
+from plinian.engine.session.scoring import NodeSelection
 from plinian.engine.session.session import ProcessState, Session
 from sessions import Document, group, job, names, node, opened, pod, queue, tasks
 
@@ -139,3 +140,13 @@ def test_a_zone_that_is_no_text_crashes_the_session() -> None:
     conf = CONF.replace("10:00-18:00", "10")
     with pytest.raises(Panic, match=r"interface \{\} is int, not string"):
         opened(conf, *NODES)
+
+
+def test_a_node_that_cannot_be_scored_has_no_score_of_any_plugin() -> None:
+    conf = (
+        CONF.replace("name: tdm", "name: tdm\n    enablePredicate: false") + "  - name: binpack\n"
+    )
+    ssn, _ = opened(conf, *NODES, queue("default"), group("a"), pod("firm", "a", annotations=FIRM))
+    scores = NodeSelection(ssn).scores(tasks(ssn, "firm")[0], np.arange(4))
+    assert scores is not None
+    assert scores.tolist() == pytest.approx([12.5, 0.0, 0.0, 12.5])
