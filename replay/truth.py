@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from ..engine.events import Effect, Reference
+from ..engine.events import NO_TIME, Effect, Reference
 from ..engine.log.store import (
     MAIN,
     NO_REVISION,
-    NO_TIME,
     Checkpoint,
     Chunk,
     FactBlock,

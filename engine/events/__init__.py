@@ -1,8 +1,9 @@
 """One vocabulary of events: what was observed, and the bytes that say so."""
 
-from .codec import canonical_json, header_bytes
+from .codec import canonical_json
 from .kinds import (
     KINDS,
+    NO_TIME,
     Effect,
     Event,
     KindInfo,
@@ -14,13 +15,13 @@ from .kinds import (
 
 __all__ = [
     "KINDS",
+    "NO_TIME",
     "Effect",
     "Event",
     "KindInfo",
     "Recorded",
     "Reference",
     "canonical_json",
-    "header_bytes",
     "kind_of_version",
     "noun_of",
 ]

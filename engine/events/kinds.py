@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+NO_TIME = -(2**63)
+"""In columns of times: the event has none."""
+
+
 class Effect(IntEnum):
     """What an event does to the projection of truth; part of an event's identity in the log."""
 

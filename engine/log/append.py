@@ -6,26 +6,29 @@ order of commits, and a crash leaves the whole batch or nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, repeat
 from typing import TypeVar
 
 import msgspec
 
 from ..errors import PositionConflict, UsageError
-from ..events import KINDS, Effect, Event, canonical_json, header_bytes
+from ..events import KINDS, Effect, Event, canonical_json
 from ..events.payloads import VersionAttributed
 from .branches import Head, head_of, lineage
 from .chain import (
-    MARK_BYTES,
     batch_hash,
     event_identity,
     leaf_hash,
+    marks,
     merkle_root,
+    packed_headers,
+    packed_marks,
 )
 from .database import Database, Row
 from .invalidation import drop_invalid_checkpoints
 from .names import Names
-from .packing import Packer
+from .packing import Packer, block_ends
 from .store import Appended
 
 Key = tuple[int, int, int] | tuple[int, bytes]
@@ -37,12 +40,12 @@ _ATTRIBUTABLE = (Effect.VERSION, Effect.DELETED)
 
 
 class Fresh(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """An event that is to be appended, with what was found out about it."""
+    """The events that are to be appended, with what was found out about each, in columns."""
 
-    event: Event
-    effect: int
-    object_id: int
-    identity: bytes | None
+    events: Sequence[Event]
+    effects: Sequence[int]
+    objects: Sequence[int]
+    keys: Sequence[Key]
 
 
 def append(
@@ -63,79 +66,84 @@ def append(
     head = head_of(database, branch)
     if expected is not None and expected != head.position:
         raise PositionConflict(expected=expected, last=head.position)
-    fresh, indices, known = _select(database, names, events, branch=branch, head=head)
-    if fresh:
-        drop_invalid_checkpoints(database, names, fresh, branch=branch, head=head)
+    fresh, indices = _select(database, names, events, branch=branch, head=head)
+    if fresh.events:
+        drop_invalid_checkpoints(
+            database, names, fresh.events, fresh.effects, branch=branch, head=head
+        )
         _store(database, names, packer, fresh, branch=branch, head=head, now=clock())
     return Appended(
         first=head.position + 1,
-        last=head.position + len(fresh),
+        last=head.position + len(fresh.events),
         appended=indices,
-        known=known,
-        attributed=len(fresh) - len(indices),
+        known=len(events) - len(indices),
+        attributed=len(fresh.events) - len(indices),
     )
 
 
 def _select(
     database: Database, names: Names, events: Sequence[Event], *, branch: str, head: Head
-) -> tuple[list[Fresh], list[int], int]:
-    """Return the events to append, which of the given ones they are, and how many were known.
+) -> tuple[Fresh, list[int]]:
+    """Return the events to append, and which of the given ones they are.
 
     A known version that comes with an actor, when none was known, becomes an attribution.
     """
     effects = _effects(events)
-    objects = names.object_ids(events)
-    keys, held = _known(database, events, effects, objects, branch=branch, head=head)
-    fresh: list[Fresh] = []
+    objects = names.object_ids([(event.cluster, event.reference) for event in events])
+    keys = _keys(names, events, effects, objects)
+    held = _held(database, keys, branch=branch, head=head)
+    if not held and len(frozenset(keys)) == len(keys):  # Mostly everything is new.
+        fresh = Fresh(events=events, effects=effects, objects=objects, keys=keys)
+        return fresh, list(range(len(keys)))
+    rows: list[tuple[Event, int, int, Key]] = []
     indices: list[int] = []
-    for index, event in enumerate(events):
-        key, effect, object_id = keys[index], effects[index], objects[index]
+    for index, (event, key) in enumerate(zip(events, keys, strict=True)):
+        effect, object_id = effects[index], objects[index]
         if key not in held:
             held[key] = bool(event.actor)
             indices.append(index)
-            identity = key[1] if len(key) == 2 else None
-            fresh.append(Fresh(event=event, effect=effect, object_id=object_id, identity=identity))
+            rows.append((event, effect, object_id, key))
         elif len(key) == 3 and event.actor and not held[key] and effect in _ATTRIBUTABLE:
             held[key] = True
             attributed = (key[0], key[1], int(Effect.ATTRIBUTED))
             if attributed not in held:
                 held[attributed] = True
-                fresh.append(
-                    Fresh(
-                        event=_attribution(event),
-                        effect=Effect.ATTRIBUTED,
-                        object_id=object_id,
-                        identity=None,
-                    )
-                )
-    return fresh, indices, len(events) - len(indices)
+                rows.append((_attribution(event), attributed[2], object_id, attributed))
+    columns = zip(*rows, strict=True) if rows else repeat(())
+    return Fresh(**dict(zip(Fresh.__struct_fields__, columns, strict=False))), indices
 
 
 def _effects(events: Sequence[Event]) -> list[int]:
+    kinds = [event.kind for event in events]
     try:
-        return [KINDS[event.kind].effect for event in events]
+        effects = {kind: int(KINDS[kind].effect) for kind in dict.fromkeys(kinds)}
     except KeyError as fault:
         raise UsageError(
             f"{fault.args[0]!r} is no kind of event", now="see plinian.engine.events.KINDS"
         ) from fault
+    return list(map(effects.__getitem__, kinds))
 
 
-def _known(
-    database: Database,
-    events: Sequence[Event],
-    effects: Sequence[int],
-    objects: Sequence[int],
-    *,
-    branch: str,
-    head: Head,
-) -> tuple[list[Key], dict[Key, bool]]:
-    """Return each event's key, and the keys that the branch holds: True if the actor is known."""
-    keys: list[Key] = [
-        (event.revision, object_id, effect)
-        if event.revision is not None
-        else (effect, event_identity(event))
-        for event, effect, object_id in zip(events, effects, objects, strict=True)
-    ]
+def _keys(
+    names: Names, events: Sequence[Event], effects: Sequence[int], objects: Sequence[int]
+) -> list[Key]:
+    """Return what each event is recognised by when it comes again."""
+    revisions = [event.revision for event in events]
+    keys: list[Key] = list(zip(revisions, objects, effects, strict=True))  # type: ignore[arg-type]
+    if None not in revisions:
+        return keys
+    told = names.packed(objects)
+    for index, event in enumerate(events):
+        if event.revision is None:
+            identity = event_identity(
+                event.kind, told[objects[index]], event.observed_at, event.actor, event.payload
+            )
+            keys[index] = (effects[index], identity)
+    return keys
+
+
+def _held(database: Database, keys: Sequence[Key], *, branch: str, head: Head) -> dict[Key, bool]:
+    """Return which of the keys the branch holds: True if the actor is known."""
     held: dict[Key, bool] = {}
     # Beyond the greatest revision of the branch nothing can be known: no need to look.
     versions = _unique(key[:2] for key in keys if len(key) == 3 and key[0] <= head.revision)
@@ -148,7 +156,7 @@ def _known(
                 held[revision, object_id, effect] = actor is not None
             for effect, identity in database.identities(part.branch_id, part.last, identities):
                 held[effect, bytes(identity)] = True
-    return keys, held
+    return held
 
 
 def _unique(keys: Iterable[_K]) -> list[_K]:
@@ -167,21 +175,20 @@ def _store(
     database: Database,
     names: Names,
     packer: Packer,
-    fresh: Sequence[Fresh],
+    fresh: Fresh,
     *,
     branch: str,
     head: Head,
     now: int,
 ) -> None:
-    """Insert a batch: its events, the batch row that commits to them, and the new head."""
-    first, last = head.position + 1, head.position + len(fresh)
-    leaves: list[bytes] = []
-    symbols = names.symbol_ids(
-        text for row in fresh for text in (row.event.kind, row.event.source, row.event.actor)
-    )
-    database.insert_events(_rows(packer, symbols, fresh, leaves, branch=branch, head=head))
-    root = merkle_root(leaves)
+    """Insert a batch: its events, their payloads, the row that commits to them, the new head."""
+    first, last = head.position + 1, head.position + len(fresh.events)
+    batch = _Batch(names, packer, fresh, branch=branch, head=head)
+    with database.inserting("event", batch.event_rows()):
+        batch.hash_and_pack()
+    database.insert("payload_block", batch.block_rows)
     recorded_at = max(now, head.recorded_at)  # a clock that steps back must not reorder batches
+    root = merkle_root(batch.leaves)
     digest = batch_hash(
         previous=head.hash,
         branch=branch,
@@ -190,59 +197,101 @@ def _store(
         last=last,
         recorded_at=recorded_at,
         root=root,
+        marks=batch.marks,
     )
-    marks = b"".join([leaf[:MARK_BYTES] for leaf in leaves])
-    database.run(
-        "INSERT INTO batch (branch_id, number, first, last, recorded_at, merkle_root, previous,"
-        " hash, leaves) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (head.branch_id, head.batch + 1, first, last, recorded_at, root, head.hash, digest, marks),
-    )
-    revision = max(
-        (row.event.revision for row in fresh if row.event.revision is not None), default=-1
-    )
-    database.run(
-        "UPDATE head SET position = ?, revision = ?, batch = ?, recorded_at = ?, hash = ?"
-        " WHERE branch_id = ?",
-        (last, max(revision, head.revision), head.batch + 1, recorded_at, digest, head.branch_id),
-    )
-    database.tell(branch, last)
-
-
-def _rows(
-    packer: Packer,
-    symbols: Mapping[str, int],
-    fresh: Sequence[Fresh],
-    leaves: list[bytes],
-    *,
-    branch: str,
-    head: Head,
-) -> Iterator[Row]:
-    """Yield the rows to insert, and leave the hash of each in ``leaves``.
-
-    One row is held at a time, so that the database works while the next is made.
-    """
-    branch_id, pack, add = head.branch_id, packer.pack, leaves.append
-    for position, row in enumerate(fresh, head.position + 1):
-        event = row.event
-        revision, actor = event.revision, event.actor
-        codec, dictionary, payload = pack(event.payload)
-        add(leaf_hash(header_bytes(event, branch=branch, position=position), event.payload))
-        usual = "" if revision is None else str(revision)
-        yield (
-            branch_id,
-            row.effect,
-            event.schema,
-            codec,
-            position,
-            revision,
-            event.observed_at,
-            row.object_id,
-            symbols[event.kind],
-            symbols[event.source],
-            event.line,
-            symbols[actor] if actor else None,
-            dictionary,
-            None if event.resource_version == usual else event.resource_version,
-            row.identity,
-            payload,
+    with database.together():
+        database.run(
+            "INSERT INTO batch (branch_id, number, first, last, recorded_at, merkle_root, previous,"
+            " hash, marks) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                *(head.branch_id, head.batch + 1, first, last, recorded_at),
+                *(root, head.hash, digest, batch.marks),
+            ),
         )
+        database.run(
+            "UPDATE head SET position = ?, revision = ?, batch = ?, recorded_at = ?, hash = ?"
+            " WHERE branch_id = ?",
+            (
+                *(last, max(head.revision, batch.revision), head.batch + 1),
+                *(recorded_at, digest, head.branch_id),
+            ),
+        )
+        database.tell(branch, last)
+
+
+class _Batch:
+    """The rows of a batch, made column by column, and the hashes that commit to them."""
+
+    def __init__(
+        self, names: Names, packer: Packer, fresh: Fresh, *, branch: str, head: Head
+    ) -> None:
+        self._packer = packer
+        self._fresh = fresh
+        self._branch = branch
+        self._branch_id = head.branch_id
+        self._first = head.position + 1
+        columns = zip(*map(msgspec.structs.astuple, fresh.events), strict=True)
+        self._columns = dict(zip(Event.__struct_fields__, columns, strict=True))
+        kinds, sources, actors = (self._columns[name] for name in ("kind", "source", "actor"))
+        self._symbols = names.symbol_ids(chain(kinds, sources, actors))
+        self._objects = names.packed(fresh.objects)
+        self.marks = b""
+        self.leaves: list[bytes] = []
+        self.block_rows: list[Row] = []
+
+    @property
+    def revision(self) -> int:
+        """The greatest revision of the batch, -1 if none has any."""
+        revisions = self._columns["revision"]
+        return max((revision for revision in revisions if revision is not None), default=-1)
+
+    def event_rows(self) -> Iterator[Row]:
+        """Return the rows of ``event``."""
+        column, symbols, fresh = self._columns, self._symbols, self._fresh
+        count = len(fresh.events)
+        actors = {**symbols, "": None}
+        return zip(
+            *(repeat(self._branch_id, count), fresh.effects, column["schema"]),
+            *(range(self._first, self._first + count), column["revision"], column["observed_at"]),
+            *(fresh.objects, map(symbols.__getitem__, column["kind"])),
+            *(map(symbols.__getitem__, column["source"]), column["line"]),
+            map(actors.__getitem__, column["actor"]),
+            _odd_versions(column["resource_version"], column["revision"]),
+            (key[1] if len(key) == 2 else None for key in fresh.keys),
+            strict=True,
+        )
+
+    def hash_and_pack(self) -> None:
+        """Fill ``marks``, ``leaves`` and ``block_rows``."""
+        payloads = self._columns["payload"]
+        sizes = list(map(len, payloads))
+        headers = self._headers(sizes)
+        self.marks = packed_marks(marks(headers, payloads))
+        begin = 0
+        for end in block_ends(sizes):
+            joined = b"".join(payloads[begin:end])
+            self.leaves.append(leaf_hash(headers[begin:end], joined))
+            block = self._packer.pack(self._first + begin, sizes[begin:end], joined)
+            self.block_rows.append((self._branch_id, *msgspec.structs.astuple(block)))
+            begin = end
+
+    def _headers(self, sizes: Sequence[int]) -> list[bytes]:
+        column, count = self._columns, len(sizes)
+        return packed_headers(
+            zip(
+                *(repeat(self._branch, count), range(self._first, self._first + count)),
+                *(column["kind"], column["schema"]),
+                map(self._objects.__getitem__, self._fresh.objects),
+                *(column["resource_version"], column["revision"], column["observed_at"]),
+                *(column["actor"], column["source"], column["line"], sizes),
+                strict=True,
+            )
+        )
+
+
+def _odd_versions(versions: Iterable[str], revisions: Iterable[int | None]) -> list[str | None]:
+    """Return the resourceVersions that are not the digits of their revisions."""
+    return [
+        None if version == ("" if revision is None else str(revision)) else version
+        for version, revision in zip(versions, revisions, strict=True)
+    ]

@@ -1,37 +1,82 @@
 """Hashes that commit to every byte of the log; pure functions, specified in ``docs/storage.md``.
 
-Everything is BLAKE2b. A leaf begins with the four-byte length of a header, which is below 16 MiB,
-so its first byte is 0; an inner node begins with 1: neither can pass for the other.
+Everything is BLAKE3. A leaf begins with the four-byte length of its headers, which is below 16
+MiB, so its first byte is 0; an inner node begins with 1: neither can pass for the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from hashlib import blake2b
+from collections.abc import Iterable, Sequence
+from struct import pack
+from zlib import crc32
 
 import msgspec
+from blake3 import blake3
 
-from ..events import Event, Reference
+from ..events import Reference
 
-ALGORITHM = "blake2b-256/1"
+ALGORITHM = "blake3-256/1"
 """Name of all that is specified here; stored in the log when it is founded."""
 
 ARITY = 16
 """Children of an inner Merkle node: few inner hashes, and proofs stay short."""
 
 MARK_BYTES = 4
-"""Bytes of each leaf that are kept beside the batch, to name the bad position in a bad batch."""
+"""Bytes of an event's mark: kept with the batch, to name the bad position in a bad batch."""
+
+Header = tuple[
+    str,  # branch
+    int,  # position
+    str | None,  # kind
+    int,  # schema
+    msgspec.Raw | None,  # object: see packed_object
+    str | None,  # resourceVersion
+    int | None,  # revision
+    int | None,  # observed_at
+    str | None,  # actor
+    str | None,  # source
+    int,  # line
+    int,  # bytes of payload
+]
+"""What an event says besides its payload, in the order in which it is packed.
+
+A kind, object, actor or source of None is that of a damaged row: no event has such a header.
+"""
 
 _PACK = msgspec.msgpack.Encoder()
-_EMPTY_LEAF = blake2b(digest_size=32)
 
 
-def leaf_hash(header: bytes, payload: bytes) -> bytes:
-    """Return the hash of one event: its header (:func:`header_bytes`) and canonical payload."""
-    digest = _EMPTY_LEAF.copy()  # cheaper than to set the parameters up anew
-    digest.update(len(header).to_bytes(4, "big") + header)
-    digest.update(payload)  # joining the two first would copy the payload
+def packed_headers(headers: Iterable[Header]) -> list[bytes]:
+    """Return the bytes of each header."""
+    return list(map(_PACK.encode, headers))
+
+
+def packed_object(cluster: str, reference: Reference) -> msgspec.Raw:
+    """Return what a header says of its object, packed; it is the same for all of its events."""
+    group, kind, namespace = reference.group, reference.kind, reference.namespace
+    told = (cluster, group, kind, namespace, reference.name, reference.uid)
+    return msgspec.Raw(_PACK.encode(told))
+
+
+def leaf_hash(headers: Sequence[bytes], payloads: bytes) -> bytes:
+    """Return the hash of the events of one block.
+
+    :param payloads: all of them, joined.
+    """
+    told = b"".join(headers)
+    digest = blake3(len(told).to_bytes(4, "big") + told)
+    digest.update(payloads)  # joining the two first would copy the payloads
     return digest.digest()
+
+
+def marks(headers: Iterable[bytes], payloads: Iterable[bytes]) -> list[int]:
+    """Return the mark of each event: the CRC-32 of its header and its payload."""
+    return list(map(crc32, payloads, map(crc32, headers)))
+
+
+def packed_marks(found: Sequence[int]) -> bytes:
+    """Return marks as a batch keeps them."""
+    return pack(f">{len(found)}I", *found)
 
 
 def merkle_root(leaves: Sequence[bytes]) -> bytes:
@@ -44,7 +89,7 @@ def merkle_root(leaves: Sequence[bytes]) -> bytes:
     level = list(leaves)
     while len(level) > 1:
         level = [
-            blake2b(b"\x01" + b"".join(level[start : start + ARITY]), digest_size=32).digest()
+            blake3(b"\x01" + b"".join(level[start : start + ARITY])).digest()
             for start in range(0, len(level), ARITY)
         ]
     return level[0]
@@ -59,10 +104,11 @@ def batch_hash(
     last: int,
     recorded_at: int,
     root: bytes,
+    marks: bytes,
 ) -> bytes:
     """Return the hash that chains a batch to the one before it."""
-    fields = (previous, branch, number, first, last, recorded_at, root)
-    return blake2b(_PACK.encode(fields), digest_size=32).digest()
+    fields = (previous, branch, number, first, last, recorded_at, root, marks)
+    return blake3(_PACK.encode(fields)).digest()
 
 
 def genesis_hash(*, name: str, parent: bytes, fork: int) -> bytes:
@@ -71,60 +117,30 @@ def genesis_hash(*, name: str, parent: bytes, fork: int) -> bytes:
     :param parent: hash of the parent's batch that holds position ``fork`` (its genesis hash if
         ``fork`` is before its first batch); empty for a branch without parent.
     """
-    fields = ("plinian-branch", name, parent, fork)
-    return blake2b(_PACK.encode(fields), digest_size=32).digest()
+    return blake3(_PACK.encode(("plinian-branch", name, parent, fork))).digest()
 
 
-def event_identity(event: Event) -> bytes:
-    """Return the 16 bytes by which an event without revision is recognised when it comes again."""
-    return identity_of(
-        event.kind, event.cluster, event.reference, event.observed_at, event.actor, event.payload
-    )
-
-
-def identity_of(  # noqa: PLR0917 -- once for each event, keywords would cost
-    kind: str,
-    cluster: str,
-    reference: Reference,
-    observed_at: int | None,
-    actor: str,
-    payload: bytes,
+def event_identity(
+    kind: str, told: msgspec.Raw, observed_at: int | None, actor: str, payload: bytes
 ) -> bytes:
-    """Return an event's identity from its parts."""
-    told = _PACK.encode(
-        (
-            kind,
-            cluster,
-            reference.group,
-            reference.kind,
-            reference.namespace,
-            reference.name,
-            reference.uid,
-            observed_at,
-            actor,
-        )
-    )
-    return blake2b(b"".join((len(told).to_bytes(4, "big"), told, payload)), digest_size=16).digest()
+    """Return the 16 bytes by which an event without revision is recognised when it comes again.
+
+    :param told: its object, see :func:`packed_object`.
+    """
+    header = _PACK.encode((kind, told, observed_at, actor))
+    return blake3(b"".join((len(header).to_bytes(4, "big"), header, payload))).digest(length=16)
 
 
-def object_key(cluster: str, reference: Reference) -> bytes:
+def object_key(name: str, told: msgspec.Raw) -> bytes:
     """Return the 20 bytes that an object is found by: 8 of its name, 12 of all that it is.
 
     The name comes first, so that all objects of one name are neighbours in the index.
+
+    :param told: see :func:`packed_object`.
     """
-    told = _PACK.encode(
-        (
-            cluster,
-            reference.group,
-            reference.kind,
-            reference.namespace,
-            reference.name,
-            reference.uid,
-        )
-    )
-    return name_key(reference.name) + blake2b(told, digest_size=12).digest()
+    return name_key(name) + blake3(told).digest(length=12)
 
 
 def name_key(name: str) -> bytes:
     """Return the first 8 bytes of the keys of all objects of this name."""
-    return blake2b(name.encode(), digest_size=8).digest()
+    return blake3(name.encode()).digest(length=8)

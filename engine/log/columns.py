@@ -11,26 +11,23 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ..errors import LogCorrupt
+from ..events import NO_TIME
 from .branches import Segment, lineage
 from .database import Database, Row
 from .names import Names
-from .packing import Packer
-from .store import NO_REVISION, NO_TIME, Chunk, Extent, Window
+from .payloads import Payloads
+from .store import NO_REVISION, Chunk, Extent, Window
 
 CHUNK_ROWS = 4096
 
 _SPARSE = 8
 """If a window spans less than this fraction (1/n) of all revisions, the index on them is used."""
 
-_COLUMNS = (
-    "e.position, e.effect, e.object_id, e.revision, e.observed_at, e.codec, e.dictionary_id,"
-    " e.payload"
-)
+_COLUMNS = "e.position, e.effect, e.object_id, e.revision, e.observed_at"
 
 
 def scan(
-    database: Database, names: Names, packer: Packer, window: Window, *, after_position: int
+    database: Database, names: Names, payloads: Payloads, window: Window, *, after_position: int
 ) -> Iterator[Chunk]:
     """Yield the events of a window that have an effect on truth, in position order."""
     cluster_id = names.find_cluster(window.cluster)
@@ -44,7 +41,7 @@ def scan(
             else _dense_pages(database, part, window, only)
         )
         for rows in pages:
-            yield _chunk(rows, packer)
+            yield _chunk(rows, payloads, part.branch_id)
 
 
 def revision_at(
@@ -208,33 +205,15 @@ def _revisions(window: Window) -> tuple[str, list[int]]:
     )
 
 
-def _chunk(rows: Sequence[Row], packer: Packer) -> Chunk:
-    positions, effects, objects, revisions, observed, codecs, dictionaries, payloads = zip(
-        *rows, strict=True
-    )
-
-    def load(index: int) -> bytes:
-        try:
-            return packer.unpack(codecs[index], dictionaries[index], payloads[index])
-        except ValueError as fault:
-            raise unreadable(fault, positions[index]) from fault
-
+def _chunk(rows: Sequence[Row], payloads: Payloads, branch_id: int) -> Chunk:
+    positions, effects, objects, revisions, observed = zip(*rows, strict=True)
     return Chunk(
         positions=np.array(positions, np.int64),
         effects=np.array(effects, np.int64),
         objects=np.array(objects, np.int64),
         revisions=np.array([NO_REVISION if r is None else r for r in revisions], np.int64),
         observed=np.array([NO_TIME if t is None else t for t in observed], np.int64),
-        load=load,
-    )
-
-
-def unreadable(fault: ValueError, position: int) -> LogCorrupt:
-    """Return the error for a payload that cannot be read."""
-    return LogCorrupt(
-        str(fault),
-        position=position,
-        now="restore a copy, or ingest the inputs again into a new log",
+        load=payloads.at(branch_id, positions),
     )
 
 

@@ -6,8 +6,9 @@ differs: connecting, locking, bulk insertion, waiting for news, and what errors 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from types import MappingProxyType
 from typing import Any, Literal, Protocol, TypeVar
 
 from .location import Location
@@ -16,25 +17,46 @@ Row = tuple[Any, ...]
 
 _V = TypeVar("_V", bytes, str)
 
-EVENT_COLUMNS = (
-    "branch_id",
-    "effect",
-    "schema",
-    "codec",
-    "position",
-    "revision",
-    "observed_at",
-    "object_id",
-    "kind_id",
-    "source_id",
-    "line",
-    "actor_id",
-    "dictionary_id",
-    "resource_version",
-    "identity",
-    "payload",
+COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "event": (
+            "branch_id",
+            "effect",
+            "schema",
+            "position",
+            "revision",
+            "observed_at",
+            "object_id",
+            "kind_id",
+            "source_id",
+            "line",
+            "actor_id",
+            "resource_version",
+            "identity",
+        ),
+        "payload_block": (
+            "branch_id",
+            "first",
+            "last",
+            "codec",
+            "dictionary_id",
+            "sizes",
+            "data",
+        ),
+        "object": (
+            "id",
+            "cluster_id",
+            "group_id",
+            "kind_id",
+            "namespace_id",
+            "key",
+            "name",
+            "uid",
+        ),
+        "symbol": ("id", "text"),
+    }
 )
-"""Columns of ``event`` in the order in which rows are inserted."""
+"""Columns of the tables that an append fills, in the order in which rows are inserted."""
 
 
 class Database(Protocol):
@@ -47,11 +69,11 @@ class Database(Protocol):
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[Row]:
         """Return all rows of a query."""
 
-    def stream(self, sql: str, parameters: Sequence[object] = ()) -> Iterator[list[Row]]:
-        """Yield a large result in lists of rows; only within :meth:`reading`."""
-
     def run(self, sql: str, parameters: Sequence[object] = ()) -> int:
         """Run a statement and return how many rows it touched."""
+
+    def together(self) -> AbstractContextManager[None]:
+        """Wait for a server once after all statements that are run in the body."""
 
     def run_many(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
         """Run a statement once for each row."""
@@ -65,11 +87,11 @@ class Database(Protocol):
     def alone(self) -> AbstractContextManager[None]:
         """Keep other threads from this connection."""
 
-    def insert_events(self, rows: Iterable[Row]) -> None:
-        """Insert rows of ``event``, in the order of :data:`EVENT_COLUMNS`."""
+    def insert(self, table: str, rows: Iterable[Row]) -> None:
+        """Insert rows of a table, with values in the order of :data:`COLUMNS`."""
 
-    def insert(self, table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
-        """Insert rows of any table."""
+    def inserting(self, table: str, rows: Iterable[Row]) -> AbstractContextManager[None]:
+        """Do the same, and let a server work on it during the body, which must not ask it."""
 
     def versions(self, branch: int, until: int, keys: Sequence[tuple[int, int]]) -> list[Row]:
         """Return (revision, object, effect, actor) of a branch's events up to a position.
@@ -86,8 +108,11 @@ class Database(Protocol):
     def any_of(self, column: str) -> str:
         """Return SQL that holds if a column is in the list bound to one placeholder."""
 
+    def table_of(self, name: str) -> str:
+        """Return SQL of a table of the list bound to one placeholder, with a column ``value``."""
+
     def listed(self, values: Sequence[int]) -> object:
-        """Return integers as the parameter that :meth:`any_of` wants."""
+        """Return integers as the parameter that :meth:`any_of` and :meth:`table_of` want."""
 
     def tell(self, branch: str, last: int) -> None:
         """Within :meth:`writing`: wake up followers once it is committed."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ..events import NO_TIME
 from .branches import Segment, head_of, lineage
 from .columns import early_observed
 from .database import Database, Row
 from .names import Names
-from .store import NO_REVISION, NO_TIME, Checkpoint, FactBlock, Window
+from .store import NO_REVISION, Checkpoint, FactBlock, Window
 
 _BLOCK_COLUMNS = (
     "first, last, low_revision, high_revision, early_observed, late_observed, unrevisioned, data"

@@ -7,18 +7,15 @@ untrue when something is learnt that happened at or before its revision.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 import msgspec
 
-from ..events import Effect
+from ..events import Effect, Event
 from .branches import Head, lineage
 from .columns import greatest_revision, least_list, revision_at
 from .database import Database
 from .names import Names
-
-if TYPE_CHECKING:
-    from .append import Fresh
 
 
 class _Reach(TypedDict):
@@ -28,7 +25,13 @@ class _Reach(TypedDict):
 
 
 def drop_invalid_checkpoints(
-    database: Database, names: Names, fresh: Sequence[Fresh], *, branch: str, head: Head
+    database: Database,
+    names: Names,
+    events: Sequence[Event],
+    effects: Sequence[int],
+    *,
+    branch: str,
+    head: Head,
 ) -> None:
     """Drop the branch's checkpoints that the new events contradict."""
     rows = database.rows(
@@ -38,7 +41,11 @@ def drop_invalid_checkpoints(
         (head.branch_id,),
     )
     for cluster, cluster_id, newest in rows:
-        news = [row for row in fresh if row.effect != Effect.NONE and row.event.cluster == cluster]
+        news = [
+            (event, effect)
+            for event, effect in zip(events, effects, strict=True)
+            if effect != Effect.NONE and event.cluster == cluster
+        ]
         least = (
             _least_untrue(
                 database, names, news, branch=branch, head=head, cluster=cluster, newest=newest
@@ -56,7 +63,7 @@ def drop_invalid_checkpoints(
 def _least_untrue(
     database: Database,
     names: Names,
-    news: Sequence[Fresh],
+    news: Sequence[tuple[Event, int]],
     *,
     branch: str,
     head: Head,
@@ -64,22 +71,22 @@ def _least_untrue(
     newest: int,
 ) -> int | None:
     """Return the least revision at which truth may differ from before; None if at none."""
-    unplaced = any(row.event.revision is None for row in news) or _holds_unplaced(
+    unplaced = any(event.revision is None for event, _ in news) or _holds_unplaced(
         database, branch, cluster, names, head
     )
     reach = _Reach(known=head.position, cluster=cluster, branch=branch)
     greatest = greatest_revision(database, names, **reach)
     untrue: list[int] = []
     late: list[int] = []
-    for row in news:
-        revision, observed = row.event.revision, row.event.observed_at
+    for event, effect in news:
+        revision, observed = event.revision, event.observed_at
         if revision is None:
             # Its place follows from its time; without one it may belong anywhere.
             untrue.append(
                 -1 if observed is None else revision_at(database, names, observed, **reach)
             )
             continue
-        if row.effect != Effect.ATTRIBUTED:
+        if effect != Effect.ATTRIBUTED:
             untrue.append(revision)
             late += [revision] if revision <= newest else []
         if unplaced and revision <= greatest:
@@ -101,7 +108,7 @@ def _least_untrue(
 def _least_list(
     database: Database,
     names: Names,
-    news: Sequence[Fresh],
+    news: Sequence[tuple[Event, int]],
     *,
     branch: str,
     head: Head,
@@ -109,10 +116,10 @@ def _least_list(
 ) -> int | None:
     held = least_list(database, names, branch=branch, cluster=cluster, known=head.position)
     found = [] if held is None else [held]
-    for row in news:
-        if row.effect == Effect.LISTED and row.event.revision is not None:
-            exact = msgspec.json.decode(row.event.payload).get("exact", True)
-            found += [] if exact else [row.event.revision]
+    for event, effect in news:
+        if effect == Effect.LISTED and event.revision is not None:
+            exact = msgspec.json.decode(event.payload).get("exact", True)
+            found += [] if exact else [event.revision]
     return min(found, default=None)
 
 

@@ -7,13 +7,15 @@ changed or deleted: whatever a cache holds stays true. Ids of an append that fai
 # ruff: noqa: S608 -- SQL is put together from our own constants; values are always bound
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
+from typing import Any, cast
+
+import msgspec
 
 from ..errors import LogCorrupt
-from ..events import Event, Reference
-from .chain import name_key, object_key
+from ..events import Reference
+from .chain import name_key, object_key, packed_object
 from .database import Database, Row
 
 _NEAR = 4
@@ -28,22 +30,18 @@ class Names:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self.forget()
+
+    def forget(self) -> None:
+        """Empty all caches: an append failed, and with it went the ids that it gave out."""
         self._symbols: dict[str, int] = {}
         self._texts: dict[int, str] = {}
         self._clusters: dict[str, int] = {}
+        self._clusters_by_id: dict[int, str] = {}
         self._objects: dict[tuple[str, Reference], int] = {}
         self._references: dict[int, tuple[str, Reference]] = {}
-        self._undo: list[Callable[[], object]] = []
-
-    def committed(self) -> None:
-        """Keep the ids that were given out since the last commit."""
-        self._undo.clear()
-
-    def rolled_back(self) -> None:
-        """Forget the ids that were given out since the last commit."""
-        for forget in self._undo:
-            forget()
-        self._undo.clear()
+        self._packed: dict[int, msgspec.Raw] = {}
+        self._all_objects = 0
 
     def symbol_ids(self, texts: Iterable[str]) -> dict[str, int]:
         """Return the ids of texts, giving out new ones; within an append only."""
@@ -57,9 +55,7 @@ class Names:
         if fresh:
             first = self._next_id("symbol")
             found |= {text: first + index for index, text in enumerate(fresh)}
-            rows = [(found[text], text) for text in fresh]
-            self._database.insert("symbol", ("id", "text"), rows)
-            self._undo += [partial(self._symbols.pop, text, None) for text in fresh]
+            self._database.insert("symbol", [(found[text], text) for text in fresh])
         self._symbols |= found
         return found
 
@@ -71,7 +67,6 @@ class Names:
         number = self._next_id("cluster")
         self._database.run("INSERT INTO cluster (id, name) VALUES (?, ?)", (number, name))
         self._clusters[name] = number
-        self._undo.append(partial(self._clusters.pop, name, None))
         return number
 
     def find_cluster(self, name: str) -> int | None:
@@ -84,58 +79,77 @@ class Names:
         """Return how many clusters the log has events of."""
         return int(self._database.rows("SELECT count(*) FROM cluster")[0][0])
 
-    def object_ids(self, events: Sequence[Event]) -> list[int]:
-        """Return the object id of each event, giving out new ones; within an append only."""
-        self._shrink(self._objects)
-        objects, find = self._objects, self._objects.get
-        numbers = [find((event.cluster, event.reference)) for event in events]
-        missing = dict.fromkeys(
-            (event.cluster, event.reference)
-            for event, number in zip(events, numbers, strict=True)
-            if number is None
-        )
+    def object_ids(self, keys: Sequence[tuple[str, Reference]]) -> list[int]:
+        """Return the ids of (cluster, object), giving out new ones; within an append only."""
+        if len(self._objects) > CACHED:
+            self._objects.clear()
+            self._all_objects = 0
+        numbers = list(map(self._objects.get, keys))
+        # To hash a key costs most of this: those that are known are looked up once.
+        missing = [row for row, number in enumerate(numbers) if number is None]
         if missing:
-            self._find_objects(missing)
-            self._add_objects([key for key in missing if key not in objects])
-        return [
-            objects[event.cluster, event.reference] if number is None else number
-            for event, number in zip(events, numbers, strict=True)
-        ]
+            self._find_objects(list(dict.fromkeys(keys[row] for row in missing)))
+            for row in missing:
+                numbers[row] = self._objects[keys[row]]
+        return cast("list[int]", numbers)
 
-    def _find_objects(self, keys: Iterable[tuple[str, Reference]]) -> None:
-        by_key = {object_key(*key): key for key in keys}
-        for digest, number in self._database.ids_of("object", "key", list(by_key)).items():
-            self._objects[by_key[digest]] = number
+    def _find_objects(self, keys: Sequence[tuple[str, Reference]]) -> None:
+        """Look up the ids of some objects, and give new ones to those that have none."""
+        self._shrink(self._packed)
+        told = [packed_object(*key) for key in keys]
+        digests = [object_key(key[1].name, packed) for key, packed in zip(keys, told, strict=True)]
+        first = self._next_id("object")
+        # A log that only we have written since it was empty holds no objects that we do not know.
+        every = self._all_objects == first - 1
+        found = {} if every else self._database.ids_of("object", "key", digests)
+        fresh = [row for row, digest in enumerate(digests) if digest not in found]
+        found.update(zip((digests[row] for row in fresh), count(first)))
+        if fresh:
+            self._add_objects({digests[row]: keys[row] for row in fresh}, found)
+        if every:
+            self._all_objects += len(fresh)
+        for key, packed, digest in zip(keys, told, digests, strict=True):
+            number = found[digest]
+            self._objects[key] = number
+            self._packed[number] = packed
 
-    def _add_objects(self, keys: Sequence[tuple[str, Reference]]) -> None:
-        if not keys:
-            return
+    def _add_objects(
+        self, keys: Mapping[bytes, tuple[str, Reference]], numbers: Mapping[bytes, int]
+    ) -> None:
         symbols = self.symbol_ids(
             text
-            for _, reference in keys
+            for _, reference in keys.values()
             for text in (reference.group, reference.kind, reference.namespace)
         )
-        first = self._next_id("object")
+        clusters = {name: self.cluster_id(name) for name, _ in keys.values()}
         self._database.insert(
             "object",
-            ("id", "cluster_id", "group_id", "kind_id", "namespace_id", "key", "name", "uid"),
             [
                 (
-                    first + index,
-                    self.cluster_id(cluster),
+                    numbers[digest],
+                    clusters[cluster],
                     symbols[reference.group],
                     symbols[reference.kind],
                     symbols[reference.namespace],
-                    object_key(cluster, reference),
+                    digest,
                     reference.name,
                     reference.uid,
                 )
-                for index, (cluster, reference) in enumerate(keys)
+                for digest, (cluster, reference) in keys.items()
             ],
         )
-        for index, key in enumerate(keys):
-            self._objects[key] = first + index
-            self._undo.append(partial(self._objects.pop, key, None))
+
+    def packed(self, numbers: Iterable[int]) -> Mapping[int, msgspec.Raw]:
+        """Return what headers say of these objects, and of others that were asked for before.
+
+        Ids that stand for nothing are left out.
+        """
+        self._shrink(self._packed)
+        missing = [number for number in dict.fromkeys(numbers) if number not in self._packed]
+        if missing:
+            found = self._looked_up(sorted(missing))
+            self._packed |= {number: packed_object(*key) for number, key in found.items()}
+        return self._packed
 
     def texts(self, numbers: Iterable[int]) -> dict[int, str]:
         """Return the texts of symbol ids; ids that stand for nothing are left out."""
@@ -157,11 +171,18 @@ class Names:
         """Return (cluster, reference) of object ids; ids that stand for nothing are left out."""
         wanted = dict.fromkeys(numbers)
         found = {n: self._references[n] for n in wanted if n in self._references}
-        missing = sorted(n for n in wanted if n not in found)
-        for start in range(0, len(missing), 10_000):
-            rows = self._object_rows(missing[start : start + 10_000])
+        found |= self._looked_up(sorted(n for n in wanted if n not in found))
+        self._shrink(self._references)
+        self._references |= found
+        return found
+
+    def _looked_up(self, numbers: Sequence[int]) -> dict[int, tuple[str, Reference]]:
+        """Return (cluster, reference) of some objects, given by rising id."""
+        found: dict[int, tuple[str, Reference]] = {}
+        for start in range(0, len(numbers), 10_000):
+            rows = self._object_rows(numbers[start : start + 10_000])
             texts = self.texts(number for row in rows for number in row[2:5])
-            names = self._names_of_clusters()
+            names = self._names_of_clusters(row[1] for row in rows)
             for number, cluster, group, kind, namespace, name, uid in rows:
                 try:
                     found[number] = (
@@ -170,8 +191,6 @@ class Names:
                     )
                 except KeyError:
                     continue
-        self._shrink(self._references)
-        self._references |= found
         return found
 
     def _object_rows(self, numbers: Sequence[int]) -> list[Row]:
@@ -229,8 +248,10 @@ class Names:
         prefix = name_key(name)
         return prefix + bytes(12), prefix + b"\xff" * 12
 
-    def _names_of_clusters(self) -> dict[int, str]:
-        return dict(self._database.rows("SELECT id, name FROM cluster"))
+    def _names_of_clusters(self, numbers: Iterable[int]) -> Mapping[int, str]:
+        if any(number not in self._clusters_by_id for number in numbers):
+            self._clusters_by_id = dict(self._database.rows("SELECT id, name FROM cluster"))
+        return self._clusters_by_id
 
     def _next_id(self, table: str) -> int:
         return int(self._database.rows(f"SELECT coalesce(max(id), 0) + 1 FROM {table}")[0][0])

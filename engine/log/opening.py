@@ -13,7 +13,7 @@ from .location import Location, parse_location
 from .packing import packed_dictionary, shipped_dictionary
 from .schema_revision import REVISION, REVISIONS
 from .sql_log import SqlLog
-from .sqlite import APPLICATION_ID, SqliteDatabase
+from .sqlite import APPLICATION_ID, PAGE_BYTES, SqliteDatabase
 from .store import MAIN, LogStore
 
 
@@ -147,9 +147,9 @@ def _check_age(database: Database) -> None:
         raise LogNotFound("the log has tables, but was never founded", where=where)
     if algorithm[0][0] != ALGORITHM:
         raise LogNewer(
-            f"the log is hashed by {algorithm[0][0]}, this Plinian knows {ALGORITHM}",
+            f"the log is hashed by {algorithm[0][0]}, and this Plinian knows only {ALGORITHM}",
             where=where,
-            now="use the Plinian that wrote the log, or a newer one",
+            now="use the Plinian that wrote the log, or ingest its inputs again into a new one",
         )
 
 
@@ -186,6 +186,8 @@ def _prepare_file(location: Location) -> None:
     try:
         connection = sqlite3.connect(location.path, isolation_level=None, timeout=30)
         try:
+            # A block of some 2 KB leaves half a usual page empty, as do most tables of small logs.
+            connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         finally:

@@ -1,23 +1,63 @@
-"""Payload bytes as they are stored: zstd with the log's dictionary, or raw where shorter."""
+"""Payload bytes as they are stored: blocks of several, zstd with the log's dictionary, or raw."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
+from itertools import accumulate
 
+import msgspec
 import zstandard
 
 from ..errors import LogCorrupt
 
 RAW = 0
-"""Codec: the payload as it is."""
+"""Codec: the payloads as they are."""
 
 ZSTD = 1
 """Codec: one zstd frame, with the dictionary of the row's ``dictionary_id`` (none if null)."""
 
-LEVEL = 3
+BLOCK_EVENTS = 16
+"""Payloads in a block at most: what a read of one payload decompresses."""
+
+BLOCK_BYTES = 1 << 18
+"""A block ends with the payload that brings it to so many bytes."""
+
+LEVEL = 1
 LARGEST = 1 << 30
-"""A payload that claims to be larger than this when decompressed is damage, not data."""
+"""A block or dictionary that claims to be larger than this is damage, not data."""
+
+_SIZES = msgspec.msgpack.Encoder()
+_SIZES_OF = msgspec.msgpack.Decoder(list[int])
+
+
+class Block(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """A row of ``payload_block``: the payloads of positions ``first`` to ``last``, inclusive."""
+
+    first: int
+    last: int
+    codec: int
+    dictionary_id: int | None
+    sizes: bytes
+    data: bytes
+
+
+def block_ends(sizes: Sequence[int]) -> list[int]:
+    """Return where the blocks of a batch end, as indices behind their last payloads.
+
+    :param sizes: bytes of each payload of the batch.
+    """
+    ends: list[int] = []
+    events = total = 0
+    for index, size in enumerate(sizes, 1):
+        events += 1
+        total += size
+        if events == BLOCK_EVENTS or total >= BLOCK_BYTES:
+            ends.append(index)
+            events = total = 0
+    if events:
+        ends.append(len(sizes))
+    return ends
 
 
 def shipped_dictionary() -> bytes:
@@ -31,18 +71,16 @@ def packed_dictionary(dictionary: bytes) -> bytes:
 
 
 def _unpacked_dictionary(number: int, data: bytes) -> zstandard.ZstdCompressionDict:
-    """Return a dictionary of a log; it is in a frame, or plain as logs first kept it."""
-    if data.startswith(zstandard.FRAME_HEADER):
-        try:
-            data = zstandard.ZstdDecompressor().decompress(data, max_output_size=LARGEST)
-        except zstandard.ZstdError as fault:
-            raise LogCorrupt(
-                f"dictionary {number} cannot be read ({fault})",
-                position=1,
-                where="table dictionary",
-                now="restore a copy of the log, or ingest the inputs again into a new one",
-            ) from fault
-    return zstandard.ZstdCompressionDict(data)
+    try:
+        plain = zstandard.ZstdDecompressor().decompress(data, max_output_size=LARGEST)
+    except zstandard.ZstdError as fault:
+        raise LogCorrupt(
+            f"dictionary {number} cannot be read ({fault})",
+            position=1,
+            where="table dictionary",
+            now="restore a copy of the log, or ingest the inputs again into a new one",
+        ) from fault
+    return zstandard.ZstdCompressionDict(plain)
 
 
 class Packer:
@@ -60,32 +98,56 @@ class Packer:
         self._compressor = zstandard.ZstdCompressor(
             level=LEVEL, dict_data=newest, write_dict_id=False
         )
-        self._decompressors = {
+        self._decompressors: dict[int | None, zstandard.ZstdDecompressor] = {
             number: zstandard.ZstdDecompressor(dict_data=data) for number, data in prepared.items()
         }
-        self._plain = zstandard.ZstdDecompressor()
+        self._decompressors[None] = zstandard.ZstdDecompressor()
 
-    def pack(self, payload: bytes) -> tuple[int, int | None, bytes]:
-        """Return (codec, dictionary id, stored bytes) of a payload."""
-        packed = self._compressor.compress(payload)
-        if len(packed) < len(payload):
-            return ZSTD, self.newest, packed
-        return RAW, None, payload
+    def pack(self, first: int, sizes: Sequence[int], payloads: bytes) -> Block:
+        """Return the block of payloads that begin at a position.
 
-    def unpack(self, codec: int, dictionary_id: int | None, stored: bytes) -> bytes:
-        """Return the payload of a row.
+        :param payloads: all of them, joined; compressed only where that makes them shorter.
+        """
+        packed = self._compressor.compress(payloads)
+        last = first + len(sizes) - 1
+        if len(packed) < len(payloads):
+            return Block(first, last, ZSTD, self.newest, _SIZES.encode(sizes), packed)
+        return Block(first, last, RAW, None, _SIZES.encode(sizes), payloads)
+
+    def unpack(self, block: Block) -> tuple[list[int], bytes]:
+        """Return the size of each payload of a block, and all of them, joined.
 
         :raises ValueError: the codec or dictionary is unknown, or the bytes are damaged.
         """
-        if codec == RAW:
-            return stored
-        if codec != ZSTD:
-            raise ValueError(f"codec {codec} is unknown")
         try:
-            if dictionary_id is None:
-                return self._plain.decompress(stored)
-            return self._decompressors[dictionary_id].decompress(stored)
+            sizes = _SIZES_OF.decode(block.sizes)
+        except (msgspec.DecodeError, msgspec.ValidationError) as fault:
+            raise ValueError(f"the sizes of the payloads cannot be read: {fault}") from fault
+        whole = sum(sizes)
+        if len(sizes) != block.last - block.first + 1 or min(sizes) < 0 or whole > LARGEST:
+            raise ValueError("the payloads do not have the sizes that are told")
+        payloads = self._plain(block, whole)
+        if len(payloads) != whole:
+            raise ValueError("the payloads do not have the sizes that are told")
+        return sizes, payloads
+
+    def _plain(self, block: Block, whole: int) -> bytes:
+        if block.codec == RAW:
+            return block.data
+        if block.codec != ZSTD:
+            raise ValueError(f"codec {block.codec} is unknown")
+        try:
+            # Room is made for what the frame claims: damage must not claim all memory.
+            if zstandard.frame_content_size(block.data) != whole:
+                raise ValueError("the payloads do not have the sizes that are told")
+            return self._decompressors[block.dictionary_id].decompress(block.data)
         except KeyError:
-            raise ValueError(f"dictionary {dictionary_id} is not in the log") from None
+            raise ValueError(f"dictionary {block.dictionary_id} is not in the log") from None
         except zstandard.ZstdError as fault:
-            raise ValueError(f"the payload cannot be decompressed: {fault}") from fault
+            raise ValueError(f"the payloads cannot be decompressed: {fault}") from fault
+
+
+def cut(sizes: Sequence[int], payloads: bytes) -> list[bytes]:
+    """Return the payloads of a block one by one."""
+    ends = list(accumulate(sizes))
+    return [payloads[end - size : end] for size, end in zip(sizes, ends, strict=True)]

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from functools import lru_cache
-from threading import RLock
-from typing import Any, Literal, LiteralString, TypeVar
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cache, lru_cache
+from types import MappingProxyType
+from typing import Any, Literal, TypeVar
 
 import psycopg
 from psycopg import errors
@@ -15,7 +16,8 @@ from psycopg import sql as psql
 from psycopg.conninfo import conninfo_to_dict
 
 from ..errors import LogCorrupt, LogError, LogNotFound, LogUnavailable
-from .database import EVENT_COLUMNS, Row
+from .connection import SharedConnection
+from .database import COLUMNS, Row
 from .location import Location
 
 _V = TypeVar("_V", bytes, str)
@@ -24,14 +26,21 @@ CONNECT_SECONDS = 10
 BUSY_SECONDS = 30
 """How long a writer waits for another one before it gives up."""
 
-_TYPES = (
-    *("int2",) * 4,  # branch_id, effect, schema, codec
-    *("int8",) * 3,  # position, revision, observed_at
-    *("int4",) * 6,  # object_id, kind_id, source_id, line, actor_id, dictionary_id
-    *("text", "bytea", "bytea"),  # resource_version, identity, payload
+_TYPES = MappingProxyType(
+    {
+        "event": (
+            *("int2",) * 3,  # branch_id, effect, schema
+            *("int8",) * 3,  # position, revision, observed_at
+            *("int4",) * 5,  # object_id, kind_id, source_id, line, actor_id
+            *("text", "bytea"),  # resource_version, identity
+        ),
+        "payload_block": ("int2", "int8", "int8", "int2", "int4", "bytea", "bytea"),
+        "object": ("int4", "int2", "int4", "int4", "int4", "bytea", "text", "text"),
+        "symbol": ("int4", "text"),
+    }
 )
-"""Types of :data:`~.database.EVENT_COLUMNS`; binary COPY takes no others."""
-_COPY = f"COPY event ({', '.join(EVENT_COLUMNS)}) FROM STDIN (FORMAT BINARY)"
+"""Types of :data:`~.database.COLUMNS`; binary COPY takes no others."""
+
 _VERSIONS = (
     "SELECT e.revision, e.object_id, e.effect, e.actor_id"
     " FROM unnest(%s::bigint[], %s::int[]) AS k (revision, object_id)"
@@ -46,7 +55,7 @@ _IDENTITIES = (
 )
 
 
-class PostgresDatabase:
+class PostgresDatabase(SharedConnection):
     """A :class:`~.database.Database` in one schema of a Postgres database."""
 
     name: Literal["sqlite", "postgres"] = "postgres"
@@ -54,9 +63,7 @@ class PostgresDatabase:
     def __init__(
         self, location: Location, *, read_only: bool = False, busy_seconds: float = BUSY_SECONDS
     ) -> None:
-        self.location = location
-        self.read_only = read_only
-        self._lock = RLock()
+        super().__init__(location, read_only=read_only)
         self._listener: psycopg.Connection[Row] | None = None
         with self._guard():
             self._connection = self._connect()
@@ -71,64 +78,42 @@ class PostgresDatabase:
         with self._lock, self._guard(), self._connection.cursor(binary=True) as cursor:
             return cursor.execute(_translated(sql), parameters).fetchall()
 
-    def stream(self, sql: str, parameters: Sequence[object] = ()) -> Iterator[list[Row]]:
-        """Yield a large result in lists of rows; only within :meth:`reading`."""
-        with self._connection.cursor(name="stream", binary=True) as cursor:
-            with self._guard():
-                cursor.execute(_translated(sql), parameters)
-            while True:
-                with self._guard():
-                    rows = cursor.fetchmany(2048)
-                if not rows:
-                    return
-                yield rows
-
     def run(self, sql: str, parameters: Sequence[object] = ()) -> int:
         """Run a statement and return how many rows it touched."""
         with self._lock, self._guard():
             return self._connection.execute(_translated(sql), parameters).rowcount
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Send the statements of the body at once."""
+        with self._guard(), self._connection.pipeline():
+            yield
 
     def run_many(self, sql: str, rows: Sequence[Sequence[object]]) -> None:
         """Run a statement once for each row."""
         with self._lock, self._guard(), self._connection.cursor() as cursor:
             cursor.executemany(_translated(sql), rows)
 
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Hold the log's one row: commit at the end, roll back on any exception."""
-        if self.read_only:
-            raise LogUnavailable("the log was opened for reading only", where=self.location.shown)
-        with self._transaction("BEGIN"):
-            # READ COMMITTED: what is read once the row is ours includes the last writer's commit.
-            with self._guard():
-                self._connection.execute("SELECT 1 FROM log FOR UPDATE")
-            yield
+    def insert(self, table: str, rows: Iterable[Row]) -> None:
+        """Insert rows by binary COPY: a statement for each would cost more than the rows."""
+        with self.inserting(table, rows):
+            pass
 
     @contextmanager
-    def reading(self) -> Iterator[None]:
-        """Hold one unchanging view of the log."""
-        with self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"):
-            yield
+    def inserting(self, table: str, rows: Iterable[Row]) -> Iterator[None]:
+        """Send rows by binary COPY, and wait for the server after the body.
 
-    @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Keep other threads from this connection."""
-        with self._lock:
-            yield
-
-    def insert_events(self, rows: Iterable[Row]) -> None:
-        """Insert rows of ``event`` by binary COPY; the server works while the next are made."""
-        with self._guard(), self._connection.cursor() as cursor, cursor.copy(_COPY) as copy:
-            copy.set_types(_TYPES)
+        It does nearly all its work after the last row, so waiting at once would be for nothing.
+        """
+        with self._guard(), self._connection.cursor() as cursor, ExitStack() as copying:
+            copy = copying.enter_context(cursor.copy(_copy(table)))
+            copy.set_types(_TYPES[table])
             for row in rows:
                 copy.write_row(row)
-
-    def insert(self, table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
-        """Insert rows of any table, by COPY: a statement for each would cost more than the rows."""
-        sql = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
-        with self._guard(), self._connection.cursor() as cursor, cursor.copy(sql) as copy:
-            for row in rows:
-                copy.write_row(row)
+            with ThreadPoolExecutor(1) as waiting:
+                done = waiting.submit(copying.pop_all().close)
+                yield
+                done.result()
 
     def versions(self, branch: int, until: int, keys: Sequence[tuple[int, int]]) -> list[Row]:
         """Return (revision, object, effect, actor) of the events with these keys."""
@@ -150,8 +135,12 @@ class PostgresDatabase:
         """Return SQL that holds if a column is in the list bound to one placeholder."""
         return f"{column} = ANY(?::bigint[])"
 
+    def table_of(self, name: str) -> str:
+        """Return SQL of a table of the list bound to one placeholder, with a column ``value``."""
+        return f"unnest(?::bigint[]) AS {name} (value)"
+
     def listed(self, values: Sequence[int]) -> object:
-        """Return integers as the parameter that :meth:`any_of` wants."""
+        """Return integers as the parameter that :meth:`any_of` and :meth:`table_of` want."""
         return list(values)
 
     def tell(self, branch: str, last: int) -> None:
@@ -228,20 +217,22 @@ class PostgresDatabase:
     def _channel(self) -> str:
         return f"plinian:{self.location.schema}"[:63]
 
-    @contextmanager
-    def _transaction(self, begin: LiteralString) -> Iterator[None]:
-        with self._lock:
-            with self._guard():
-                self._connection.execute(begin)
-            try:
-                yield
-                with self._guard():
-                    self._connection.execute("COMMIT")
-            except BaseException:
-                # With the connection gone the server has rolled back already.
-                with suppress(psycopg.Error):
-                    self._connection.execute("ROLLBACK")
-                raise
+    def _begin(self, *, writing: bool) -> None:
+        with self._guard():
+            if writing:
+                # READ COMMITTED: what is read once the row is ours includes the last commit.
+                self._connection.execute("BEGIN; SELECT 1 FROM log FOR UPDATE")
+            else:
+                self._connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
+    def _commit(self) -> None:
+        with self._guard():
+            self._connection.execute("COMMIT")
+
+    def _roll_back(self) -> None:
+        # With the connection gone the server has rolled back already.
+        with suppress(psycopg.Error):
+            self._connection.execute("ROLLBACK")
 
     @contextmanager
     def _guard(self) -> Iterator[None]:
@@ -249,6 +240,11 @@ class PostgresDatabase:
             yield
         except psycopg.Error as fault:
             raise _explained(fault, self.location.shown) from fault
+
+
+@cache
+def _copy(table: str) -> str:
+    return f"COPY {table} ({', '.join(COLUMNS[table])}) FROM STDIN (FORMAT BINARY)"
 
 
 @lru_cache(maxsize=512)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -12,10 +12,9 @@ from ..errors import LogCorrupt
 from ..events import KINDS, Event, Recorded, Reference
 from ..events.upcast import upcast
 from .branches import Segment, lineage
-from .columns import unreadable
 from .database import Database, Row
 from .names import Names
-from .packing import Packer
+from .payloads import Payloads
 from .store import Query
 
 PAGE = 1000
@@ -30,8 +29,8 @@ MANY_POSITIONS = 500_000
 Upcast = Callable[[Event], Event]
 
 _COLUMNS = (
-    "e.position, e.schema, e.codec, e.revision, e.observed_at, e.object_id, e.kind_id,"
-    " e.source_id, e.line, e.actor_id, e.dictionary_id, e.resource_version, e.payload"
+    "e.position, e.schema, e.revision, e.observed_at, e.object_id, e.kind_id, e.source_id, e.line,"
+    " e.actor_id, e.resource_version"
 )
 
 
@@ -53,11 +52,11 @@ class Reader:
     """Reads the events of one log."""
 
     def __init__(
-        self, database: Database, names: Names, packer: Packer, *, upcast: Upcast = upcast
+        self, database: Database, names: Names, payloads: Payloads, *, upcast: Upcast = upcast
     ) -> None:
         self._database = database
         self._names = names
-        self._packer = packer
+        self._stored = payloads
         self._upcast = upcast
 
     def read(self, query: Query) -> Iterator[Recorded]:
@@ -81,32 +80,40 @@ class Reader:
         found: dict[int, bytes] = {}
         for part in lineage(self._database, branch):
             mine = sorted(p for p in positions if part.first <= p <= part.last)
+            if len(mine) == 1:
+                payloads = [self._stored.one(part.branch_id, mine[0])]
+                found |= self._lifted(part, mine, payloads)
+                continue
             for start in range(0, len(mine), PAGE):
-                rows = self._rows_at(part, mine[start : start + PAGE])
-                found |= self._payloads_of(rows)
+                some = mine[start : start + PAGE]
+                found |= self._lifted(part, some, self._stored.at(part.branch_id, some))
         missing = min(set(positions) - found.keys(), default=None)
         if missing is not None:
             raise LogCorrupt("the log has no event here", position=missing)
         return found
 
-    def _payloads_of(self, rows: Sequence[Row]) -> dict[int, bytes]:
-        kinds = self._names.texts(row[6] for row in rows)
+    def _lifted(
+        self, part: Segment, positions: Sequence[int], payloads: Iterable[bytes]
+    ) -> dict[int, bytes]:
+        rows = self._database.rows(
+            "SELECT e.position, e.schema, e.kind_id FROM event e WHERE e.branch_id = ?"
+            f" AND {self._database.any_of('e.position')}",
+            (part.branch_id, self._database.listed(positions)),
+        )
+        kinds = self._names.texts(row[2] for row in rows)
+        told = {position: (kinds.get(kind, ""), schema) for position, schema, kind in rows}
         found: dict[int, bytes] = {}
-        for row in rows:
-            position, schema, kind = row[0], row[1], kinds.get(row[6], "")
-            payload = self._unpack(row)
+        for position, payload in zip(positions, payloads, strict=True):
+            if position not in told:
+                continue
+            kind, schema = told[position]
             info = KINDS.get(kind)
             if info is None or schema != info.schema or self._upcast is not upcast:
                 event = Event(kind=kind, reference=_NOTHING, payload=payload, schema=schema)
-                payload = self._upcast(event).payload
-            found[position] = payload
+                found[position] = self._upcast(event).payload
+            else:
+                found[position] = payload
         return found
-
-    def _unpack(self, row: Row) -> bytes:
-        try:
-            return self._packer.unpack(row[2], row[10], row[12])
-        except ValueError as fault:
-            raise unreadable(fault, row[0]) from fault
 
     def _pages(self, part: Segment, query: Query, filters: _Filter) -> Iterator[list[Row]]:
         positions = self._indexed(part, query, filters)
@@ -247,26 +254,27 @@ class Reader:
     def _recorded(self, rows: Sequence[Row], part: Segment) -> Iterator[Recorded]:
         if not rows:
             return
-        objects = self._names.objects(row[5] for row in rows)
+        objects = self._names.objects(row[4] for row in rows)
         texts = self._names.texts(
-            number for row in rows for number in (row[6], row[7], row[9]) if number is not None
+            number for row in rows for number in (row[5], row[6], row[8]) if number is not None
         )
         times = self._times(part, min(rows[0][0], rows[-1][0]), max(rows[0][0], rows[-1][0]))
-        for row in rows:
+        payloads = self._stored.at(part.branch_id, [row[0] for row in rows])
+        for row, payload in zip(rows, payloads, strict=True):
             position = row[0]
             try:
-                cluster, reference = objects[row[5]]
-                actor = "" if row[9] is None else texts[row[9]]
+                cluster, reference = objects[row[4]]
+                actor = "" if row[8] is None else texts[row[8]]
                 event = Event(
-                    kind=texts[row[6]],
+                    kind=texts[row[5]],
                     reference=reference,
-                    payload=self._unpack(row),
-                    resource_version=resource_version(row[3], row[11]),
-                    revision=row[3],
-                    observed_at=row[4],
+                    payload=payload,
+                    resource_version=resource_version(row[2], row[9]),
+                    revision=row[2],
+                    observed_at=row[3],
                     actor=actor,
-                    source=texts[row[7]],
-                    line=row[8],
+                    source=texts[row[6]],
+                    line=row[7],
                     schema=row[1],
                     cluster=cluster,
                 )

@@ -80,7 +80,7 @@ batch = Table(
     Column("merkle_root", LargeBinary, nullable=False),
     Column("previous", LargeBinary, nullable=False),
     Column("hash", LargeBinary, nullable=False),
-    Column("leaves", LargeBinary, nullable=False),
+    Column("marks", LargeBinary, nullable=False),
     UniqueConstraint("branch_id", "last"),
     sqlite_with_rowid=False,
 )
@@ -91,7 +91,6 @@ event = Table(
     Column("branch_id", SmallInteger, primary_key=True, autoincrement=False),
     Column("effect", SmallInteger, nullable=False),
     Column("schema", SmallInteger, nullable=False),
-    Column("codec", SmallInteger, nullable=False),
     Column("position", BigInteger, primary_key=True, autoincrement=False),
     Column("revision", BigInteger),
     Column("observed_at", BigInteger),
@@ -100,10 +99,8 @@ event = Table(
     Column("source_id", Integer, nullable=False),
     Column("line", Integer, nullable=False),
     Column("actor_id", Integer),
-    Column("dictionary_id", Integer),
     Column("resource_version", Text),
     Column("identity", LargeBinary),
-    Column("payload", LargeBinary, nullable=False),
     # Monotone within one cluster, so inserts stay at the right edge; serves dedupe and ranges.
     Index(
         "event_version",
@@ -128,6 +125,19 @@ event = Table(
     Index("event_object", "branch_id", "object_id", "position"),
     sqlite_with_rowid=False,
 )
+
+payload_block = Table(
+    "payload_block",
+    metadata,
+    Column("branch_id", SmallInteger, primary_key=True, autoincrement=False),
+    Column("first", BigInteger, primary_key=True, autoincrement=False),
+    Column("last", BigInteger, nullable=False),
+    Column("codec", SmallInteger, nullable=False),
+    Column("dictionary_id", Integer),
+    Column("sizes", LargeBinary, nullable=False),
+    Column("data", LargeBinary, nullable=False),
+)
+"""Payloads of consecutive events, compressed together."""
 
 object_ = Table(
     "object",

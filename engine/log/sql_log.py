@@ -17,6 +17,7 @@ from .append import append
 from .database import Database
 from .names import Names
 from .packing import Packer
+from .payloads import Payloads
 from .reading import Reader, Upcast
 from .store import (
     MAIN,
@@ -63,7 +64,8 @@ class SqlLog:
         )
         # While every kind is at schema 1 a payload is what is stored, and nobody need look twice.
         self._lifts = lift is not upcast or any(info.schema > 1 for info in KINDS.values())
-        self._reader = Reader(database, self._names, self._packer, upcast=lift)
+        self._payloads = Payloads(database, self._packer)
+        self._reader = Reader(database, self._names, self._payloads, upcast=lift)
 
     def append(
         self, events: Sequence[Event], *, branch: str = MAIN, expected: int | None = None
@@ -118,7 +120,7 @@ class SqlLog:
     def scan(self, window: Window, *, after_position: int = 0) -> Iterator[Chunk]:
         """Yield the events of a window that have an effect on truth, in position order."""
         chunks = columns.scan(
-            self._database, self._names, self._packer, window, after_position=after_position
+            self._database, self._names, self._payloads, window, after_position=after_position
         )
         return map(partial(self._lifted, window.branch), chunks) if self._lifts else chunks
 
@@ -270,6 +272,5 @@ class SqlLog:
             with self._database.writing():
                 yield
         except BaseException:
-            self._names.rolled_back()
+            self._names.forget()
             raise
-        self._names.committed()

@@ -14,16 +14,13 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from ..events import Event, Recorded, Reference
+from ..events import NO_TIME, Event, Recorded, Reference
 
 MAIN = "main"
 """The branch that observations go to."""
 
 NO_REVISION = -1
 """In columns: the event has no numeric resourceVersion."""
-
-NO_TIME = -(2**63)
-"""In columns: the event has no ``observed_at``."""
 
 Int64s = npt.NDArray[np.int64]
 

@@ -1,34 +1,63 @@
 """Verification: recompute every hash of the log from what is stored, and compare."""
 
+# ruff: noqa: S608 -- SQL is put together from our own constants; values are always bound
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from itertools import repeat
+from typing import NamedTuple
 
 import msgspec
 
 from ..errors import LogCorrupt
 from ..events import KINDS
-from ..events.codec import packed_header
 from .branches import all_branches, hash_at, head_of
-from .chain import MARK_BYTES, batch_hash, genesis_hash, identity_of, leaf_hash, merkle_root
+from .chain import (
+    MARK_BYTES,
+    batch_hash,
+    event_identity,
+    genesis_hash,
+    leaf_hash,
+    marks,
+    merkle_root,
+    packed_headers,
+    packed_marks,
+)
 from .database import Database, Row
 from .names import Names
-from .packing import Packer
+from .packing import Packer, cut
+from .payloads import COLUMNS, Payloads, block_of
 from .store import BranchInfo, VerifyReport
 
 Progress = Callable[[int, int], None]
 
 _NOW = "restore a copy of the log, or ingest the inputs again into a new one"
 
+_PAGE = 32
+"""Blocks, or batches, that are looked at together."""
+
 _EVENTS = (
-    "SELECT position, effect, schema, codec, revision, observed_at, object_id, kind_id, source_id,"
-    " line, actor_id, dictionary_id, resource_version, identity, payload"
-    " FROM event WHERE branch_id = ? ORDER BY position"
+    "SELECT position, effect, schema, revision, observed_at, object_id, kind_id, source_id, line,"
+    " actor_id, resource_version, identity"
+    " FROM event WHERE branch_id = ? AND position BETWEEN ? AND ? ORDER BY position"
+)
+_BLOCKS = (
+    f"SELECT {COLUMNS} FROM payload_block p WHERE p.branch_id = ? AND p.first > ?"
+    f" ORDER BY p.first LIMIT {_PAGE}"
 )
 _BATCHES = (
-    "SELECT number, first, last, recorded_at, merkle_root, previous, hash, leaves"
-    " FROM batch WHERE branch_id = ? ORDER BY number"
+    "SELECT number, first, last, recorded_at, merkle_root, previous, hash, marks"
+    f" FROM batch WHERE branch_id = ? AND number > ? ORDER BY number LIMIT {_PAGE}"
 )
+
+
+class _Leaf(NamedTuple):
+    first: int
+    last: int
+    hash: bytes
+    """Empty where the block or one of its events is damaged: no block has such a hash."""
 
 
 class _Batch(msgspec.Struct, gc=False):
@@ -39,7 +68,7 @@ class _Batch(msgspec.Struct, gc=False):
     root: bytes
     previous: bytes
     hash: bytes
-    leaves: bytes
+    marks: bytes
 
 
 def verify(
@@ -60,9 +89,13 @@ def verify(
     events, batches, head = 0, 0, b""
     for info in chosen:
         check = _BranchCheck(database, names, packer, info)
-        for done in check.run():
-            if progress is not None:
-                progress(events + done, total)
+        try:
+            for done in check.run():
+                if progress is not None:
+                    progress(events + done, total)
+        except (TypeError, ValueError, OverflowError) as fault:
+            # A column can hold what is of another type than any of ours.
+            raise check.fault(f"a value is of another type: {fault}", check.position + 1) from fault
         events += info.last - info.fork
         batches += check.batches
         if info.name == (branch or "main"):
@@ -84,58 +117,45 @@ def _with_parents(database: Database, branches: list[BranchInfo], name: str) -> 
 class _BranchCheck:
     """The verification of one branch: its own batches and events.
 
-    An event that cannot be hashed gets an empty leaf, which is no event's, and a note of what is
-    wrong with it: so the first bad position is named, whatever is wrong behind it.
+    Blocks are hashed as they are stored now, many at a time; only if the root of a batch is another
+    than was committed, its events are looked at one by one, to find the first bad one.
     """
 
     def __init__(self, database: Database, names: Names, packer: Packer, info: BranchInfo) -> None:
         self._database = database
         self._names = names
         self._packer = packer
+        self._payloads = Payloads(database, packer)
         self._info = info
         self._head = head_of(database, info.name)
-        self._notes: dict[int, str] = {}
+        self._ready: deque[_Leaf] = deque()
         self.hash = b""
         self.batches = 0
+        self.position = info.fork
 
     def run(self) -> Iterator[int]:
         """Check everything; yield the number of events done now and then."""
-        position = self._info.fork
         self.hash = self._genesis()
         pages = self._pages()
-        positions: list[int] = []
-        leaves: list[bytes] = []
         for batch in self._batch_rows():
-            self._check_place(batch, position)
-            size = batch.last - position
-            while len(positions) < size and (page := next(pages, None)) is not None:
-                positions += page[0]
-                leaves += page[1]
-            if positions[:size] == list(range(batch.first, batch.last + 1)):
-                taken, found = size, leaves[:size]
-            else:
-                taken, found = self._with_gaps(batch, positions, leaves)
-            self._check_batch(batch, found)
-            del positions[:taken], leaves[:taken]
-            position = batch.last
+            self._check_place(batch)
+            self._check_batch(batch, self._taken(pages, batch.last))
+            self.position = batch.last
             self.hash = batch.hash
             self.batches = batch.number
-            yield position - self._info.fork
-        page = (positions, leaves) if positions else next(pages, None)
-        if page is not None:
-            raise self._fault("the event belongs to no batch", page[0][0])
-        self._check_head(position)
+            yield self.position - self._info.fork
+        self._check_strays()
+        self._check_head()
 
-    def _with_gaps(
-        self, batch: _Batch, positions: list[int], leaves: list[bytes]
-    ) -> tuple[int, list[bytes]]:
-        """Return how many rows belong to a batch, and its leaves, empty ones for missing."""
-        there = dict(zip(positions, leaves, strict=True))
-        for position in range(batch.first, batch.last + 1):
-            if position not in there:
-                self._notes[position] = "the event is missing"
-        taken = sum(position <= batch.last for position in positions)
-        return taken, [there.get(p, b"") for p in range(batch.first, batch.last + 1)]
+    def _taken(self, pages: Iterator[list[_Leaf]], last: int) -> list[_Leaf]:
+        """Return the next leaves, as far as they begin by a position."""
+        taken: list[_Leaf] = []
+        while True:
+            if not self._ready:
+                self._ready.extend(next(pages, ()))
+            if not self._ready or self._ready[0].first > last:
+                return taken
+            taken.append(self._ready.popleft())
 
     def _genesis(self) -> bytes:
         info = self._info
@@ -147,32 +167,27 @@ class _BranchCheck:
         parent = b"" if info.parent is None else hash_at(self._database, info.parent, info.fork)
         genesis = genesis_hash(name=info.name, parent=parent, fork=info.fork)
         if genesis != bytes(rows[0][0]):
-            raise self._fault("the branch's origin is not what was committed", info.fork + 1)
+            raise self.fault("the branch's origin is not what was committed", info.fork + 1)
         return genesis
 
     def _batch_rows(self) -> Iterator[_Batch]:
-        for row in self._database.rows(_BATCHES, (self._head.branch_id,)):
-            yield _Batch(*row)
+        while rows := self._database.rows(_BATCHES, (self._head.branch_id, self.batches)):
+            for row in rows:
+                yield _Batch(*row)
 
-    def _check_place(self, batch: _Batch, position: int) -> None:
+    def _check_place(self, batch: _Batch) -> None:
+        first = self.position + 1
         if batch.number != self.batches + 1:
-            raise self._fault(f"batch {self.batches + 1} is missing", position + 1)
-        size = batch.last - position
-        if batch.first != position + 1 or size < 1 or len(batch.leaves) != size * MARK_BYTES:
-            raise self._fault(
-                f"batch {batch.number} claims positions {batch.first} to {batch.last}", position + 1
+            raise self.fault(f"batch {self.batches + 1} is missing", first)
+        size = batch.last - self.position
+        if batch.first != first or size < 1 or len(batch.marks) != size * MARK_BYTES:
+            raise self.fault(
+                f"batch {batch.number} claims positions {batch.first} to {batch.last}", first
             )
 
-    def _check_batch(self, batch: _Batch, leaves: list[bytes]) -> None:
-        marks = bytes(batch.leaves)
-        root = merkle_root(leaves)
-        if root != bytes(batch.root) or marks != b"".join([h[:MARK_BYTES] for h in leaves]):
-            for index, leaf in enumerate(leaves):
-                if marks[index * MARK_BYTES : (index + 1) * MARK_BYTES] != leaf[:MARK_BYTES]:
-                    position = batch.first + index
-                    note = self._notes.get(position, "the event is not what was committed")
-                    raise self._fault(note, position)
-            raise self._fault(f"batch {batch.number} is not what was committed", batch.first)
+    def _check_batch(self, batch: _Batch, leaves: Sequence[_Leaf]) -> None:
+        if _break(batch, leaves) or merkle_root([leaf.hash for leaf in leaves]) != batch.root:
+            raise self._first_bad(batch, leaves)
         digest = batch_hash(
             previous=self.hash,
             branch=self._info.name,
@@ -180,17 +195,50 @@ class _BranchCheck:
             first=batch.first,
             last=batch.last,
             recorded_at=batch.recorded_at,
-            root=root,
+            root=batch.root,
+            marks=batch.marks,
         )
-        if bytes(batch.previous) != self.hash or bytes(batch.hash) != digest:
-            raise self._fault(
+        if batch.previous != self.hash or batch.hash != digest:
+            raise self.fault(
                 f"batch {batch.number} does not follow from the one before it", batch.first
             )
 
-    def _check_head(self, position: int) -> None:
-        head = self._head
+    def _first_bad(self, batch: _Batch, leaves: Sequence[_Leaf]) -> LogCorrupt:
+        """Return the fault of the first event of a bad batch that is not what was committed."""
+        end = _break(batch, leaves) or batch.last + 1
+        for first in range(batch.first, end, _PAGE):
+            last = min(first + _PAGE, end) - 1
+            rows = self._database.rows(_EVENTS, (self._head.branch_id, first, last))
+            for position in range(first, last + 1):
+                row = rows[position - first : position - first + 1]
+                if not row or row[0][0] != position:
+                    return self.fault("the event is missing", position)
+                try:
+                    payload = self._payloads.one(self._head.branch_id, position)
+                except LogCorrupt as fault:
+                    return self.fault(fault.what, position)
+                headers = self._headers(row, [len(payload)], [payload])
+                at = (position - batch.first) * MARK_BYTES
+                if packed_marks(marks(headers, [payload])) != batch.marks[at : at + MARK_BYTES]:
+                    return self.fault("the event is not what was committed", position)
+        if end <= batch.last:
+            return self.fault("the payloads do not follow those before them", end)
+        return self.fault(f"batch {batch.number} is not what was committed", batch.first)
+
+    def _check_strays(self) -> None:
+        """Complain of rows that lie outside all batches."""
+        fork, last = self._info.fork, self.position
+        for table, column in (("event", "position"), ("payload_block", "first")):
+            for sign, bound in ((">", last), ("<=", fork)):
+                sql = f"SELECT min({column}) FROM {table} WHERE branch_id = ? AND {column} {sign} ?"
+                found = self._database.rows(sql, (self._head.branch_id, bound))[0][0]
+                if found is not None:
+                    raise self.fault(f"a row of {table} belongs to no batch", max(found, fork + 1))
+
+    def _check_head(self) -> None:
+        head, position = self._head, self.position
         if head.position != position or head.batch != self.batches or head.hash != self.hash:
-            raise self._fault(
+            raise self.fault(
                 f"the branch ends at @{position} in batch {self.batches}, but its head says"
                 f" @{head.position} in batch {head.batch}",
                 min(position, head.position) + 1,
@@ -201,60 +249,109 @@ class _BranchCheck:
             (head.branch_id,),
         )[0][0]
         if greatest is not None and greatest > head.revision:
-            raise self._fault("the head's revision is less than an event's", position)
+            raise self.fault("the head's revision is less than an event's", position)
 
-    def _pages(self) -> Iterator[tuple[list[int], list[bytes]]]:
-        """Yield positions and leaf hashes of the branch's events as they are stored now."""
-        at = self._info.fork
-        try:
-            for rows in self._database.stream(_EVENTS, (self._head.branch_id,)):
-                at = rows[-1][0]
-                yield [row[0] for row in rows], self._hashed(rows)
-        except LogCorrupt as fault:
-            if fault.position:
-                raise
-            raise self._fault(fault.what, at + 1) from fault
+    def _pages(self) -> Iterator[list[_Leaf]]:
+        """Yield the leaves of the branch's blocks as they are stored now, in order."""
+        after = self._info.fork
+        while rows := self._database.rows(_BLOCKS, (self._head.branch_id, after)):
+            yield self._hashed(rows)
+            after = rows[-1][0]
 
-    def _hashed(self, rows: list[Row]) -> list[bytes]:
-        objects = self._names.objects([row[6] for row in rows])
-        named = self._names.texts(
-            number for row in rows for number in (row[7], row[8], row[10]) if number is not None
-        )
-        texts: dict[int | None, str] = {None: ""}
-        texts.update(named.items())
-        unpack, branch, leaves = self._packer.unpack, self._info.name, []
-        for row in rows:
-            revision, version = row[4], row[12]
+    def _hashed(self, blocks: Sequence[Row]) -> list[_Leaf]:
+        plain: list[tuple[list[int], bytes] | None] = []
+        for row in blocks:
             try:
-                kind, payload = texts[row[7]], unpack(row[3], row[11], row[14])
-                cluster, reference = objects[row[6]]
-                if version is None:
-                    version = "" if revision is None else str(revision)
-                told = (kind, row[2], cluster, reference, version, revision, row[5])
-                header = packed_header(branch, row[0], *told, texts[row[10]], texts[row[8]], row[9])
-            except (KeyError, ValueError) as fault:
-                self._notes[row[0]] = f"the event cannot be read: {fault}"
-                leaves.append(b"")
+                plain.append(self._packer.unpack(block_of(row)))
+            except ValueError:
+                plain.append(None)
+        last = max((row[1] for row, there in zip(blocks, plain, strict=True) if there), default=0)
+        rows = self._database.rows(_EVENTS, (self._head.branch_id, blocks[0][0], last))
+        positions = [row[0] for row in rows]
+        sizes, payloads, starts = [0] * len(rows), [b""] * len(rows), []
+        with_identity = any(row[3] is None or row[11] is not None for row in rows)
+        for row, there in zip(blocks, plain, strict=True):
+            start = bisect_left(positions, row[0])
+            end = start + row[1] - row[0] + 1
+            # Positions rise without doubles: if both ends are in place, so are all in between.
+            if there is None or end > len(rows) or positions[end - 1] != row[1]:
+                starts.append(-1)
                 continue
-            info = KINDS.get(kind)
-            if info is not None and info.effect != row[1]:
-                self._notes[row[0]] = f"the event's effect is not that of {kind}"
-                leaves.append(b"")
-            elif row[13] != (
-                None
-                if revision is not None
-                else identity_of(kind, cluster, reference, row[5], texts[row[10]], payload)
-            ):
-                self._notes[row[0]] = "the event's identity is not its own"
-                leaves.append(b"")
-            else:
-                leaves.append(leaf_hash(header, payload))
-        return leaves
+            starts.append(start)
+            sizes[start:end] = there[0]
+            if with_identity:
+                payloads[start:end] = cut(*there)
+        headers = self._headers(rows, sizes, payloads)
+        return [
+            _Leaf(
+                row[0],
+                row[1],
+                leaf_hash(headers[start : start + len(there[0])], there[1])
+                if there is not None and start >= 0
+                else b"",
+            )
+            for row, there, start in zip(blocks, plain, starts, strict=True)
+        ]
 
-    def _fault(self, what: str, position: int) -> LogCorrupt:
+    def _headers(
+        self, rows: Sequence[Row], sizes: Sequence[int], payloads: Sequence[bytes]
+    ) -> list[bytes]:
+        """Return the headers of some rows; one of a damaged row is no event's."""
+        if not rows:
+            return []
+        columns = list(zip(*rows, strict=True))
+        positions, effects, schemas, revisions, observed, objects = columns[:6]
+        kinds, sources, lines, actors, odd, identities = columns[6:]
+        symbols = sorted(frozenset(kinds) | frozenset(sources) | frozenset(actors) - {None})
+        texts: dict[int | None, str] = {None: ""}
+        texts.update(self._names.texts(symbols).items())
+        told = self._names.packed(objects)
+        pairs = list(zip(kinds, effects, strict=True))
+        named = {pair: _named(texts.get(pair[0]), pair[1]) for pair in dict.fromkeys(pairs)}
+        names = list(map(named.get, pairs))
+        if None in revisions or any(identities):
+            for index, identity in enumerate(identities):
+                name, about = names[index], told.get(objects[index])
+                if name is None or about is None or revisions[index] is not None:
+                    own = None
+                else:
+                    actor = texts.get(actors[index]) or ""
+                    own = event_identity(name, about, observed[index], actor, payloads[index])
+                if own != identity:
+                    names[index] = None
+        versions = [
+            ("" if revision is None else str(revision)) if version is None else version
+            for version, revision in zip(odd, revisions, strict=True)
+        ]
+        return packed_headers(
+            zip(
+                *(repeat(self._info.name, len(rows)), positions, names, schemas),
+                *(map(told.get, objects), versions, revisions, observed),
+                *(map(texts.get, actors), map(texts.get, sources), lines, sizes),
+                strict=True,
+            )
+        )
+
+    def fault(self, what: str, position: int) -> LogCorrupt:
         return LogCorrupt(
             what,
             position=position,
             where=f"{self._database.location.shown} {self._info.name}@{position}",
             now=_NOW,
         )
+
+
+def _break(batch: _Batch, leaves: Sequence[_Leaf]) -> int:
+    """Return the first position at which a batch's blocks do not follow each other; 0 if none."""
+    position = batch.first
+    for leaf in leaves:
+        if leaf.first != position or not leaf.first <= leaf.last <= batch.last:
+            return min(leaf.first, position)
+        position = leaf.last + 1
+    return 0 if position > batch.last else position
+
+
+def _named(kind: str | None, effect: int) -> str | None:
+    """Return an event kind, unless it has another effect."""
+    info = KINDS.get(kind) if kind is not None else None
+    return kind if info is None or info.effect == effect else None

@@ -19,11 +19,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 import msgspec
 import numpy as np
 
-from ..events import Effect, Reference
+from ..events import NO_TIME, Effect, Reference
 from ..events.payloads import ListObserved
 from .columns import NO_ORIGIN, Columns, Int64s
 
-NO_TIME = -(2**63)
 LAST = 2**62
 """Key of what happened after all that is known."""
 

@@ -27,6 +27,8 @@ _STATISTICS = (
     ("event", "event_object", "2000000 2000000 10 1"),
 )
 
+_WRITTEN_ONCE = ("event", "payload_block", "batch")
+
 _REFUSE_FUNCTION = """
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN RAISE EXCEPTION 'the log is append-only: % rows never change', TG_TABLE_NAME; END $$
@@ -51,14 +53,16 @@ def upgrade() -> None:
     _create_names()
     _create_chain()
     _create_event()
+    _create_payload_block()
     if op.get_bind().dialect.name == "postgresql":
-        # The payload is compressed already; Postgres would only try again in vain.
-        op.execute("ALTER TABLE event ALTER COLUMN payload SET STORAGE EXTERNAL")
+        # A block is compressed already, and most fit into a page: neither try again nor move out.
+        op.execute("ALTER TABLE payload_block ALTER COLUMN data SET STORAGE EXTERNAL")
+        op.execute("ALTER TABLE payload_block SET (toast_tuple_target = 8160)")
         op.execute(_REFUSE_FUNCTION)
-        for table in ("event", "batch"):
+        for table in _WRITTEN_ONCE:
             op.execute(_REFUSE_POSTGRES.format(table=table))
     else:
-        for table in ("event", "batch"):
+        for table in _WRITTEN_ONCE:
             for verb in ("update", "delete"):
                 op.execute(_REFUSE_SQLITE.format(table=table, verb=verb))
         op.execute("ANALYZE")
@@ -74,6 +78,7 @@ def downgrade() -> None:
         "symbol",
         "object",
         "event",
+        "payload_block",
         "batch",
         "head",
         "branch",
@@ -137,7 +142,7 @@ def _create_chain() -> None:
         _required("merkle_root", _BYTES),
         _required("previous", _BYTES),
         _required("hash", _BYTES),
-        _required("leaves", _BYTES),
+        _required("marks", _BYTES),
         sa.UniqueConstraint("branch_id", "last"),
         sqlite_with_rowid=False,
     )
@@ -149,7 +154,6 @@ def _create_event() -> None:
         _key("branch_id"),
         _required("effect", _SMALL),
         _required("schema", _SMALL),
-        _required("codec", _SMALL),
         _key("position", _BIG),
         sa.Column("revision", _BIG),
         sa.Column("observed_at", _BIG),
@@ -158,10 +162,8 @@ def _create_event() -> None:
         _required("source_id", _INT),
         _required("line", _INT),
         sa.Column("actor_id", _INT),
-        sa.Column("dictionary_id", _INT),
         sa.Column("resource_version", _TEXT),
         sa.Column("identity", _BYTES),
-        _required("payload", _BYTES),
         sqlite_with_rowid=False,
     )
     for name, columns, where in (
@@ -177,3 +179,16 @@ def _create_event() -> None:
             postgresql_where=sa.text(where),
         )
     op.create_index("event_object", "event", ["branch_id", "object_id", "position"])
+
+
+def _create_payload_block() -> None:
+    op.create_table(
+        "payload_block",
+        _key("branch_id"),
+        _key("first", _BIG),
+        _required("last", _BIG),
+        _required("codec", _SMALL),
+        sa.Column("dictionary_id", _INT),
+        _required("sizes", _BYTES),
+        _required("data", _BYTES),
+    )

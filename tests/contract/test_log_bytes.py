@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
+from struct import pack as packed
+from zlib import crc32
 
 import msgspec
+from blake3 import blake3
 
-from plinian.engine.log import Query, open_log
+from plinian.engine.events import Recorded
+from plinian.engine.log import LogStore, Query, open_log
 from pods import bound, listing, message, pod, pods
 
 pack = msgspec.msgpack.encode
 
 
 def _hash(data: bytes) -> bytes:
-    return blake2b(data, digest_size=32).digest()
+    return blake3(data).digest()
 
 
 def _root(leaves: list[bytes]) -> bytes:
@@ -32,21 +35,44 @@ def test_the_head_follows_from_the_specification(log_place: str) -> None:
         stored = list(log.read(Query())), list(log.read(Query(branch="b", after=20)))
         heads = log.verify(branch="main").head, log.verify(branch="b").head
 
-    def leaf(recorded: object) -> bytes:
-        r = msgspec.structs.asdict(recorded)  # type: ignore[arg-type]
-        e = r["event"]
-        o = e.reference
-        named = (o.group, o.kind, o.namespace, o.name, o.uid)
-        told = (e.resource_version, e.revision, e.observed_at, e.actor, e.source, e.line)
-        header = pack([r["branch"], r["position"], e.kind, e.schema, e.cluster, *named, *told])
-        return _hash(len(header).to_bytes(4, "big") + header + e.payload)
-
     main, branch = stored
     genesis = _hash(pack(["plinian-branch", "main", b"", 0]))
-    first = [leaf(r) for r in main[:41]]
-    one = _hash(pack([genesis, "main", 1, 1, 41, main[0].recorded_at, _root(first)]))
-    second = [leaf(r) for r in main[41:]]
-    two = _hash(pack([one, "main", 2, 42, 43, main[41].recorded_at, _root(second)]))
+    first, second = _batch(main[:41], blocks=(16, 16, 9)), _batch(main[41:], blocks=(2,))
+    one = _hash(pack([genesis, "main", 1, 1, 41, main[0].recorded_at, *first]))
+    two = _hash(pack([one, "main", 2, 42, 43, main[41].recorded_at, *second]))
     fork = _hash(pack(["plinian-branch", "b", one, 20]))
-    other = _hash(pack([fork, "b", 1, 21, 21, branch[0].recorded_at, leaf(branch[0])]))
+    third = _batch(branch, blocks=(1,))
+    other = _hash(pack([fork, "b", 1, 21, 21, branch[0].recorded_at, *third]))
     assert heads == (two.hex(), other.hex())
+
+
+def _header(recorded: Recorded) -> bytes:
+    e = recorded.event
+    o = e.reference
+    about = [e.cluster, o.group, o.kind, o.namespace, o.name, o.uid]
+    told = (e.resource_version, e.revision, e.observed_at, e.actor, e.source, e.line)
+    where = (recorded.branch, recorded.position)
+    return pack([*where, e.kind, e.schema, about, *told, len(e.payload)])
+
+
+def _batch(events: list[Recorded], *, blocks: tuple[int, ...]) -> tuple[bytes, bytes]:
+    """Return the Merkle root and the marks of a batch, with so many events in its blocks."""
+    leaves, marks, begin = [], b"", 0
+    for size in blocks:
+        part = events[begin : begin + size]
+        headers = b"".join(_header(r) for r in part)
+        payloads = b"".join(r.event.payload for r in part)
+        leaves.append(_hash(len(headers).to_bytes(4, "big") + headers + payloads))
+        marks += b"".join(packed(">I", crc32(_header(r) + r.event.payload)) for r in part)
+        begin += size
+    assert begin == len(events)
+    return _root(leaves), marks
+
+
+def test_a_block_ends_after_sixteen_events_or_a_quarter_of_a_mebibyte(log: LogStore) -> None:
+    big = message("x" * 300_000)
+    log.append([*(message(str(i)) for i in range(3)), big, *(message(f"{i}!") for i in range(20))])
+    database = log._database  # type: ignore[attr-defined]
+    blocks = database.rows("SELECT first, last FROM payload_block ORDER BY first")
+    assert blocks == [(1, 4), (5, 20), (21, 24)]
+    log.verify()

@@ -205,15 +205,15 @@ def test_a_database_that_goes_away_in_mid_batch_keeps_nothing_of_it(
     with open_log(postgres_log_url, create=True) as log:
         log.append(pods(1, 2))
         database = log._database  # type: ignore[attr-defined]
-        insert = database.insert_events
+        insert = database.insert
 
-        def gone(rows: object) -> None:
-            insert(rows)
+        def gone(table: str, rows: object) -> None:
+            insert(table, rows)
             backend = database._connection.info.backend_pid
             with psycopg.connect(postgres_server, autocommit=True) as other:
                 other.execute("SELECT pg_terminate_backend(%s)", (backend,))
 
-        database.insert_events = gone
+        database.insert = gone
         with pytest.raises(LogUnavailable) as caught:
             log.append(pods(3, 4))
         _explains(caught.value, "127.0.0.1" if "127.0.0.1" in postgres_server else "postgresql://")

@@ -124,11 +124,15 @@ def test_tables_of_a_newer_plinian_are_left_alone(log_place: str) -> None:
     assert info(log_place).current == "9999"
 
 
-def test_a_log_with_an_unknown_hash_is_left_alone(log_place: str) -> None:
+@pytest.mark.parametrize("algorithm", ["sha9", "blake2b-256/1"])
+def test_a_log_with_another_hash_is_left_alone(log_place: str, algorithm: str) -> None:
     open_log(log_place, create=True).close()
-    _run(log_place, "UPDATE log SET hash_algorithm = 'sha9'")
-    with pytest.raises(LogNewer, match="sha9"):
-        open_log(log_place)
+    _run(log_place, f"UPDATE log SET hash_algorithm = '{algorithm}'")
+    for create in (False, True):
+        with pytest.raises(LogNewer, match=algorithm) as caught:
+            open_log(log_place, create=create)
+        assert parse_location(log_place).shown == caught.value.where
+        assert "ingest its inputs again" in caught.value.now
 
 
 def test_what_is_not_there_cannot_be_migrated(log_place: str) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import psycopg
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.msgpack import encode as msgpack
 
 from plinian.engine.errors import LogCorrupt, LogError
 from plinian.engine.log import Query, open_log
@@ -18,6 +19,7 @@ from pods import bound, message, pod, pods
 
 Tamper = Callable[..., None]
 LAST = 30
+WRITTEN_ONCE = ("event", "payload_block", "batch")
 
 
 @pytest.fixture
@@ -36,7 +38,7 @@ def tamper(place: str) -> Iterator[Tamper]:
     location = parse_location(place)
     if location.database == "sqlite":
         file = sqlite3.connect(location.path, isolation_level=None)
-        for table in ("event", "batch"):
+        for table in WRITTEN_ONCE:
             for verb in ("update", "delete"):
                 file.execute(f"DROP TRIGGER {table}_refuse_{verb}")
         yield lambda sql, *values: file.execute(sql, values)
@@ -44,7 +46,7 @@ def tamper(place: str) -> Iterator[Tamper]:
         return
     with psycopg.connect(location.conninfo, autocommit=True) as server:
         server.execute(f"SET search_path TO {location.quoted_schema}")
-        for table in ("event", "batch"):
+        for table in WRITTEN_ONCE:
             server.execute(f"DROP TRIGGER {table}_refuse_change ON {table}")
         yield lambda sql, *values: server.execute(sql.replace("?", "%s"), values)
 
@@ -73,18 +75,13 @@ def test_an_untouched_log_verifies(place: str) -> None:
         ("line", 7),
         ("effect", 2),
         ("schema", 2),
-        ("codec", 0),
-        ("codec", 9),
-        ("dictionary_id", None),
-        ("dictionary_id", 8),
         ("resource_version", "015"),
         ("identity", b"0123456789abcdef"),
         ("kind_id", 9999),
         ("object_id", 2),
         ("source_id", 1),
         ("actor_id", 2),
-        ("payload", b"\x28\xb5\x2f\xfd"),
-        ("payload", b"{}"),
+        ("branch_id", 2),
     ],
 )
 def test_a_changed_column_is_found(place: str, tamper: Tamper, column: str, value: object) -> None:
@@ -92,24 +89,134 @@ def test_a_changed_column_is_found(place: str, tamper: Tamper, column: str, valu
     assert first_bad(place) == 15
 
 
-def test_a_flipped_bit_of_a_payload_is_found(place: str, tamper: Tamper) -> None:
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("branch_id", 2),
+        ("first", 12),
+        ("last", 19),
+        ("last", 21),
+        ("last", 2**61),
+        ("codec", 0),
+        ("codec", 9),
+        ("dictionary_id", None),
+        ("dictionary_id", 8),
+        ("sizes", b""),
+        ("sizes", b"\xc1"),
+        ("sizes", msgpack([2] * 10)),
+        ("sizes", msgpack([2**40] * 10)),
+        ("sizes", msgpack([-1] * 10)),
+        ("data", b""),
+        ("data", b"\x28\xb5\x2f\xfd"),
+        ("data", b"{}"),
+    ],
+)
+def test_a_changed_column_of_a_block_is_found_at_its_first_event(
+    place: str, tamper: Tamper, column: str, value: object
+) -> None:
+    tamper(f"UPDATE payload_block SET {column} = ? WHERE first = 11", value)
+    assert first_bad(place) == 11
+
+
+def _as_it_is(payloads: Sequence[bytes]) -> tuple[bytes, bytes]:
+    """Return sizes and data of a block that is not compressed."""
+    return msgpack([len(payload) for payload in payloads]), b"".join(payloads)
+
+
+_REPLACED = (
+    "UPDATE payload_block SET sizes = ?, data = ?, codec = 0, dictionary_id = NULL WHERE first = 11"
+)
+
+
+@pytest.mark.parametrize("position", [11, 12, 17, 20])
+@pytest.mark.parametrize("byte", [0, 1, -1])
+def test_a_flipped_bit_of_a_payload_is_found(
+    place: str, tamper: Tamper, position: int, byte: int
+) -> None:
     with open_log(place) as log:
-        payload = log.payloads([17])[17]
-    flipped = bytes([payload[0], payload[1] ^ 1]) + payload[2:]
-    tamper(
-        "UPDATE event SET payload = ?, codec = 0, dictionary_id = NULL WHERE position = 17", flipped
-    )
-    assert first_bad(place) == 17
+        payloads = list(log.payloads(range(11, 21)).values())
+    flipped = bytearray(payloads[position - 11])
+    flipped[byte] ^= 1
+    payloads[position - 11] = bytes(flipped)
+    tamper(_REPLACED, *_as_it_is(payloads))
+    assert first_bad(place) == position
+
+
+def test_a_byte_that_moves_from_one_payload_to_the_next_is_found(
+    place: str, tamper: Tamper
+) -> None:
+    with open_log(place) as log:
+        payloads = list(log.payloads(range(11, 21)).values())
+    payloads[4], payloads[5] = payloads[4][:-1], payloads[4][-1:] + payloads[5]
+    tamper(_REPLACED, *_as_it_is(payloads))
+    assert first_bad(place) == 15
 
 
 def test_recompression_is_no_damage(place: str, tamper: Tamper) -> None:
     with open_log(place) as log:
-        payload = log.payloads([17])[17]
-    tamper(
-        "UPDATE event SET payload = ?, codec = 0, dictionary_id = NULL WHERE position = 17", payload
-    )
+        payloads = list(log.payloads(range(11, 21)).values())
+    tamper(_REPLACED, *_as_it_is(payloads))
     with open_log(place) as log:
         assert log.verify().events == LAST
+        assert list(log.payloads(range(11, 21)).values()) == payloads
+
+
+@pytest.mark.parametrize("first", [1, 11, 21])
+def test_a_deleted_block_is_found(place: str, tamper: Tamper, first: int) -> None:
+    tamper("DELETE FROM payload_block WHERE first = ?", first)
+    assert first_bad(place) == first
+    with open_log(place) as log, pytest.raises(LogCorrupt) as caught:
+        list(log.read(Query()))
+    assert caught.value.position == first
+
+
+def test_deleted_blocks_that_were_closed_up_are_found(place: str, tamper: Tamper) -> None:
+    tamper("DELETE FROM payload_block WHERE first = 11")
+    tamper("UPDATE payload_block SET first = 11, last = 20 WHERE first = 21")
+    assert first_bad(place) == 11
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "bad"), [(13, 13, 13), (10, 10, 10), (31, 40, 31), (0, 0, 1), (-5, 3, 1)]
+)
+def test_an_inserted_block_is_found(
+    place: str, tamper: Tamper, first: int, last: int, bad: int
+) -> None:
+    tamper(
+        "INSERT INTO payload_block (branch_id, first, last, codec, sizes, data)"
+        " VALUES (1, ?, ?, 0, ?, ?)",
+        first,
+        last,
+        *_as_it_is([b"{}"] * (last - first + 1)),
+    )
+    assert first_bad(place) == bad
+
+
+def test_swapped_blocks_are_found(place: str, tamper: Tamper) -> None:
+    for old, new in ((11, 91), (21, 11), (91, 21)):
+        tamper("UPDATE payload_block SET first = ?, last = ? WHERE first = ?", new, new + 9, old)
+    assert first_bad(place) == 11
+
+
+def test_blocks_that_were_joined_are_found(place: str, tamper: Tamper) -> None:
+    """The payloads are the same, but leaves are hashes of blocks as they were committed."""
+    with open_log(place) as log:
+        payloads = list(log.payloads(range(11, LAST + 1)).values())
+    tamper("DELETE FROM payload_block WHERE first = 21")
+    tamper(_REPLACED, *_as_it_is(payloads))
+    tamper(f"UPDATE payload_block SET last = {LAST} WHERE first = 11")
+    assert first_bad(place) == 11
+
+
+def test_a_cut_off_tail_of_blocks_is_found(place: str, tamper: Tamper) -> None:
+    tamper("DELETE FROM payload_block WHERE first > 10")
+    assert first_bad(place) == 11
+
+
+def test_blocks_left_without_their_events_and_batch_are_found(place: str, tamper: Tamper) -> None:
+    tamper("DELETE FROM event WHERE position > 20")
+    tamper("DELETE FROM batch WHERE number = 3")
+    assert first_bad(place) == 21
 
 
 @pytest.mark.parametrize("position", [1, 9, 10, 11, 15, 20, 30])
@@ -130,9 +237,9 @@ def test_an_event_added_behind_the_end_is_found(place: str, tamper: Tamper) -> N
     assert first_bad(place) == LAST
     tamper(f"UPDATE event SET position = {LAST} WHERE position = {LAST + 5}")
     tamper(
-        "INSERT INTO event (branch_id, effect, schema, codec, position, revision, object_id,"
-        " kind_id, source_id, line, payload) SELECT branch_id, effect, schema, codec, position + 1,"
-        f" 777, object_id, kind_id, source_id, line, payload FROM event WHERE position = {LAST}"
+        "INSERT INTO event (branch_id, effect, schema, position, revision, object_id,"
+        " kind_id, source_id, line) SELECT branch_id, effect, schema, position + 1,"
+        f" 777, object_id, kind_id, source_id, line FROM event WHERE position = {LAST}"
     )
     assert first_bad(place) == LAST + 1
 
@@ -141,11 +248,9 @@ def test_an_event_squeezed_in_is_found(place: str, tamper: Tamper) -> None:
     for position in range(LAST, 13, -1):
         tamper("UPDATE event SET position = ? WHERE position = ?", position + 1, position)
     tamper(
-        "INSERT INTO event (branch_id, effect, schema, codec, position, revision, object_id,"
-        " kind_id, source_id, line, dictionary_id, payload)"
-        " SELECT branch_id, effect, schema, codec,"
-        " 14, 777, object_id, kind_id, source_id, line, dictionary_id, payload FROM event"
-        " WHERE position = 13"
+        "INSERT INTO event (branch_id, effect, schema, position, revision, object_id,"
+        " kind_id, source_id, line) SELECT branch_id, effect, schema,"
+        " 14, 777, object_id, kind_id, source_id, line FROM event WHERE position = 13"
     )
     assert first_bad(place) == 14
 
@@ -162,8 +267,8 @@ def test_a_cut_off_tail_is_found(place: str, tamper: Tamper) -> None:
 
 
 def test_a_tail_cut_off_with_its_batch_is_found(place: str, tamper: Tamper) -> None:
-    tamper("DELETE FROM event WHERE position > 20")
-    tamper("DELETE FROM batch WHERE number = 3")
+    for table, column in (("event", "position"), ("payload_block", "first"), ("batch", "first")):
+        tamper(f"DELETE FROM {table} WHERE {column} > 20")
     assert first_bad(place) == 21
 
 
@@ -179,7 +284,8 @@ def test_a_missing_batch_is_found(place: str, tamper: Tamper) -> None:
         ("merkle_root", bytes(32), 11),
         ("previous", bytes(32), 11),
         ("hash", bytes(32), 11),
-        ("leaves", bytes(40), 11),
+        ("marks", bytes(40), 11),
+        ("marks", bytes(36), 11),
         ("first", 10, 11),
         ("last", 19, 11),
         ("last", 2**61, 11),
@@ -229,18 +335,24 @@ def test_a_moved_fork_is_found(place: str, tamper: Tamper) -> None:
 
 
 def test_reading_a_damaged_payload_says_where(place: str, tamper: Tamper) -> None:
-    tamper("UPDATE event SET payload = ? WHERE position = 15", b"\x28\xb5\x2f\xfd")
+    tamper("UPDATE payload_block SET data = ? WHERE first = 11", b"\x28\xb5\x2f\xfd")
     with open_log(place) as log:
         with pytest.raises(LogCorrupt) as caught:
             list(log.read(Query()))
-        assert caught.value.position == 15
-        with pytest.raises(LogCorrupt):
-            log.payloads([15])
+        assert caught.value.position == 11
+        for positions in ([15], [15, 16]):
+            with pytest.raises(LogCorrupt) as caught:
+                log.payloads(positions)
+            assert caught.value.position == 15
 
 
 def test_rows_refuse_to_change(place: str) -> None:
     location = parse_location(place)
-    statements = ("UPDATE event SET line = 0", "DELETE FROM event", "DELETE FROM batch")
+    statements = (
+        "UPDATE event SET line = 0",
+        "UPDATE payload_block SET codec = 0",
+        *(f"DELETE FROM {table}" for table in WRITTEN_ONCE),
+    )
     if location.database == "sqlite":
         file = sqlite3.connect(location.path)
         for statement in statements:
@@ -250,7 +362,7 @@ def test_rows_refuse_to_change(place: str) -> None:
         return
     with psycopg.connect(location.conninfo, autocommit=True) as server:
         server.execute(f"SET search_path TO {location.quoted_schema}")
-        for statement in (*statements, "TRUNCATE event"):
+        for statement in (*statements, *(f"TRUNCATE {table}" for table in WRITTEN_ONCE)):
             with pytest.raises(psycopg.errors.RaiseException, match="append-only"):
                 server.execute(statement)
 

@@ -11,11 +11,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plinian.engine.events import Effect, Reference, canonical_json
+from plinian.engine.events import NO_TIME, Effect, Reference, canonical_json
 from plinian.engine.events.payloads import ListObserved
 from plinian.engine.state.checkpoint import decode_checkpoint, encode_checkpoint
 from plinian.engine.state.columns import NO_ORIGIN, Columns
-from plinian.engine.state.fold import NO_TIME, Fold, Record
+from plinian.engine.state.fold import Fold, Record
 
 NONE = -1
 
