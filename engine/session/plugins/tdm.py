@@ -15,7 +15,6 @@ from typing import ClassVar
 import numpy as np
 
 from ...belief.go_text import parse_int
-from ...belief.panic import Panic
 from ...duration import parse_go_duration
 from ...volcano.conf import Arguments
 from ..reasons import PASS, StatusCode
@@ -23,6 +22,7 @@ from ..session import Session
 from ..tables import NO_JOB, NO_NODE, Floats, Ints, Rows, Status
 from ..trace import PERMIT, REJECT
 from .revocable_zone import why_closed
+from .type_assertion import text_or_panic
 
 ZONE_PREFIX = "tdm.revocable-zone."
 EVICT_PERIOD = "tdm.evict.period"
@@ -30,6 +30,7 @@ NOT_ALLOWED = "not allow to dispatch to revocable node"
 MINUTE_NS = 60_000_000_000
 MAX_NODE_SCORE = 100.0
 DEFAULT_EVICTIONS = 1
+_NEW = "plugins/tdm.New"
 
 
 class Tdm:
@@ -43,14 +44,14 @@ class Tdm:
 
     def __init__(self, arguments: Arguments) -> None:
         self._windows = {
-            key.replace(ZONE_PREFIX, "", 1): _text(value)
+            key.replace(ZONE_PREFIX, "", 1): text_or_panic(value, _NEW)
             for key, value in arguments.raw.items()
             if ZONE_PREFIX in key
         }
         self._period = MINUTE_NS
         if EVICT_PERIOD in arguments.raw:
             with suppress(ValueError):
-                self._period = parse_go_duration(_text(arguments.raw[EVICT_PERIOD]))
+                self._period = parse_go_duration(text_or_panic(arguments.raw[EVICT_PERIOD], _NEW))
 
     def on_session_open(self, ssn: Session) -> None:
         """Look which zones are open now, and register."""
@@ -207,18 +208,3 @@ def _number(text: str, total: int) -> int:
         return number
     percentage = parse_int(text.replace("%", ""))
     return 0 if percentage is None else ceil(percentage * total / 100)
-
-
-def _text(value: object) -> str:
-    """Return an argument that the plugin takes for a text without looking.
-
-    :raises Panic: it is none.
-    """
-    if isinstance(value, str):
-        return value
-    names = {bool: "bool", int: "int", float: "float64", list: "[]interface {}"}
-    given = "nil" if value is None else names.get(type(value), "map[interface {}]interface {}")
-    raise Panic(
-        f"interface conversion: interface {{}} is {given}, not string",
-        ("plugins/tdm.New", "framework.OpenSession"),
-    )
