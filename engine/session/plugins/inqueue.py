@@ -29,7 +29,7 @@ def reserved_by_job(ssn: Session) -> Iterator[tuple[int, Resource]]:
     """
     jobs = ssn.jobs
     allocated_tasks = jobs.counts[:, IS_ALLOCATED].sum(axis=1).tolist()
-    held = jobs.allocated[:, :2].tolist()
+    held, names = jobs.allocated.tolist(), ssn.dims[2:]
     for job, phase in enumerate(jobs.phase):
         least = jobs.info[job].min_resources
         if least is None:
@@ -37,12 +37,13 @@ def reserved_by_job(ssn: Session) -> Iterator[tuple[int, Resource]]:
         if phase == "Inqueue":
             reserved = least.clone()
         elif phase == "Running" and allocated_tasks[job] >= jobs.info[job].min_available:
-            cpu, memory = held[job]
+            cpu, memory, *others = held[job]
             if least.cpu <= cpu and least.memory <= memory and not least.scalars:
                 continue
+            scalars = {name: amount for name, amount in zip(names, others, strict=True) if amount}
             group = jobs.info[job].pod_group
             wanted = None if group is None else group.spec.min_resources
-            reserved = inqueue_resource(wanted or {}, jobs.allocated_resource(job))
+            reserved = inqueue_resource(wanted or {}, Resource(cpu, memory, scalars))
         else:
             continue
         yield job, jobs.deduct_sch_gated_resources(job, reserved)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ....belief.queue import QueueInfo
 from ....belief.resource import INFINITY, ZERO, Resource
+from ....belief.resource_names import PODS
 from ..queue_demand import QueueDemand
 
 
@@ -20,6 +21,7 @@ class QueueAttr:
     """
 
     __slots__ = (
+        "_limits",
         "allocated",
         "ancestors",
         "capability",
@@ -48,6 +50,7 @@ class QueueAttr:
         self.elastic = Resource()
         self.inqueue = Resource()
         self.share = 0.0
+        self._limits: list[tuple[str, float]] | None = None
         self.children: dict[str, QueueAttr] = {}
         self.ancestors: tuple[QueueAttr, ...] = ()
         """From the root down to the parent; empty in a flat configuration."""
@@ -72,10 +75,14 @@ class QueueAttr:
 
         share = max over r in deserved of allocated[r] / deserved[r]
         """
-        deserved, allocated = self.deserved, self.allocated
-        share = 0.0
-        for name in deserved.resource_names():
-            share = max(share, allocated.get(name) / deserved.get(name))
+        limits = self._limits
+        if limits is None:  # by now nobody changes what is deserved
+            deserved = self.deserved
+            limits = [(name, deserved.get(name)) for name in deserved.resource_names()]
+            self._limits = limits
+        share, allocated = 0.0, self.allocated
+        for name, limit in limits:
+            share = max(share, allocated.get(name) / limit)
         self.share = share
 
     def takes(self, request: Resource) -> bool:
@@ -114,12 +121,14 @@ def fits(used: Resource, request: Resource, limit: Resource | None) -> bool:
     if not scalars:
         return True
     used_scalars, limit_scalars = used.scalars or {}, limit.scalars or {}
-    return not any(
-        amount > 0
-        and name != "pods"
-        and used_scalars.get(name, 0.0) + amount > limit_scalars.get(name, 0.0)
-        for name, amount in scalars.items()
-    )
+    for name, amount in scalars.items():
+        if (
+            amount > 0
+            and name != PODS
+            and used_scalars.get(name, 0.0) + amount > limit_scalars.get(name, 0.0)
+        ):
+            return False
+    return True
 
 
 def real_capability(
