@@ -83,7 +83,8 @@ class NodeMap:
         self._tasks = ssn.tasks
         self._errors = ssn.errors
         self._touched = ssn.touched
-        self._klass: list[int] = ssn.tasks.klass.tolist()
+        self.klass: list[int] = ssn.tasks.klass.tolist()
+        """Class by task."""
         self.on: Ints = _placed(ssn)
         """By task: the node that it lies on, or ``NO_NODE``."""
         self._twice: dict[tuple[int, int], int] = {}
@@ -109,7 +110,7 @@ class NodeMap:
 
     def class_of(self, task: int) -> PodClass:
         """Return what filters and scores read of a task's pod."""
-        return self.classes[self._klass[task]]
+        return self.classes[self.klass[task]]
 
     def add_pod(self, task: int, node: int) -> None:
         """Note that a pod lies on a node. Source: ``NodeInfo.AddPod``."""
@@ -201,17 +202,17 @@ class NodeMap:
             )
         counts.fill(self.on[tasks])
         for (task, node), times in self._twice.items():
-            if good[self._klass[task]] and not (living and self.terminating(task)):
+            if good[self.klass[task]] and not (living and self.terminating(task)):
                 for _ in range(times):
                     counts.move(node, 1)
         return counts
 
     def _move(self, task: int, node: int, sign: int) -> None:
-        klass = self._klass[task]
+        klass, account = self.klass[task], self.accounts[node]
         if sign > 0:
-            self.accounts[node] += self._vectors[klass]
+            account += self._vectors[klass]
         else:
-            self.accounts[node] -= self._vectors[klass]
+            account -= self._vectors[klass]
         for port in self.classes[klass].ports:
             self._port_nodes(port)[node] = sign > 0
         for counts in self._followers.get(klass, ()):
@@ -233,7 +234,7 @@ class NodeMap:
 
     def _fill_ports(self) -> None:
         for task in self._of_classes(lambda pod: bool(pod.ports)):
-            for port in self.classes[self._klass[task]].ports:
+            for port in self.classes[self.klass[task]].ports:
                 self._port_nodes(port)[self.on[task]] = True
 
     def _port_nodes(self, port: HostPort) -> Mask:

@@ -227,6 +227,14 @@ class PodClass:
         return self._spread(SCHEDULE_ANYWAY)
 
     @cached_property
+    def must_spread(self) -> bool:
+        """Whether the pod has constraints that a node must not break."""
+        return any(
+            source.when_unsatisfiable == DO_NOT_SCHEDULE
+            for source in self.pod.spec.topology_spread_constraints
+        )
+
+    @cached_property
     def spreads_by_default(self) -> bool:
         """Whether the scheduler's own constraints are taken, as the pod has none."""
         return not self.pod.spec.topology_spread_constraints

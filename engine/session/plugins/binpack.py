@@ -9,7 +9,7 @@ Source: pkg/scheduler/plugins/binpack/binpack.go.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -21,15 +21,20 @@ if TYPE_CHECKING:
 
 _RESOURCES = "binpack.resources"
 
-Score = TypeVar("Score", float, Floats)
-
 
 class _Part(NamedTuple):
     """One resource that a task asks for."""
 
     dim: int
     request: float
-    weight: int
+    weight: float
+
+
+class _Asked(NamedTuple):
+    """What a task asks for, of what has a weight, and the sum of these weights; 1 if that is 0."""
+
+    parts: tuple[_Part, ...]
+    weights: float
 
 
 def read_weights(arguments: Arguments) -> dict[str, int]:
@@ -54,7 +59,8 @@ class Binpack:
     def __init__(self, arguments: Arguments) -> None:
         self._weight = arguments.get_int("binpack.weight", 1)
         self._weights = read_weights(arguments)
-        self._parts: dict[int, tuple[_Part, ...]] = {}
+        self._scale = float(100 * self._weight)
+        self._asked: dict[int, _Asked] = {}
 
     def on_session_open(self, ssn: Session) -> None:
         """Register the score, unless its weight is 0."""
@@ -71,46 +77,41 @@ class Binpack:
 
     def score(self, task: int, rows: Rows) -> Floats:
         """Return the scores of nodes."""
-        parts = self._parts_of(task)
+        asked = self._asked_by(task)
         if len(rows) == 1:
-            return np.array([self._one(parts, rows.item())])
+            return np.array((self._one(asked, rows.item()),))
         score, crowded = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.bool_)
-        for dim, request, weight in parts:
+        for dim, request, weight in asked.parts:
             has = self._allocatable[rows, dim]
             if weight:
                 there = has != 0
                 full = request + self._used[rows, dim]
                 crowded |= there & (full > has)
-                score += np.where(there, full * float(weight) / np.where(there, has, 1.0), 0.0)
-        return np.where(crowded, 0.0, self._scaled(score, parts))
+                score += np.where(there, full * weight / np.where(there, has, 1.0), 0.0)
+        return np.where(crowded, 0.0, score / asked.weights * self._scale)
 
-    def _one(self, parts: tuple[_Part, ...], row: int) -> float:
+    def _one(self, asked: _Asked, row: int) -> float:
         """Do as :meth:`score` for one row, without the cost of calling NumPy for a few numbers."""
         score = 0.0
-        for dim, request, weight in parts:
+        for dim, request, weight in asked.parts:
             has = self._allocatable.item(row, dim)
             if weight and has:
                 full = request + self._used.item(row, dim)
                 if full > has:
                     return 0.0
-                score += full * float(weight) / has
-        scaled: float = self._scaled(score, parts)
-        return scaled
+                score += full * weight / has
+        return score / asked.weights * self._scale
 
-    def _scaled(self, score: Score, parts: tuple[_Part, ...]) -> Score:
-        total = sum(part.weight for part in parts)
-        if total > 0:
-            score = score / float(total)
-        return score * float(100 * self._weight)
-
-    def _parts_of(self, task: int) -> tuple[_Part, ...]:
+    def _asked_by(self, task: int) -> _Asked:
         klass = self._tasks.klass.item(task)
-        known = self._parts.get(klass)
+        known = self._asked.get(klass)
         if known is None:
             request = self._tasks.info[task].request
-            known = self._parts[klass] = tuple(
-                _Part(self._dims.index(name), request.get(name), self._weights[name])
+            parts = tuple(
+                _Part(self._dims.index(name), request.get(name), float(self._weights[name]))
                 for name in request.resource_names()
                 if name in self._weights
             )
+            weights = sum(part.weight for part in parts)
+            known = self._asked[klass] = _Asked(parts, weights if weights > 0 else 1.0)
         return known

@@ -74,7 +74,7 @@ class Scores:
 
     def __init__(self, ssn: Session, nodes: NodeMap, weights: ScoreWeights) -> None:
         self._nodes = nodes
-        self._klass = ssn.tasks.klass
+        self._klass = nodes.klass
         self._weights = weights
         self._allocation = ResourceAllocation(
             nodes,
@@ -90,12 +90,11 @@ class Scores:
 
         :raises ScoreError: a preference of nodes does not parse.
         """
-        klass = self._klass.item(task)
-        fixed = self._fixed_of(klass)
-        pod = self._nodes.classes[klass]
+        klass = self._klass[task]
+        pod, fixed = self._nodes.classes[klass], self._fixed_of(klass)
         if len(rows) == 1:
             row = rows.item()
-            return np.array([fixed.item(row) + self._allocation.one(pod, row)])
+            return np.array((fixed.item(row) + self._allocation.one(pod, row),))
         return fixed[rows] + self._allocation.all(pod, rows)
 
     def batch(self, task: int, rows: Rows) -> Floats:
@@ -103,7 +102,7 @@ class Scores:
 
         :raises ScoreError: a term or selector of the pod does not parse.
         """
-        klass, weights = self._klass.item(task), self._weights
+        klass, weights = self._klass[task], self._weights
         total = np.full(len(rows), 0.0)
         near = self._affinity.score(klass, rows)
         if near is not None:
@@ -116,7 +115,7 @@ class Scores:
 
     def uniform(self, task: int) -> float | None:
         """Return what :meth:`batch` gives to every node, whatever the list; ``None`` if it differs."""
-        klass = self._klass.item(task)
+        klass = self._klass[task]
         same = self._taints.uniform(klass)
         if same is None or self._affinity.concerns(klass) or self._spread.concerns(klass):
             return None

@@ -200,7 +200,7 @@ def _size(spread: _Spread, codes: Codes, scored: Mask | None) -> int:
     counted = codes if scored is None else codes[scored]
     if spread.by_host:
         return len(counted)
-    return 0 if spread.repeats else len(np.unique(counted))
+    return 0 if spread.repeats else int(np.count_nonzero(np.bincount(counted)))
 
 
 def _rounded(scores: Floats) -> Floats:

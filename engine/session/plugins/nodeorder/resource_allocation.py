@@ -25,10 +25,8 @@ HIGHEST = 100
 _SMALL = 2**56
 """Numbers below can be multiplied by :data:`HIGHEST` within an int64."""
 
-Portion = Callable[[int, int], int]
-"""From (requested, allocatable) of one resource to its score."""
 Portions = Callable[[Amounts, Amounts], Amounts]
-"""The same over many nodes."""
+"""From (requested, allocatable) of one resource to its score, over many nodes."""
 
 
 class Weights(NamedTuple):
@@ -51,21 +49,16 @@ def most_requested(requested: int, allocatable: int) -> int:
     return min(requested, allocatable) * HIGHEST // allocatable
 
 
-def balanced(pairs: list[tuple[int, int]]) -> int:
-    """Return how near the used fractions of (requested, allocatable) pairs are, of 100."""
-    fractions = [min(asked / has, 1.0) for asked, has in pairs if has]
-    deviation = 0.0
+def balanced(used: tuple[float, ...]) -> int:
+    """Return how near the used fractions of two or three resources are, of 100."""
+    fractions = [fraction if fraction < 1 else 1.0 for fraction in used]
     if len(fractions) == 2:
         deviation = abs((fractions[0] - fractions[1]) / 2)
-    elif len(fractions) > 2:
-        total = 0.0
-        for fraction in fractions:
-            total += fraction
-        mean = total / len(fractions)
-        squares = 0.0
-        for fraction in fractions:
-            squares += (fraction - mean) * (fraction - mean)
-        deviation = math.sqrt(squares / len(fractions))
+    else:
+        cpu, memory, gpu = fractions
+        mean = (cpu + memory + gpu) / 3
+        squares = (cpu - mean) * (cpu - mean) + (memory - mean) * (memory - mean)
+        deviation = math.sqrt((squares + (gpu - mean) * (gpu - mean)) / 3)
     return int((1 - deviation) * HIGHEST)
 
 
@@ -81,7 +74,10 @@ def all_most_requested(requested: Amounts, allocatable: Amounts) -> Amounts:
 
 
 def all_balanced(pairs: list[tuple[Amounts, Amounts]]) -> Amounts:
-    """Return :func:`balanced` of many nodes, of three resources at most."""
+    """Return :func:`balanced` of many nodes, from (requested, allocatable) of up to three resources.
+
+    What a node has nothing of does not count; with one resource left, all is in balance.
+    """
     counted = [has != 0 for _, has in pairs]
     fractions = [np.minimum(asked / np.where(has, has, 1), 1.0) for asked, has in pairs]
     number = np.sum(counted, axis=0)
@@ -111,40 +107,39 @@ class ResourceAllocation:
     def __init__(self, nodes: NodeMap, weights: Weights) -> None:
         self._nodes = nodes
         self._weights = weights
-        columns = nodes.columns
-        most = max(
-            (int(np.abs(amounts).max(initial=0)) for amounts in (columns.cpu, columns.memory)),
-            default=0,
-        )
-        self._small = most < _SMALL
-        self._negative = any(
-            bool((amounts < 0).any()) for amounts in (columns.cpu, columns.memory, columns.gpu)
-        )
+        self._cpu: list[int] = nodes.columns.cpu.tolist()
+        self._memory: list[int] = nodes.columns.memory.tolist()
+        self._gpu: list[int] = nodes.columns.gpu.tolist()
 
     def one(self, pod: PodClass, row: int) -> int:
         """Return the score of a pod on one node."""
-        columns, accounts = self._nodes.columns, self._nodes.accounts[row].tolist()
-        asked, weights = pod.requests, self._weights
-        has_cpu, has_memory = columns.cpu.item(row), columns.memory.item(row)
-        if not self._small or self._negative:
-            return int(self.all(pod, np.array([row]))[0])
+        has_cpu, has_memory, has_gpu = self._cpu[row], self._memory[row], self._gpu[row]
+        if not (0 < has_cpu < _SMALL and 0 < has_memory < _SMALL and has_gpu >= 0):
+            return self.all(pod, np.array([row])).item()
+        least, most, balance = self._weights
+        cpu, memory, gpu, nonzero_cpu, nonzero_memory, _ = self._nodes.accounts[row].tolist()
+        asked = pod.requests
+        nonzero_cpu += asked.nonzero_cpu
+        nonzero_memory += asked.nonzero_memory
         score = 0
-        if weights.least or weights.most:
-            cpu = accounts[NONZERO_CPU] + asked.nonzero_cpu
-            memory = accounts[NONZERO_MEMORY] + asked.nonzero_memory
-            pairs = [pair for pair in ((cpu, has_cpu), (memory, has_memory)) if pair[1]]
-            if weights.least:
-                score += weights.least * _mean(pairs, least_requested)
-            if weights.most:
-                score += weights.most * _mean(pairs, most_requested)
-        if weights.balanced:
-            used = [
-                (accounts[CPU] + asked.cpu, has_cpu),
-                (accounts[MEMORY] + asked.memory, has_memory),
-            ]
-            if asked.gpu:
-                used.append((accounts[GPU] + asked.gpu, columns.gpu.item(row)))
-            score += weights.balanced * balanced(used)
+        if least:
+            sum_of_both = least_requested(nonzero_cpu, has_cpu)
+            sum_of_both += least_requested(nonzero_memory, has_memory)
+            score += least * (sum_of_both // 2)
+        if most:
+            sum_of_both = most_requested(nonzero_cpu, has_cpu)
+            sum_of_both += most_requested(nonzero_memory, has_memory)
+            score += most * (sum_of_both // 2)
+        if balance:
+            used_cpu, used_memory = (
+                (cpu + asked.cpu) / has_cpu,
+                (memory + asked.memory) / has_memory,
+            )
+            if asked.gpu and has_gpu:
+                used_gpu = (gpu + asked.gpu) / has_gpu
+                score += balance * balanced((used_cpu, used_memory, used_gpu))
+            else:
+                score += balance * balanced((used_cpu, used_memory))
         return score
 
     def all(self, pod: PodClass, rows: Rows) -> Amounts:
@@ -171,12 +166,6 @@ class ResourceAllocation:
                 used.append((accounts[:, GPU] + asked.gpu, columns.gpu[rows]))
             score += weights.balanced * all_balanced(used)
         return score
-
-
-def _mean(pairs: list[tuple[int, int]], portion: Portion) -> int:
-    if not pairs:
-        return 0
-    return sum(portion(asked, has) for asked, has in pairs) // len(pairs)
 
 
 def _all_mean(pairs: list[tuple[Amounts, Amounts]], portions: Portions) -> Amounts:

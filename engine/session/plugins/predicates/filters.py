@@ -35,7 +35,7 @@ class Filters:
         self._nodes = nodes
         self._options = options
         self._touched = ssn.touched
-        self._klass = ssn.tasks.klass
+        self._klass = nodes.klass
         self._max_pods = ssn.nodes.max_pods
         self._join = Verdicts(reasons)
         self._full = reasons.intern(StatusCode.UNSCHEDULABLE, POD_NUMBER)
@@ -65,7 +65,7 @@ class Filters:
 
         What kube-scheduler says there of nodes to look at is not used.
         """
-        klass = int(self._klass[task])
+        klass = self._klass[task]
         if self._affinity is not None:
             error = self._affinity.pre_filter(task, klass)
             if error is not None:
@@ -82,9 +82,9 @@ class Filters:
 
     def of_class(self, task: int, rows: Rows) -> Ints:
         """Return verdicts of what depends on the class and on the node's own pods only."""
-        klass = int(self._klass[task])
+        klass = self._klass[task]
         if len(rows) == 1 and self._proportional is None:
-            return np.array([self._one(klass, int(rows[0]))], dtype=np.int32)
+            return np.array((self._one(klass, rows.item()),), dtype=np.int32)
         verdicts = self._head(klass, self._stable.verdicts(klass)[rows], rows)
         if self._proportional is not None:
             verdicts = self._join.all_then(verdicts, self._proportional.filter(task, rows))
@@ -92,7 +92,7 @@ class Filters:
 
     def of_task(self, task: int, rows: Rows) -> Ints:
         """Return the verdicts of all filters."""
-        klass = int(self._klass[task])
+        klass = self._klass[task]
         if self._options.cache:
             verdicts = self._head(klass, self._stable.cached(klass, rows), rows)
         else:

@@ -57,13 +57,13 @@ class PodTopologySpread:
 
     @property
     def needed(self) -> bool:
-        """Whether any pod of the session has constraints of its own."""
-        return any(not pod.spreads_by_default for pod in self._nodes.classes.values())
+        """Whether any pod of the session has constraints that must not be broken."""
+        return bool(self._nodes.classes_where(lambda pod: pod.must_spread))
 
     def pre_filter(self, task: int, klass: int) -> str | None:
         """Count what matters for a task; return an error, or ``None``."""
         pod = self._nodes.classes[klass]
-        if pod.spreads_by_default:
+        if not pod.must_spread:
             self._checked, self._verdicts = task, None
             return None
         plan = self._plans.get(klass)
@@ -76,7 +76,7 @@ class PodTopologySpread:
                     f" constraints: {fault}"
                 )
         self._checked = task
-        self._verdicts = self._judge(plan) if plan else None
+        self._verdicts = self._judge(plan)
         return None
 
     def filter(self, task: int, klass: int) -> Ints | None:
