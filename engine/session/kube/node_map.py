@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..tables import NO_JOB, NO_NODE, Status
-from .node_columns import Amounts, Codes, LabelColumn, Mask, NodeColumns
+from .node_columns import Amounts, LabelColumn, Mask, NodeColumns
 from .pod_class import ANY_ADDRESS, HostPort, PodClass
 
 if TYPE_CHECKING:
@@ -172,10 +172,6 @@ class NodeMap:
         if known is None:
             known = self._counts[name] = self._counted(classes, domains, among, living=living)
         return known
-
-    def hosts(self) -> LabelColumn:
-        """Return every node as a domain of its own, whatever its labels."""
-        return LabelColumn(np.arange(len(self.columns), dtype=np.int32), tuple(self.columns.names))
 
     def terminating(self, task: int) -> bool:
         """Return whether a pod was being deleted when the session was opened."""

@@ -31,6 +31,7 @@ from ...kube.spreading import counting_nodes, matching_classes
 from ...tables import Floats, Rows
 
 HIGHEST = 100
+_PASSED_OVER = -1.0
 
 
 class _Spread(NamedTuple):
@@ -78,13 +79,14 @@ class PodTopologySpread:
         if not plan.spreads or not len(rows):
             return None
         scored = None if plan.scored is None else plan.scored[rows]
-        total = np.zeros(len(rows))
+        total: Floats | None = None
         for spread in plan.spreads:
             codes = spread.column.codes[rows]
-            labelled = codes != spread.column.absent
-            weight = math.log(_size(spread, codes, scored) + 2)
-            pods = sum(counts.by_domain[counts.codes[rows]] for counts in spread.counts)
-            total += np.where(labelled, pods * weight + float(spread.max_skew - 1), 0.0)
+            by_domain = _by_domain(spread, _size(spread, codes, scored))
+            if len(plan.spreads) == 1:
+                return _normalised(_rounded(by_domain)[codes], scored)
+            total = by_domain[codes] if total is None else total + by_domain[codes]
+        assert total is not None
         return _normalised(_rounded(total), scored)
 
     def _plan_of(self, klass: int) -> _Plan:
@@ -119,7 +121,7 @@ class PodTopologySpread:
             spreads.append(
                 _Spread(
                     constraint.max_skew,
-                    columns.label(constraint.key),
+                    self._domains(constraint.key),
                     (counts[place],) if by_host else tuple(shared),
                     by_host,
                     constraint.key in keys[:place],
@@ -134,15 +136,24 @@ class PodTopologySpread:
         constraint: Spread,
         scored: Mask | None,
     ) -> DomainCounts:
-        """Count pods in the domains; on hosts, every node counts for itself, whatever it is."""
+        """Count pods in the domains; on hosts, whatever the node is."""
         nodes = self._nodes
         classes = matching_classes(nodes, pod, constraint.selector)
-        if constraint.key == HOSTNAME:
-            return nodes.count(name, classes, nodes.hosts(), living=True)
-        among = counting_nodes(nodes.columns, pod, constraint)
-        if scored is not None:
-            among = among & scored
-        return nodes.count(name, classes, nodes.columns.label(constraint.key), among, living=True)
+        among = None
+        if constraint.key != HOSTNAME:
+            among = counting_nodes(nodes.columns, pod, constraint)
+            if scored is not None:
+                among = among & scored
+        return nodes.count(name, classes, self._domains(constraint.key), among, living=True)
+
+    def _domains(self, key: str) -> LabelColumn:
+        """Return the domains of a label; hosts are nodes, though several say they are one host."""
+        column = self._nodes.columns.label(key)
+        if key != HOSTNAME:
+            return column
+        names = self._nodes.columns.names
+        codes = np.where(column.codes == column.absent, len(names), np.arange(len(names)))
+        return LabelColumn(codes.astype(np.int32), tuple(names))
 
     def _constraints(self, pod: PodClass) -> tuple[Spread, ...]:
         if pod.spreads_by_default:
@@ -192,6 +203,19 @@ def _requirements(source: LabelSelector | None) -> tuple[Requirement, ...]:
         return ()
 
 
+def _by_domain(spread: _Spread, size: int) -> Floats:
+    """Return what each domain adds to the score of its nodes; the last number is that of none.
+
+    Source: ``scoreForCount``.
+    """
+    pods = spread.counts[0].by_domain
+    for more in spread.counts[1:]:
+        pods = pods + more.by_domain
+    scores: Floats = pods * math.log(size + 2) + float(spread.max_skew - 1)
+    scores[-1] = 0.0
+    return scores
+
+
 def _size(spread: _Spread, codes: Codes, scored: Mask | None) -> int:
     """Return how many domains the candidates have; for hosts, how many candidates count.
 
@@ -214,12 +238,13 @@ def _normalised(scores: Floats, scored: Mask | None) -> Floats:
 
     Source: ``NormalizeScore``, which takes a score of -1 for that of a node to be passed over.
     """
-    passed_over = scores == -1 if scored is None else ~scored
     counted = scores if scored is None else scores[scored]
-    if scored is not None:
-        passed_over = passed_over | (scores == -1)
-    most = max(float(counted.max(initial=0.0)), 0.0)
-    if not most:
-        return np.where(passed_over, 0.0, float(HIGHEST))
-    left = np.trunc(HIGHEST * (most + float(counted.min(initial=np.inf)) - scores) / most)
-    return np.where(passed_over, 0.0, left)
+    least = float(counted.min(initial=np.inf))
+    most = float(counted.max(initial=0.0))
+    if most:
+        left = np.trunc(HIGHEST * (most + least - scores) / most)
+    else:
+        left = np.full(len(scores), float(HIGHEST))
+    if least == _PASSED_OVER:
+        left = np.where(scores == _PASSED_OVER, 0.0, left)
+    return left if scored is None else np.where(scored, left, 0.0)
