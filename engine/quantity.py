@@ -50,6 +50,12 @@ class Quantity(NamedTuple):
         """Return units, rounded away from zero, with Go's overflow."""
         return self._scaled(0)
 
+    def same_as(self, other: Quantity) -> bool:
+        """Say whether two quantities are the same amount, however they are kept (``Cmp``)."""
+        least = min(self.power, other.power)
+        left = self.number * 10 ** (self.power - least)
+        return bool(left == other.number * 10 ** (other.power - least))
+
     def _scaled(self, power: int) -> int:
         shift = self.power - power
         if shift >= 0:

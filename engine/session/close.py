@@ -203,5 +203,5 @@ def _same(one: dict[str, str], other: object) -> bool:
     if not isinstance(other, dict) or one.keys() != other.keys():
         return False
     return all(
-        text == other[name] or parse(text) == parse(other[name]) for name, text in one.items()
+        text == other[name] or parse(text).same_as(parse(other[name])) for name, text in one.items()
     )
