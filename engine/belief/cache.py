@@ -1,7 +1,7 @@
 """The scheduler's cache: what its informers' handlers make of the objects delivered to them.
 
-Nothing here runs by itself. An informer delivers (:meth:`SchedulerCache.deliver`), a worker takes an
-item off its queue (``sync_next_node`` …), a session binds and evicts: each is a call.
+Nothing here runs by itself. An informer delivers (:meth:`SchedulerCache.deliver`), a worker takes
+an item off its queue (``sync_next_node`` …), a session binds and evicts: each is a call.
 
 Source: pkg/scheduler/cache/event_handlers.go; pkg/scheduler/cache/cache.go.
 """

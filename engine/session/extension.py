@@ -1,13 +1,14 @@
 """Extension points: what a plugin may register, and how the tiers' answers become one.
 
-Each point has its own rule of voting; they are those of ``framework/session_plugins.go``. A function
-counts if the plugin's enable flag for the point is on; plugins are asked tier by tier, in the order
-of the configuration.
+Each point has its own rule of voting; they are those of ``framework/session_plugins.go``. A
+function counts if the plugin's enable flag for the point is on; plugins are asked tier by tier, in
+the order of the configuration.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Protocol
 
 from ..volcano.conf import PluginOption
@@ -376,12 +377,14 @@ class Extensions:
         )
 
 
-_FLAG_OF = {
-    "PrePredicate": "Predicate",
-    "BatchNodeOrder": "NodeOrder",
-    "JobEnqueueable": "JobEnqueued",
-    "VictimTasks": "Victim",
-}
+_FLAG_OF = MappingProxyType(
+    {
+        "PrePredicate": "Predicate",
+        "BatchNodeOrder": "NodeOrder",
+        "JobEnqueueable": "JobEnqueued",
+        "VictimTasks": "Victim",
+    }
+)
 """Points that go by another point's enable flag."""
 
 _ALWAYS = frozenset({"JobValid", "VictimQueueOrder"})

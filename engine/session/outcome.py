@@ -53,8 +53,8 @@ class PodCondition:
 class SessionResult:
     """Everything that one session did.
 
-    Pods and PodGroups are named ``ns/name``. After a predicted crash, ``panic`` is set, and the rest
-    is what had been done by then; nothing of the close is written.
+    Pods and PodGroups are named ``ns/name``. After a predicted crash, ``panic`` is set, and the
+    rest is what had been done by then; nothing of the close is written.
     """
 
     binds: list[tuple[str, str]] = field(default_factory=list)

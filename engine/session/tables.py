@@ -64,7 +64,8 @@ IS_ALLOCATED.setflags(write=False)
 class NodeTable:
     """The nodes that a session may place on.
 
-    Matrices are nodes × resources, in the units of :class:`~plinian.engine.belief.resource.Resource`.
+    Matrices are nodes × resources, in the units of
+    :class:`~plinian.engine.belief.resource.Resource`.
     """
 
     def __init__(

@@ -1,7 +1,8 @@
 """What a pod asks of a node, as kube-scheduler adds it up for its scores.
 
-It differs from Volcano's own sum: fractions are rounded once for the whole pod, overhead also counts
-while init containers run, and containers that ask for nothing may count as if they asked for some.
+It differs from Volcano's own sum: fractions are rounded once for the whole pod, overhead also
+counts while init containers run, and containers that ask for nothing may count as if they asked
+for some.
 
 Source: k8s.io/component-helpers/resource/helpers.go PodRequests (in-place resizing and requests of
 whole pods are off by default in Kubernetes 1.32);

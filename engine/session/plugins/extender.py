@@ -23,8 +23,8 @@ from ..trace import PERMIT, REJECT, Verdict
 EXTENDER_ANSWERS = "extender-answers"
 """Under this name the process keeps the recorded answers, by (verb, what was asked about).
 
-That is ``ns/pod node`` for predicates, ``ns/pod`` for priorities and for victims, ``ns/podgroup`` or
-a queue's name, and nothing for the opening and the close. An answer is the JSON object that the
+That is ``ns/pod node`` for predicates, ``ns/pod`` for priorities and for victims, ``ns/podgroup``
+or a queue's name, and nothing for the opening and the close. An answer is the JSON object that the
 service sent; victims are named by ``ns/pod``.
 """
 

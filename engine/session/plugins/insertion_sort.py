@@ -1,7 +1,7 @@
 """Go's sort of short slices, for orders that contradict themselves.
 
-Where a ``less`` is no order (of two elements both come first), the result depends on which pairs are
-compared; up to 12 elements Go compares neighbours, as here. Of longer ones it compares others.
+Where a ``less`` is no order (of two elements both come first), the result depends on which pairs
+are compared; up to 12 elements Go compares neighbours, as here. Of longer ones it compares others.
 
 Source: Go's sort/zsortfunc.go insertionSort_func.
 """

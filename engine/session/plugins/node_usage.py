@@ -1,6 +1,7 @@
 """How busy nodes are, as the scheduler's source of metrics told it.
 
-That is no part of the cluster's objects: it is an input of its own. Who drives sessions keeps, under
+That is no part of the cluster's objects: it is an input of its own. Who drives sessions keeps,
+under
 :data:`NODE_USAGE` in what the process keeps, the last answer about each node.
 
 Source: pkg/scheduler/api/node_info.go NodeUsage.

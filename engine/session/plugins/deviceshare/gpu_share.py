@@ -1,4 +1,5 @@
-"""GPUs shared by memory (``volcano.sh/gpu-memory``), or given out whole (``volcano.sh/gpu-number``).
+"""GPUs shared by memory (``volcano.sh/gpu-memory``), or given out whole
+(``volcano.sh/gpu-number``).
 
 Source: pkg/scheduler/api/devices/nvidia/gpushare.
 """

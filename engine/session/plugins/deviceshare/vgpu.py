@@ -186,7 +186,8 @@ class VirtualGpus:
     def _give(self, request: Request, annotations: Mapping[str, str]) -> list[Given] | None:
         """Give one container its cards, the last first.
 
-        A percentage below 100 comes to nothing, and 100 % is the memory of the first card looked at.
+        A percentage below 100 comes to nothing, and 100 % is the memory of the first card looked
+        at.
         """
         left, got = request.cards, []
         for card in reversed(self.cards):

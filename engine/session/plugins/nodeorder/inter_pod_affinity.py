@@ -77,8 +77,8 @@ class InterPodAffinity:
         own = pod.affinities.preferred if pod.has_affinity else ()
         terms = own_terms((preferred.term for preferred in own), self._namespaces)
         for place, (preferred, term) in enumerate(zip(own, terms, strict=True)):
-            meant = nodes.classes_where(lambda other, term=term: term.matches(other, {}))  # type: ignore[misc]
-            name = ("preferred", klass, place)
+            meant = nodes.classes_where(lambda other, term=term: term.matches(other, {}))  # type:
+            ignore[misc] name = ("preferred", klass, place)
             counts = nodes.count(name, meant, nodes.columns.label(term.key))
             weighed.append(_Weighed(preferred.weight, counts))
         among: Mask | None = None if own else nodes.had_affinity

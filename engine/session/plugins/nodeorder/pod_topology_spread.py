@@ -3,8 +3,8 @@
 Pods without constraints of their own that belong to a service, or to a replica or stateful set, are
 spread over hosts and zones by default.
 
-Source: pkg/scheduler/framework/plugins/podtopologyspread/scoring.go and common.go, helper/spread.go,
-of Kubernetes.
+Source: pkg/scheduler/framework/plugins/podtopologyspread/scoring.go and common.go,
+helper/spread.go, of Kubernetes.
 """
 
 from __future__ import annotations

@@ -74,7 +74,8 @@ def all_most_requested(requested: Amounts, allocatable: Amounts) -> Amounts:
 
 
 def all_balanced(pairs: list[tuple[Amounts, Amounts]]) -> Amounts:
-    """Return :func:`balanced` of many nodes, from (requested, allocatable) of up to three resources.
+    """Return :func:`balanced` of many nodes, from (requested, allocatable) of up to three
+    resources.
 
     What a node has nothing of does not count; with one resource left, all is in balance.
     """

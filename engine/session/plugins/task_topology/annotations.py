@@ -1,6 +1,7 @@
 """What a PodGroup's annotations say of the topology of its roles.
 
-Source: pkg/scheduler/plugins/task-topology/topology.go readTopologyFromPgAnnotations, affinityCheck.
+Source: pkg/scheduler/plugins/task-topology/topology.go readTopologyFromPgAnnotations,
+affinityCheck.
 """
 
 from __future__ import annotations

@@ -33,8 +33,8 @@ class Member(NamedTuple):
 class JobBuckets:
     """The buckets of one job.
 
-    ``max_size`` is that of the largest bucket as it was built. ``on_node`` counts, by node and role,
-    the tasks that were given nodes in this session.
+    ``max_size`` is that of the largest bucket as it was built. ``on_node`` counts, by node and
+    role, the tasks that were given nodes in this session.
     """
 
     def __init__(self, topology: TaskTopology, members: Iterable[Member]) -> None:
