@@ -96,20 +96,17 @@ class PostgresDatabase(SharedConnection):
 
     def insert(self, table: str, rows: Iterable[Row]) -> None:
         """Insert rows by binary COPY: a statement for each would cost more than the rows."""
-        with self.inserting(table, rows):
-            pass
+        with self._guard(), self._connection.cursor() as cursor, cursor.copy(_copy(table)) as copy:
+            _write(copy, table, rows)
 
     @contextmanager
     def inserting(self, table: str, rows: Iterable[Row]) -> Iterator[None]:
         """Send rows by binary COPY, and wait for the server after the body.
 
-        It does nearly all its work after the last row, so waiting at once would be for nothing.
+        It does nearly all its work after the last row, so to wait at once would be idle.
         """
         with self._guard(), self._connection.cursor() as cursor, ExitStack() as copying:
-            copy = copying.enter_context(cursor.copy(_copy(table)))
-            copy.set_types(_TYPES[table])
-            for row in rows:
-                copy.write_row(row)
+            _write(copying.enter_context(cursor.copy(_copy(table))), table, rows)
             with ThreadPoolExecutor(1) as waiting:
                 done = waiting.submit(copying.pop_all().close)
                 yield
@@ -245,6 +242,12 @@ class PostgresDatabase(SharedConnection):
 @cache
 def _copy(table: str) -> str:
     return f"COPY {table} ({', '.join(COLUMNS[table])}) FROM STDIN (FORMAT BINARY)"
+
+
+def _write(copy: psycopg.Copy, table: str, rows: Iterable[Row]) -> None:
+    copy.set_types(_TYPES[table])
+    for row in rows:
+        copy.write_row(row)
 
 
 @lru_cache(maxsize=512)

@@ -28,6 +28,9 @@ APPLICATION_ID = 0x506C696E
 PAGE_BYTES = 2048
 """Size of a page of the file."""
 
+_WAL_PAGES = (16 << 20) // PAGE_BYTES
+"""Pages of the write-ahead log after which it is folded into the file."""
+
 _AT_ONCE = 64
 """Values that one query looks up, and rows that one statement inserts."""
 
@@ -78,7 +81,7 @@ class SqliteDatabase(SharedConnection):
             )
             self._connection.execute("PRAGMA synchronous = NORMAL")
             self._connection.execute("PRAGMA cache_size = -16384")
-            self._connection.execute("PRAGMA wal_autocheckpoint = 4096")
+            self._connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_PAGES}")
 
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[Row]:
         """Return all rows of a query."""
