@@ -219,7 +219,6 @@ class JobRows:
         held, self._held[row] = self._held[row], []
         self._tasks.out_of_job(held)
         self._tasks.drop(held)
-        self._dirty.pop(row, None)
         self.columns.free_row(row)
         return self._tasks.nodes_of(held)
 
@@ -337,7 +336,6 @@ class NodeRows:
         self._order = None
         held, self._held[row] = self._held[row], []
         self._tasks.drop(held)
-        self._dirty.pop(row, None)
         self.columns.free_row(row)
 
     def resources(self) -> Iterator[Resource]:
