@@ -1,0 +1,161 @@
+"""A service of one's own answers as was recorded, or not at all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from plinian.engine.session.extension import ScoreError
+from plinian.engine.session.plugins.extender import EXTENDER_ANSWERS
+from plinian.engine.session.reasons import Status, StatusCode
+from plinian.engine.session.session import ProcessState, Session
+from sessions import group, job, names, node, opened, pod, queue, tasks
+
+POINTS = (
+    *("onSessionOpen", "predicate", "prioritize", "preemptable", "reclaimable"),
+    *("queueOverused", "jobEnqueueable", "jobReady"),
+)
+
+
+def extended(
+    *points: str, answers: dict[tuple[str, str], Any] | None = None, ignorable: bool = False
+) -> Session:
+    """Return a session with a service that is asked at these points, by verbs of their names."""
+    verbs = "".join(f"      extender.{point}Verb: {point}\n" for point in points)
+    conf = (
+        "actions: allocate\ntiers:\n- plugins:\n  - name: extender\n    arguments:\n"
+        f"      extender.urlPrefix: http://127.0.0.1\n"
+        f"      extender.ignorable: {str(ignorable).lower()}\n{verbs}"
+    )
+    process = ProcessState(kept={EXTENDER_ANSWERS: answers or {}})
+    documents = (
+        *(node(name) for name in ("n1", "n2", "n3")),
+        queue("default"),
+        group("g", phase="Pending"),
+        pod("p", "g"),
+        pod("q", "g", on="n1"),
+        pod("r", "g", on="n1"),
+    )
+    return opened(conf, *documents, process=process)[0]
+
+
+def test_only_what_there_are_verbs_for_is_asked() -> None:
+    ssn = extended("predicate")
+    assert [bool(ssn.flat(point)) for point in ("Predicate", "BatchNodeOrder", "Overused")] == [
+        *(True, False, False)
+    ]
+
+
+def test_predicates_answer_for_each_node() -> None:
+    answers = {
+        ("predicate", "ns/p n1"): {},
+        ("predicate", "ns/p n2"): {"status": "no", "code": 2},
+        ("predicate", "ns/p n3"): {"status": "never"},
+    }
+    ssn = extended("predicate", answers=answers)
+    ((_, predicate),) = ssn.flat("Predicate")
+    verdicts = predicate.function(*tasks(ssn, "p"), np.arange(3)).tolist()
+    assert [ssn.reasons.statuses(verdict) for verdict in verdicts] == [
+        (),
+        (Status(StatusCode.UNSCHEDULABLE, "no"),),
+        (Status(StatusCode.ERROR, "never"),),
+    ]
+    assert ssn.errors == []
+
+
+@pytest.mark.parametrize("ignorable", [False, True])
+def test_a_predicate_without_answer_fails_unless_that_is_ignored(
+    ignorable: bool,  # noqa: FBT001
+) -> None:
+    ssn = extended("predicate", ignorable=ignorable)
+    ((_, predicate),) = ssn.flat("Predicate")
+    verdicts = predicate.function(*tasks(ssn, "p"), np.arange(1)).tolist()
+    assert [bool(verdict) for verdict in verdicts] == [not ignorable]
+    assert ssn.errors == [
+        "extender: no answer to predicate about ns/p n1 was recorded; the call counts as failed"
+    ]
+
+
+def test_scores_are_those_of_the_answer() -> None:
+    answers = {("prioritize", "ns/p"): {"nodeScore": {"n1": 3, "n3": 4.5}}}
+    ssn = extended("prioritize", answers=answers)
+    ((_, batch),) = ssn.flat("BatchNodeOrder")
+    assert batch.function(*tasks(ssn, "p"), np.arange(3)).tolist() == [3, 0, 4.5]
+
+
+@pytest.mark.parametrize("answer", [{"errorMessage": "no"}, {}, None])
+def test_scores_that_fail_choose_no_node(answer: dict[str, Any] | None) -> None:
+    answers = {} if answer is None else {("prioritize", "ns/p"): answer}
+    ssn = extended("prioritize", answers=answers)
+    ((_, batch),) = ssn.flat("BatchNodeOrder")
+    with pytest.raises(ScoreError):
+        batch.function(*tasks(ssn, "p"), np.arange(3))
+
+
+def test_scores_that_are_not_answered_may_be_ignored() -> None:
+    ssn = extended("prioritize", ignorable=True)
+    ((_, batch),) = ssn.flat("BatchNodeOrder")
+    assert batch.function(*tasks(ssn, "p"), np.arange(3)) is None
+
+
+@pytest.mark.parametrize("point", ["preemptable", "reclaimable"])
+def test_victims_are_those_of_the_answer(point: str) -> None:
+    answers = {(point, "ns/p"): {"status": 1, "victims": ["ns/r", "ns/q", "ns/x"]}}
+    ssn = extended(point, answers=answers)
+    evictor, *candidates = tasks(ssn, "p", "q", "r")
+    assert names(ssn, getattr(ssn, point)(evictor, candidates)) == ["r", "q"]
+    abstaining = extended(point, answers={(point, "ns/p"): {"status": 0, "victims": ["ns/q"]}})
+    assert getattr(abstaining, point)(evictor, candidates) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "ignorable", "enqueued"),
+    [
+        ({"status": 1}, False, True),
+        ({"status": -1}, False, False),
+        ({"status": 0}, False, True),
+        (None, False, False),
+        (None, True, True),
+    ],
+)
+def test_enqueueing(
+    answer: dict[str, Any] | None,
+    ignorable: bool,  # noqa: FBT001
+    enqueued: bool,  # noqa: FBT001
+) -> None:
+    answers = {} if answer is None else {("jobEnqueueable", "ns/g"): answer}
+    ssn = extended("jobEnqueueable", answers=answers, ignorable=ignorable)
+    assert ssn.job_enqueueable(job(ssn, "g"), "ns/g") is enqueued
+
+
+@pytest.mark.parametrize(
+    ("answer", "ignorable", "expected"),
+    [
+        ({"overused": True, "status": True}, False, True),
+        ({}, False, False),
+        (None, False, True),
+        (None, True, False),
+    ],
+)
+def test_queues_and_jobs(
+    answer: dict[str, Any] | None,
+    ignorable: bool,  # noqa: FBT001
+    expected: bool,  # noqa: FBT001
+) -> None:
+    asked = [("queueOverused", "default"), ("jobReady", "ns/g")]
+    answers = {} if answer is None else dict.fromkeys(asked, answer)
+    ssn = extended("queueOverused", "jobReady", answers=answers, ignorable=ignorable)
+    assert ssn.overused("default") is expected
+    assert ssn.job_ready(job(ssn, "g")) is expected
+
+
+def test_without_an_answer_to_the_opening_nothing_is_asked() -> None:
+    silent = extended(*POINTS)
+    assert silent.flat("Predicate") == []
+    ignored = extended(*POINTS, ignorable=True)
+    assert ignored.flat("Predicate")
+    answered = extended(*POINTS, answers={("onSessionOpen", ""): {}})
+    assert answered.flat("Predicate")
+    assert answered.errors == []

@@ -1,0 +1,312 @@
+"""CPUs of containers as a node's kubelet would choose them, and nodes that would admit a pod."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from plinian.engine.belief.objects import Container, Numatopology, decode
+from plinian.engine.session.plugins.numaaware.cpu_assignment import take_by_topology
+from plinian.engine.session.plugins.numaaware.hints import (
+    BEST_EFFORT,
+    RESTRICTED,
+    SINGLE_NUMA_NODE,
+    Hint,
+    admit,
+    assign_cpus,
+    best_hint,
+    cpu_hints,
+)
+from plinian.engine.session.plugins.numaaware.scheduler_numa import SchedulerNuma
+from plinian.engine.session.plugins.numaaware.topology import CpuDetails, parse_cpu_set
+from plinian.engine.session.session import ProcessState, Session
+from sessions import Document, document, group, node, opened, pod, queue, tasks
+
+NUMA_POLICY = "volcano.sh/numa-topology-policy"
+
+
+def report(
+    name: str = "n1",
+    free: str = "0-7",
+    policy: str = SINGLE_NUMA_NODE,
+    manager: str = "static",
+    **spec: Any,
+) -> Document:
+    """Return the report of a node with two sockets, each a NUMA node of two cores of two threads.
+
+    CPU 0 and 1 are the first core's.
+    """
+    detail = {
+        str(cpu): {"numa": cpu // 4, "socket": cpu // 4, "core": cpu // 2} for cpu in range(8)
+    }
+    return document(
+        "Numatopology",
+        name,
+        spec={
+            "policies": {"CPUManagerPolicy": manager, "TopologyManagerPolicy": policy},
+            "numares": {"cpu": {"allocatable": free, "capacity": 8}},
+            "cpuDetail": detail,
+            **spec,
+        },
+    )
+
+
+def topology(**rest: Any) -> Numatopology:
+    """Return the report as an object."""
+    return decode(Numatopology, report(**rest))
+
+
+DETAILS = CpuDetails.of(topology())
+ALL = DETAILS.cpus
+
+
+def container(cpu: str) -> Container:
+    """Return a container that asks for CPUs."""
+    return decode_container({"name": "c", "resources": {"requests": {"cpu": cpu}}})
+
+
+def decode_container(given: dict[str, Any]) -> Container:
+    """Return a container."""
+    import msgspec  # noqa: PLC0415
+
+    return msgspec.convert(given, Container)
+
+
+@pytest.mark.parametrize(
+    ("text", "cpus"),
+    [
+        ("", set()),
+        ("3", {3}),
+        ("0-2,5", {0, 1, 2, 5}),
+        ("2-1", set()),
+        ("a", set()),
+        ("-1", set()),
+        ("1,,2", set()),
+    ],
+)
+def test_lists_of_cpus(text: str, cpus: set[int]) -> None:
+    assert parse_cpu_set(text) == cpus
+
+
+@pytest.mark.parametrize(
+    ("available", "needed", "taken"),
+    [
+        ("0-7", 0, ""),
+        ("0-7", 2, "0-1"),
+        ("0-7", 3, "0-2"),
+        ("0-7", 4, "0-3"),
+        ("0-7", 8, "0-7"),
+        ("1-7", 1, "1"),
+        ("1-7", 2, "2-3"),
+        # A core counts as whole if a CPU of its number is free: core 1 (CPU 3), not core 2.
+        ("1,3,4-7", 2, "1,3"),
+        ("1,3,5", 2, "1,3"),
+        ("4-7", 4, "4-7"),
+    ],
+)
+def test_whole_sockets_then_whole_cores_then_what_fills_cores(
+    available: str, needed: int, taken: str
+) -> None:
+    assert take_by_topology(DETAILS, parse_cpu_set(available), needed) == parse_cpu_set(taken)
+
+
+def test_too_few_cpus_are_none() -> None:
+    assert take_by_topology(DETAILS, parse_cpu_set("0-2"), 4) is None
+
+
+def test_hints_are_all_sets_of_numa_nodes_that_have_enough() -> None:
+    assert cpu_hints(container("2"), DETAILS, ALL) == [
+        Hint(0b01, True),
+        Hint(0b10, True),
+        Hint(0b11, False),
+    ]
+    assert cpu_hints(container("2"), DETAILS, parse_cpu_set("0,4-7")) == [
+        Hint(0b10, True),
+        Hint(0b11, False),
+    ]
+    assert cpu_hints(container("5"), DETAILS, ALL) == [Hint(0b11, True)]
+    # Two would do on one NUMA node if it were free: to have both is not preferred.
+    assert cpu_hints(container("2"), DETAILS, parse_cpu_set("0,4")) == [Hint(0b11, False)]
+    assert cpu_hints(container("2"), DETAILS, parse_cpu_set("0")) == []
+
+
+@pytest.mark.parametrize("cpu", ["1500m", "0"])
+def test_a_container_without_whole_cpus_does_not_care(cpu: str) -> None:
+    assert cpu_hints(container(cpu), DETAILS, ALL) is None
+
+
+def test_the_narrowest_preferred_hint_is_best_and_of_equals_the_lesser_numbers() -> None:
+    numa_nodes = [0, 1]
+    assert best_hint(numa_nodes, [Hint(0b11, True), Hint(0b10, True), Hint(0b01, True)]) == Hint(
+        0b01, True
+    )
+    assert best_hint(numa_nodes, [Hint(0b01, False), Hint(0b11, True)]) == Hint(0b11, True)
+    assert best_hint(numa_nodes, [Hint(0b100, True)]) == Hint(0b11, False)
+    assert best_hint(numa_nodes, []) == Hint(0b11, False)
+    assert best_hint(numa_nodes, [Hint(None, True)]) == Hint(0b11, True)
+
+
+SPLIT = [Hint(0b11, False)]
+
+
+@pytest.mark.parametrize(
+    ("policy", "hints", "admitted"),
+    [
+        ("none", SPLIT, True),
+        (BEST_EFFORT, SPLIT, True),
+        (BEST_EFFORT, [], True),
+        (RESTRICTED, SPLIT, False),
+        (RESTRICTED, [], False),
+        (RESTRICTED, None, True),
+        (RESTRICTED, [Hint(0b11, True)], True),
+        (SINGLE_NUMA_NODE, [Hint(0b11, True)], False),
+        (SINGLE_NUMA_NODE, [Hint(0b10, True), Hint(0b11, False)], True),
+        (SINGLE_NUMA_NODE, None, True),
+    ],
+)
+def test_what_each_policy_admits(
+    policy: str,
+    hints: list[Hint] | None,
+    admitted: bool,  # noqa: FBT001
+) -> None:
+    assert admit(policy, [0, 1], hints)[1] is admitted
+
+
+def test_cpus_are_given_from_the_hints_numa_nodes_first() -> None:
+    assert assign_cpus(container("2"), Hint(0b10, True), DETAILS, ALL) == {4, 5}
+    assert assign_cpus(container("5"), Hint(0b10, True), DETAILS, ALL) == {4, 5, 6, 7, 0}
+    assert assign_cpus(container("9"), Hint(0b11, True), DETAILS, ALL) == frozenset()
+
+
+def test_a_report_of_no_less_is_taken_over_and_one_of_less_where_it_leaves_less() -> None:
+    numa = SchedulerNuma.of(topology(free="0-7"))
+    numa.free["cpu"] -= {0, 1, 2}
+    assert numa.refresh(topology(free="0-7")) is numa
+    # Six are free by the report, five by the scheduler's account.
+    assert numa.refresh(topology(free="2-7")).free["cpu"] == {3, 4, 5, 6, 7}
+    assert numa.refresh(topology(free="4-7")).free["cpu"] == {4, 5, 6, 7}
+    assert numa.refresh(topology(free="0-7")).free["cpu"] == ALL
+
+
+def task(name: str, cpu: str = "2", policy: str = SINGLE_NUMA_NODE, **rest: Any) -> Document:
+    """Return a guaranteed pod."""
+    amounts = {"cpu": cpu, "memory": "1Gi"}
+    given = pod(name, "g", annotations={NUMA_POLICY: policy} if policy else {}, **rest)
+    given["spec"]["containers"] = [
+        {"name": "main", "resources": {"requests": amounts, "limits": amounts}}
+    ]
+    return given
+
+
+def numa_session(*documents: Document, process: ProcessState | None = None) -> Session:
+    """Return a session with the plugin."""
+    return opened("numa-aware", *documents, queue("default"), group("g"), process=process)[0]
+
+
+def reasons(ssn: Session, name: str) -> list[str]:
+    """Return why each node does not take a pod; an empty text says that it does."""
+    ((_, predicate),) = ssn.flat("Predicate")
+    verdicts = predicate.function(*tasks(ssn, name), np.arange(len(ssn.nodes)))
+    if verdicts is None:
+        return [""] * len(ssn.nodes)
+    return [" ".join(ssn.reasons.messages(verdict)) for verdict in verdicts.tolist()]
+
+
+def scores(ssn: Session, name: str) -> list[float] | None:
+    """Return the scores of the nodes for a pod that was filtered just before."""
+    ((_, batch),) = ssn.flat("BatchNodeOrder")
+    scored = batch.function(*tasks(ssn, name), np.arange(len(ssn.nodes)))
+    return None if scored is None else scored.tolist()
+
+
+@pytest.mark.parametrize(
+    ("documents", "reason"),
+    [
+        ([], "numa info is empty"),
+        ([report(manager="none")], "cpu manager policy isn't static"),
+        (
+            [report(policy=RESTRICTED)],
+            "task topology policy[single-numa-node] is different with node[restricted]",
+        ),
+        ([report(free="")], "cpu allocatable map is empty"),
+        ([report(free="0,4")], "container main cannot be assigned by numa"),
+        ([report()], ""),
+    ],
+)
+def test_a_pod_with_a_policy_needs_a_node_with_the_same(
+    documents: list[Document], reason: str
+) -> None:
+    assert reasons(numa_session(node("n1"), *documents, task("p")), "p") == [reason]
+
+
+@pytest.mark.parametrize(
+    ("documents", "reason"),
+    [
+        ([], ""),
+        ([report(manager="none", free="")], ""),
+        ([report(policy="none", free="")], ""),
+        ([report(free="0,4")], "container main cannot be assigned by numa"),
+    ],
+)
+def test_a_pod_without_a_policy_must_only_be_admitted(
+    documents: list[Document], reason: str
+) -> None:
+    assert reasons(numa_session(node("n1"), *documents, task("p", policy="")), "p") == [reason]
+
+
+def test_pods_that_are_not_guaranteed_are_left_alone() -> None:
+    burstable = pod("p", "g", annotations={NUMA_POLICY: SINGLE_NUMA_NODE})
+    assert reasons(numa_session(node("n1"), burstable), "p") == [""]
+
+
+def test_what_the_system_keeps_is_not_given() -> None:
+    kept = report(free="0-3", resReserved={"cpu": "2500m"})
+    ssn = numa_session(node("n1"), kept, task("p", "2"))
+    assert reasons(ssn, "p") == ["container main cannot be assigned by numa"]
+    unknown = report(free="0-3", resReserved={"cpu": "2500m", "pods": "1"})
+    assert reasons(numa_session(node("n1"), unknown, task("p", "2")), "p") == [""]
+
+
+def test_nodes_that_need_fewer_numa_nodes_score_higher() -> None:
+    ssn = numa_session(
+        *(node(name) for name in ("n1", "n2")),
+        report("n1", policy=BEST_EFFORT, free="0,1,4,5"),
+        report("n2", policy=BEST_EFFORT),
+        task("p", "4", BEST_EFFORT),
+        task("q", "4", ""),
+    )
+    assert reasons(ssn, "p") == ["", ""]
+    assert scores(ssn, "p") == [0, 50]
+    assert reasons(ssn, "q") == ["", ""]
+    assert scores(ssn, "q") is None
+
+
+def test_cpus_that_were_given_are_taken_until_the_placing_is_undone() -> None:
+    ssn = numa_session(node("n1"), report(free="0-3"), task("p", "3"), task("q", "2"))
+    one, two = tasks(ssn, "p", "q")
+    assert reasons(ssn, "p") == [""]
+    ssn.pipeline(one, 0)
+    assert reasons(ssn, "q") == ["container main cannot be assigned by numa"]
+    ssn.tell_deallocated(one, 0)
+    assert reasons(ssn, "q") == [""]
+    assert two != one
+
+
+def test_what_was_given_is_kept_from_session_to_session() -> None:
+    process = ProcessState()
+    documents = (node("n1"), report(free="0-3"), task("p", "3"), task("q", "2"))
+    ssn, plugins = opened("numa-aware", *documents, queue("default"), group("g"), process=process)
+    assert reasons(ssn, "p") == [""]
+    ssn.pipeline(*tasks(ssn, "p"), 0)
+    plugins["numa-aware"].on_session_close(ssn)
+    later = numa_session(*documents, process=process)
+    assert reasons(later, "q") == ["container main cannot be assigned by numa"]
+
+
+def test_running_tasks_that_come_back_are_given_nothing() -> None:
+    running = task("p", "3", on="n1")
+    ssn = numa_session(node("n1"), report(free="0-3"), running, task("q", "3"))
+    ssn.tell_allocated(*tasks(ssn, "p"), 0)
+    assert reasons(ssn, "q") == [""]
