@@ -177,7 +177,7 @@ def inherit_capability(parent: QueueAttr, child: QueueAttr) -> None:
     """Let a child that names no cpu or memory have its parent's capability of it.
 
     :raises HierarchyError: the parent has less of something, or lacks a scalar that the child
-    names.
+        names.
     """
     own, theirs = parent.capability, child.capability
     assert own is not None

@@ -1,5 +1,6 @@
-"""GPUs shared by memory (``volcano.sh/gpu-memory``), or given out whole
-(``volcano.sh/gpu-number``).
+"""GPUs shared by memory, or given out whole.
+
+Pods ask for ``volcano.sh/gpu-memory`` or for ``volcano.sh/gpu-number``.
 
 Source: pkg/scheduler/api/devices/nvidia/gpushare.
 """

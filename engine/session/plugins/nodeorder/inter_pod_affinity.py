@@ -8,6 +8,8 @@ Source: pkg/scheduler/framework/plugins/interpodaffinity/scoring.go, of Kubernet
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +18,7 @@ from ...extension import ScoreError
 from ...kube.affinity_terms import Namespaces, namespace_labels, own_terms
 from ...kube.node_columns import Amounts, Mask
 from ...kube.node_map import DomainCounts, NodeMap
-from ...kube.pod_class import PodClass
+from ...kube.pod_class import AffinityTerm, PodClass
 from ...tables import Floats, Rows
 
 
@@ -25,6 +27,10 @@ class _Weighed(NamedTuple):
 
     weight: int
     counts: DomainCounts
+
+
+def _matching(term: AffinityTerm) -> Callable[[PodClass], bool]:
+    return lambda other: term.matches(other, {})
 
 
 class InterPodAffinity:
@@ -77,8 +83,8 @@ class InterPodAffinity:
         own = pod.affinities.preferred if pod.has_affinity else ()
         terms = own_terms((preferred.term for preferred in own), self._namespaces)
         for place, (preferred, term) in enumerate(zip(own, terms, strict=True)):
-            meant = nodes.classes_where(lambda other, term=term: term.matches(other, {}))  # type:
-            ignore[misc] name = ("preferred", klass, place)
+            meant = nodes.classes_where(partial(term.matches, namespace_labels={}))
+            name = ("preferred", klass, place)
             counts = nodes.count(name, meant, nodes.columns.label(term.key))
             weighed.append(_Weighed(preferred.weight, counts))
         among: Mask | None = None if own else nodes.had_affinity
