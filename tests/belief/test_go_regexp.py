@@ -24,7 +24,7 @@ from plinian.engine.belief.go_regexp import compile_go
         ("a*?b", "aab", True),
     ],
 )
-def test_a_pattern_finds_what_go_finds(pattern: str, text: str, found: bool) -> None:  # noqa: FBT001
+def test_a_pattern_finds_what_go_finds(pattern: str, text: str, *, found: bool) -> None:
     assert (compile_go(pattern).search(text) is not None) is found
 
 

@@ -176,57 +176,56 @@ class Player:
 
 def told(snapshot: Snapshot) -> dict[str, Any]:
     """Return all that a snapshot says, without the numbers of rows."""
-    nodes, tasks, jobs = snapshot.nodes, snapshot.tasks, snapshot.jobs
-
-    def amounts(row: Any) -> dict[str, float]:
-        return {
-            name: amount for name, amount in zip(snapshot.dims, row.tolist(), strict=True) if amount
-        }
-
-    def task(row: int) -> tuple[Any, ...]:
-        on, of = int(tasks.node[row]), int(tasks.job[row])
-        return (
-            tasks.info[row].uid,
-            Status(int(tasks.status[row])),
-            "" if on == NO_NODE else nodes.names[on],
-            "" if of == NO_JOB else jobs.keys[of],
-            amounts(tasks.request[row]),
-        )
-
     return {
-        "nodes": {
-            name: {
-                **{account: amounts(getattr(nodes, account)[row]) for account in ACCOUNTS},
-                "tasks": {
-                    key: (task(held), Status(status))
-                    for key, (held, status) in nodes.tasks(row).items()
-                },
-                "rest": (nodes.row[name], int(nodes.max_pods[row]), bool(nodes.no_scalars[row])),
-                "info": (nodes.info[row].name, nodes.info[row].labels),
-            }
-            for row, name in enumerate(nodes.names)
-        },
-        "jobs": {
-            key: {
-                "tasks": [task(held) for held in jobs.tasks[row]],
-                "counts": jobs.counts[row].tolist(),
-                "allocated": amounts(jobs.allocated[row]),
-                "total": amounts(jobs.total_request[row]),
-                "rest": (
-                    jobs.row[key],
-                    jobs.queue[row],
-                    jobs.phase[row],
-                    *(int(getattr(jobs, name)[row]) for name in ("priority", "min_available")),
-                    bool(jobs.best_effort[row]),
-                    bool(jobs.gated[row]),
-                ),
-                "info": (jobs.info[row].uid, jobs.info[row].priority),
-            }
-            for row, key in enumerate(jobs.keys)
-        },
+        "nodes": {name: _node(snapshot, row) for row, name in enumerate(snapshot.nodes.names)},
+        "jobs": {key: _job(snapshot, row) for row, key in enumerate(snapshot.jobs.keys)},
         "queues": list(snapshot.queues),
         "total": str(snapshot.total()),
     }
+
+
+def _node(snapshot: Snapshot, row: int) -> dict[str, Any]:
+    nodes = snapshot.nodes
+    return {
+        **{account: _amounts(snapshot, getattr(nodes, account)[row]) for account in ACCOUNTS},
+        "tasks": {
+            key: (_task(snapshot, held), Status(status))
+            for key, (held, status) in nodes.tasks(row).items()
+        },
+        "rest": (nodes.row[nodes.names[row]], int(nodes.max_pods[row]), nodes.no_scalars[row]),
+        "info": (nodes.info[row].name, nodes.info[row].labels),
+    }
+
+
+def _job(snapshot: Snapshot, row: int) -> dict[str, Any]:
+    jobs = snapshot.jobs
+    columns = (jobs.priority, jobs.min_available, jobs.best_effort, jobs.gated)
+    return {
+        "tasks": [_task(snapshot, held) for held in jobs.tasks[row]],
+        "counts": jobs.counts[row].tolist(),
+        "allocated": _amounts(snapshot, jobs.allocated[row]),
+        "total": _amounts(snapshot, jobs.total_request[row]),
+        "rest": (jobs.row[jobs.keys[row]], jobs.queue[row], jobs.phase[row]),
+        "columns": [int(column[row]) for column in columns],
+        "info": (jobs.info[row].uid, jobs.info[row].priority),
+    }
+
+
+def _task(snapshot: Snapshot, row: int) -> tuple[Any, ...]:
+    tasks = snapshot.tasks
+    on, of = int(tasks.node[row]), int(tasks.job[row])
+    return (
+        tasks.info[row].uid,
+        Status(int(tasks.status[row])),
+        "" if on == NO_NODE else snapshot.nodes.names[on],
+        "" if of == NO_JOB else snapshot.jobs.keys[of],
+        _amounts(snapshot, tasks.request[row]),
+    )
+
+
+def _amounts(snapshot: Snapshot, row: Any) -> dict[str, float]:
+    pairs = zip(snapshot.dims, row.tolist(), strict=True)
+    return {name: amount for name, amount in pairs if amount}
 
 
 def anew(cache: SchedulerCache) -> Snapshot:
