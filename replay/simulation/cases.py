@@ -28,6 +28,7 @@ CONTROLS = frozenset(
 )
 _SUFFIX = re.compile(r"(\.case)?\.json$")
 _PACKED = re.compile(r"\.(gz|xz|zst)$")
+_SEE = "see docs/how-to/scenarios.md for what it holds"
 _YEAR_US = 365 * 86400 * SECOND_US
 
 
@@ -126,7 +127,7 @@ def parse_case(data: bytes) -> Case:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
         raise InputError(f"not JSON: {fault}") from fault
     for fault_text in _faults(case):
-        raise InputError(f"no scenario: {fault_text}", now="see docs/formats.md for what it holds")
+        raise InputError(f"no scenario: {fault_text}", now=_SEE)
     return case
 
 
@@ -135,9 +136,7 @@ def _parse_nullable(data: bytes, fault: msgspec.ValidationError) -> Case:
         document = _without_nulls(json.loads(data))
         return msgspec.convert(document, type=Case)
     except msgspec.ValidationError:
-        raise InputError(
-            f"no scenario: {fault}", now="see docs/formats.md for what it holds"
-        ) from fault
+        raise InputError(f"no scenario: {fault}", now=_SEE) from fault
 
 
 def _without_nulls(document: Any) -> Any:
