@@ -46,7 +46,7 @@ class Extender:
         self._ignorable = arguments.get_bool("extender.ignorable", False)
 
     def on_session_open(self, ssn: Session) -> None:
-        """Tell the service, and register what there are verbs for; nothing if it does not answer."""
+        """Tell the service; if it answers, register what there are verbs for."""
         self._ssn = ssn
         self._answers: Mapping[tuple[str, str], Answer] = ssn.process.kept.get(EXTENDER_ANSWERS, {})
         opening = self._verb("onSessionOpen")

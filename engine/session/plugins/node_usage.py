@@ -32,7 +32,7 @@ class NodeUsage(NamedTuple):
 
 
 def node_usage(ssn: Session, plugin: str) -> Mapping[str, NodeUsage]:
-    """Return what is known, by name of the node; say so in the session's errors if it is nothing."""
+    """Return what is known, by name of the node; if it is nothing, the errors say so."""
     known: Mapping[str, NodeUsage] = ssn.process.kept.get(NODE_USAGE, {})
     if not known:
         ssn.errors.append(f"{plugin}: no usage of nodes was recorded; none is taken into account")

@@ -250,7 +250,10 @@ def virtual(*cards: str, **config: Any) -> VirtualGpus:
         ("Deleted_2025.11.21 13:59:59", False),
     ],
 )
-def test_an_agent_answers_within_a_minute_or_is_gone(handshake: str, there: bool) -> None:  # noqa: FBT001
+def test_an_agent_answers_within_a_minute_or_is_gone(
+    handshake: str,
+    there: bool,  # noqa: FBT001
+) -> None:
     asked = decode(Node, vgpu_node(A100, handshake=handshake))
     assert (VirtualGpus.of(asked, {}, NOW) is not None) is there
 

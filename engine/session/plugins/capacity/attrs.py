@@ -90,7 +90,7 @@ class QueueAttr:
         return fits(self.allocated, request, self.real_capability)
 
     def deserves(self, request: Resource) -> bool:
-        """Return whether a task is within what the queue deserves: allocated + request ≤ deserved."""
+        """Return whether a task is within what is deserved: allocated + request ≤ deserved."""
         return fits(self.allocated, request, self.deserved)
 
     def enqueues(self, min_resources: Resource) -> bool:

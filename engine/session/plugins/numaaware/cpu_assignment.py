@@ -34,7 +34,7 @@ class Accumulator:
         return sorted(self.details.sockets() & self.details.cpus)
 
     def free_cores(self) -> list[int]:
-        """Return cores whose number is a free CPU's, too; those of sockets with fewer such first."""
+        """Return cores whose number is a free CPU's, too; of sockets with fewer such first."""
         details = self.details
 
         def count(socket: int) -> int:

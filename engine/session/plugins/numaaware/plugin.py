@@ -40,7 +40,7 @@ _PLACED = frozenset({Status.ALLOCATED, Status.PIPELINED})
 
 
 class ClassFits:
-    """What was found for the tasks of one class: verdicts, and by node the CPUs that it would give."""
+    """What was found for the tasks of a class: verdicts, and the CPUs that each node would give."""
 
     def __init__(self, nodes: int) -> None:
         self.memo = NodeMemo(nodes)
