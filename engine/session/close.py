@@ -70,7 +70,7 @@ def _phase(ssn: Session, job: int, counts: list[int]) -> str:
 
 
 def _pod_group_status(ssn: Session, job: int) -> PodGroupStatus:
-    counts = ssn.jobs.counts[job].tolist()
+    counts = ssn.jobs.counts[job]
     phase = _phase(ssn, job, counts)
     ssn.jobs.phase[job] = phase
     group = ssn.jobs.pod_group(job)

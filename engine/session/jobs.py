@@ -39,9 +39,10 @@ class JobTable:
         self.tasks = columns.tasks
         self.queue = columns.queue
         self.priority = columns.priority
-        self.created = columns.created
+        self.created: list[int] = columns.created.tolist()
         self.min_available: list[int] = columns.min_available.tolist()
-        self.counts = columns.counts.copy()
+        self.counts: list[list[int]] = columns.counts.tolist()
+        """By job and status: how many tasks. They are read and changed one at a time."""
         self.allocated = columns.allocated
         """As at the opening; :meth:`allocated_resource` is as it is now."""
         self.total_request = columns.total_request
@@ -51,8 +52,8 @@ class JobTable:
         self.fit_errors: dict[int, FitErrors] = {}
         """By task row: why no node takes it."""
         self.job_fit_errors: dict[int, str] = {}
-        self.best_effort = columns.best_effort
-        self._gated = columns.gated
+        self.best_effort: list[bool] = columns.best_effort.tolist()
+        self._gated: list[bool] = columns.gated.tolist()
         self._tasks = tasks
         self._nodes = nodes
         self._min_resources: dict[int, Resource] = {}
@@ -69,15 +70,15 @@ class JobTable:
 
     def tasks_with(self, job: int, statuses: Collection[int]) -> list[int]:
         """Return the job's tasks that have one of these statuses, in their order."""
-        status = self._tasks.status
-        return [task for task in self.tasks[job] if status[task] in statuses]
+        status = self._tasks.status.item
+        return [task for task in self.tasks[job] if status(task) in statuses]
 
     def pending_tasks(self, job: int) -> list[int]:
         """Return the job's pending tasks."""
-        if not self.counts[job, Status.PENDING]:
+        if not self.counts[job][Status.PENDING]:
             return []
-        status = self._tasks.status
-        return [task for task in self.tasks[job] if status[task] == Status.PENDING]
+        status = self._tasks.status.item
+        return [task for task in self.tasks[job] if status(task) == Status.PENDING]
 
     def is_pending(self, job: int) -> bool:
         """Return whether the PodGroup has not been enqueued."""
@@ -85,13 +86,16 @@ class JobTable:
 
     def ready_task_num(self, job: int) -> int:
         """Return how many tasks hold resources or have succeeded."""
-        counts = self.counts[job].tolist()
-        ready: int = counts[1] + counts[3] + counts[4] + counts[5] + counts[7]
-        return ready
+        _, allocated, _, binding, bound, running, _, succeeded, _, _ = self.counts[job]
+        return allocated + binding + bound + running + succeeded
+
+    def allocated_task_num(self, job: int) -> int:
+        """Return how many tasks hold resources."""
+        return self.ready_task_num(job) - self.counts[job][Status.SUCCEEDED]
 
     def waiting_task_num(self, job: int) -> int:
         """Return how many tasks are pipelined."""
-        return int(self.counts[job, Status.PIPELINED])
+        return self.counts[job][Status.PIPELINED]
 
     def pending_best_effort_task_num(self, job: int) -> int:
         """Return how many pending tasks ask for nothing."""
@@ -103,7 +107,7 @@ class JobTable:
     def valid_task_num(self, job: int) -> int:
         """Return how many tasks are not lost: neither releasing, failed nor unknown."""
         counts = self.counts[job]
-        return int(sum(counts[status] for status in VALID_STATUS))
+        return sum(counts[status] for status in VALID_STATUS)
 
     def is_ready(self, job: int) -> bool:
         """Return whether the gang has its minimum."""
@@ -225,7 +229,7 @@ class JobTable:
 
         Source: ``JobInfo.FitError``.
         """
-        counts = self.counts[job].tolist()
+        counts = self.counts[job]
         states: Counter[str] = Counter(
             {STATUS_NAMES[status]: number for status, number in enumerate(counts) if number}
         )
@@ -302,9 +306,9 @@ class JobTable:
     def _counted(
         self, job: int, statuses: Collection[int], *, with_best_effort: bool
     ) -> Iterator[str]:
-        status, info = self._tasks.status, self._tasks.info
+        status, info = self._tasks.status.item, self._tasks.info
         for task in self.tasks[job]:
-            now = status[task]
+            now = status(task)
             if now in statuses or (
                 with_best_effort and now == Status.PENDING and info[task].best_effort
             ):

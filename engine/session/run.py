@@ -116,7 +116,7 @@ def _collect(ssn: Session, result: SessionResult) -> None:
     result.pipelined = sorted(
         (info[task].key, nodes[int(ssn.tasks.node[task])])
         for job in range(len(ssn.jobs))
-        if ssn.jobs.counts[job, Status.PIPELINED]
+        if ssn.jobs.counts[job][Status.PIPELINED]
         for task in ssn.jobs.tasks_with(job, (Status.PIPELINED,))
         if ssn.tasks.node[task] != NO_NODE
     )

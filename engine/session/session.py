@@ -177,7 +177,7 @@ class Session(Extensions):
         created = self.jobs.created
         if created[left] == created[right]:
             return left < right  # rows are in order of ns/name, the job's UID
-        return bool(created[left] < created[right])
+        return created[left] < created[right]
 
     def queue_order(self, left: str, right: str) -> bool:
         """Return whether the left queue comes first."""
@@ -227,13 +227,13 @@ class Session(Extensions):
 
     def set_status(self, task: int, status: int) -> None:
         """Move a task to another status within its job."""
-        job = self.tasks.job[task]
+        job = self.tasks.job.item(task)
         if job == NO_JOB:
             return
-        counts = self.jobs.counts
-        counts[job, self.tasks.status[task]] -= 1
-        counts[job, status] += 1
-        self.tasks.status[task] = status
+        counts, statuses = self.jobs.counts[job], self.tasks.status
+        counts[statuses.item(task)] -= 1
+        counts[status] += 1
+        statuses[task] = status
 
     def place(self, task: int, node: int) -> str | None:
         """Put a task with its present status on a node's account; return the error, or ``None``.

@@ -82,7 +82,7 @@ class Allocation:
         other queues move with an allocation (hdrf).
         """
         ssn = self.ssn
-        pending = (ssn.jobs.counts[:, Status.PENDING] > 0).tolist()
+        pending = [counts[Status.PENDING] > 0 for counts in ssn.jobs.counts]
         keeps_idle = any(
             option.name == "drf" and option.enabled_hierarchy
             for tier in ssn.conf.tiers

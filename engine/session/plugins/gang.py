@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
 from ...belief.objects import PodGroup
 from ...volcano.conf import Arguments
 from ..close import update_condition
 from ..session import Condition, Session
-from ..tables import ALLOCATED_STATUS, READY_STATUS
+from ..tables import ALLOCATED_STATUS
 from ..trace import PERMIT, REJECT, Verdict
 
 NOT_ENOUGH_RESOURCES = "NotEnoughResources"
@@ -43,12 +41,10 @@ class Gang:
     def on_session_close(self, ssn: Session) -> None:
         """Write to every PodGroup that has pods whether its gang is ready, and why not."""
         jobs = ssn.jobs
-        ready_num = jobs.counts[:, sorted(READY_STATUS)].sum(axis=1)
-        surely_ready = (ready_num >= np.array(jobs.min_available)).tolist()
         for job, tasks in enumerate(jobs.tasks):
             if not tasks:
                 continue
-            if surely_ready[job] or jobs.is_ready(job):
+            if jobs.is_ready(job):
                 if not _says_ready(jobs.info[job].pod_group):
                     update_condition(ssn, job, READY)
                 continue

@@ -11,7 +11,6 @@ from ...belief.resource import Resource
 from ...belief.resource_names import is_scalar_name
 from ...quantity import parse
 from ..session import Session
-from ..tables import IS_ALLOCATED
 
 _SHARED_DEVICES = (
     "volcano.sh/vgpu-memory",
@@ -28,7 +27,6 @@ def reserved_by_job(ssn: Session) -> Iterator[tuple[int, Resource]]:
     it lacks of them. What tasks with scheduling gates ask for is not kept.
     """
     jobs = ssn.jobs
-    allocated_tasks = jobs.counts[:, IS_ALLOCATED].sum(axis=1).tolist()
     held, names = jobs.allocated.tolist(), ssn.dims[2:]
     for job, phase in enumerate(jobs.phase):
         least = jobs.info[job].min_resources
@@ -36,7 +34,7 @@ def reserved_by_job(ssn: Session) -> Iterator[tuple[int, Resource]]:
             continue
         if phase == "Inqueue":
             reserved = least.clone()
-        elif phase == "Running" and allocated_tasks[job] >= jobs.info[job].min_available:
+        elif phase == "Running" and jobs.allocated_task_num(job) >= jobs.info[job].min_available:
             cpu, memory, *others = held[job]
             if least.cpu <= cpu and least.memory <= memory and not least.scalars:
                 continue

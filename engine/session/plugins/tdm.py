@@ -173,7 +173,7 @@ class Tdm:
     def _job_starving(self, job: int) -> bool:
         """Let jobs with pending tasks preempt, unless they are preemptable."""
         jobs = self._ssn.jobs
-        return not jobs.info[job].preemptable and bool(jobs.counts[job, Status.PENDING])
+        return not jobs.info[job].preemptable and bool(jobs.counts[job][Status.PENDING])
 
 
 def max_evictions(ssn: Session, job: int) -> int:
@@ -186,7 +186,7 @@ def max_evictions(ssn: Session, job: int) -> int:
     """
     budget = ssn.jobs.info[job].budget
     total = len(ssn.jobs.tasks[job])
-    counts: list[int] = ssn.jobs.counts[job].tolist()
+    counts: list[int] = ssn.jobs.counts[job]
     running = counts[Status.RUNNING]
     if budget.max_unavailable:
         done = counts[Status.SUCCEEDED] + counts[Status.FAILED]

@@ -41,7 +41,7 @@ class TaskTopologyPlugin:
         """Build the buckets of jobs with pending tasks, and register order, score and handler."""
         self._ssn = ssn
         for job in range(len(ssn.jobs)):
-            if not ssn.jobs.counts[job, Status.PENDING]:
+            if not ssn.jobs.counts[job][Status.PENDING]:
                 continue
             roles = {ssn.tasks.info[task].role for task in ssn.jobs.tasks[job]}
             topology = read_topology(ssn.jobs.pod_group(job).annotations, roles)
