@@ -74,10 +74,11 @@ def all_most_requested(requested: Amounts, allocatable: Amounts) -> Amounts:
 
 
 def all_balanced(pairs: list[tuple[Amounts, Amounts]]) -> Amounts:
-    """Return :func:`balanced` of many nodes, from (requested, allocatable) of up to three
-    resources.
+    """Return :func:`balanced` of many nodes.
 
     What a node has nothing of does not count; with one resource left, all is in balance.
+
+    :param pairs: requested and allocatable of two or three resources.
     """
     counted = [has != 0 for _, has in pairs]
     fractions = [np.minimum(asked / np.where(has, has, 1), 1.0) for asked, has in pairs]

@@ -1,0 +1,80 @@
+"""What a pod asks for, as kube-scheduler adds it up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plinian.engine.belief.objects import Pod, decode
+from plinian.engine.session.kube.requests import PodRequests, kube_amount, pod_requests
+
+MI = 1024 * 1024
+
+
+def asked(
+    *containers: dict[str, Any], init: tuple[dict[str, Any], ...] = (), **spec: Any
+) -> PodRequests:
+    """Return the requests of a pod with these containers."""
+    return pod_requests(
+        decode(
+            Pod,
+            {
+                "spec": {
+                    "containers": [wrapped(one) for one in containers],
+                    "initContainers": [wrapped(one) for one in init],
+                    **spec,
+                }
+            },
+        )
+    )
+
+
+def wrapped(container: dict[str, Any]) -> dict[str, Any]:
+    """Return a container that asks for what is not in lower camel case of its own fields."""
+    requests = {key: value for key, value in container.items() if key != "restartPolicy"}
+    rest = {key: value for key, value in container.items() if key == "restartPolicy"}
+    return {"resources": {"requests": requests}, **rest}
+
+
+def test_containers_add_up() -> None:
+    found = asked({"cpu": "500m", "memory": "1Gi"}, {"cpu": "1", "nvidia.com/gpu": "2"})
+    assert found == PodRequests(1500, 1024 * MI, 2, 1500, 1224 * MI)
+
+
+def test_fractions_are_rounded_once_for_the_whole_pod() -> None:
+    assert asked({"cpu": "0.5m"}, {"cpu": "0.5m"}).cpu == 1
+    assert asked({"cpu": "0.6m"}, {"cpu": "0.6m"}).cpu == 2
+
+
+def test_who_does_not_ask_counts_for_a_tenth_of_a_core_and_200_mib() -> None:
+    found = asked({}, {"cpu": "0", "memory": "0"})
+    assert (found.cpu, found.memory) == (0, 0)
+    assert (found.nonzero_cpu, found.nonzero_memory) == (100, 200 * MI)
+
+
+def test_an_init_container_counts_if_it_asks_for_more() -> None:
+    found = asked({"cpu": "2", "memory": "2Gi"}, init=({"cpu": "3", "memory": "1Gi"},))
+    assert (found.cpu, found.memory) == (3000, 2048 * MI)
+
+
+def test_sidecars_stay_and_run_beside_later_init_containers() -> None:
+    sidecar = {"cpu": "1", "restartPolicy": "Always"}
+    assert asked({"cpu": "1"}, init=(sidecar,)).cpu == 2000
+    assert asked({"cpu": "1"}, init=(sidecar, {"cpu": "4"})).cpu == 5000
+    assert asked({"cpu": "1"}, init=({"cpu": "4"}, sidecar)).cpu == 4000
+
+
+def test_overhead_counts_in_both_phases() -> None:
+    overhead = {"cpu": "250m", "memory": "120Mi"}
+    assert asked({"cpu": "1"}, overhead=overhead).cpu == 1250
+    assert asked({"cpu": "1"}, init=({"cpu": "3"},), overhead=overhead).cpu == 3250
+    assert asked({"cpu": "1"}, overhead=overhead).nonzero_memory == 320 * MI
+
+
+def test_amounts_of_a_node_are_cpu_in_milli_and_the_rest_in_units() -> None:
+    has = {"cpu": "1.5", "memory": "1Ki", "nvidia.com/gpu": "4"}
+    assert [kube_amount(has, name) for name in ("cpu", "memory", "nvidia.com/gpu", "no")] == [
+        1500,
+        1024,
+        4,
+        0,
+    ]
