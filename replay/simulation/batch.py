@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import os
+import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,17 +39,29 @@ class Task(NamedTuple):
 
 
 def run_task(task: Task) -> Outcome:
-    """Run one scenario and write its result."""
+    """Run one scenario and write its result; whatever goes wrong is part of the outcome."""
     try:
         behaviours = resolve(task.release)
         read = read_case(task.path)
         steps = simulate(read.case, behaviours, now=task.now, scores=task.scores)
     except PlinianError as fault:
         return Outcome(task.path, None, fault)
+    except Exception as fault:
+        if os.environ.get("PLINIAN_TRACEBACK"):
+            raise
+        return Outcome(task.path, None, _unforeseen(task.path, fault))
     result = case_result(read.case.name or read.name, behaviours.release, steps)
     target = task.folder / result_name(task.path, behaviours.release)
     target.write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", "utf-8")
     return Outcome(task.path, target)
+
+
+def _unforeseen(path: Path, fault: Exception) -> PlinianError:
+    return PlinianError(
+        f"an unforeseen {type(fault).__name__}: {fault}",
+        where=str(path),
+        now="this is a fault of Plinian; with PLINIAN_TRACEBACK=1 it says where",
+    )
 
 
 def result_name(path: Path, release: str) -> str:
@@ -69,14 +85,26 @@ def run_all(
         return
     # Spawned processes start from nothing, whatever threads and connections this one has.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(jobs, total), mp_context=context) as pool:
-        futures = {pool.submit(run_task, task): index for index, task in enumerate(tasks)}
-        ready: dict[int, Outcome] = {}
-        following = 0
-        for done, future in enumerate(as_completed(futures), start=1):
-            ready[futures[future]] = future.result()
+    pool = ProcessPoolExecutor(min(jobs, total), mp_context=context)
+    try:
+        with _without_interrupts():
+            futures = [pool.submit(run_task, task) for task in tasks]
+        for done, future in enumerate(futures, start=1):
+            yield future.result()
             if progress is not None:
                 progress(done, total)
-            while following in ready:
-                yield ready.pop(following)
-                following += 1
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Let processes that are started meanwhile take no interrupts: the one that waits decides."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
