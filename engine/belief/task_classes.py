@@ -25,6 +25,8 @@ ANNOTATIONS = (
     "volcano.sh/queue-name",
     "volcano.sh/template-uid",
     "volcano.sh/vgpu-mode",
+    "nvidia.com/use-gputype",
+    "nvidia.com/nouse-gputype",
     "volcano.sh/vgpu-number",
     "scheduling.volcano.sh/queue-name",
 )

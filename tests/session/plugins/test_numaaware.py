@@ -207,8 +207,9 @@ def numa_session(*documents: Document, process: ProcessState | None = None) -> S
 
 def reasons(ssn: Session, name: str) -> list[str]:
     """Return why each node does not take a pod; an empty text says that it does."""
-    ((_, predicate),) = ssn.flat("Predicate")
-    verdicts = predicate.function(*tasks(ssn, name), np.arange(len(ssn.nodes)))
+    verdicts = None
+    for _, predicate in ssn.flat("Predicate"):
+        verdicts = predicate.function(*tasks(ssn, name), np.arange(len(ssn.nodes)))
     if verdicts is None:
         return [""] * len(ssn.nodes)
     return [" ".join(ssn.reasons.messages(verdict)) for verdict in verdicts.tolist()]
@@ -259,6 +260,11 @@ def test_a_pod_without_a_policy_must_only_be_admitted(
 def test_pods_that_are_not_guaranteed_are_left_alone() -> None:
     burstable = pod("p", "g", annotations={NUMA_POLICY: SINGLE_NUMA_NODE})
     assert reasons(numa_session(node("n1"), burstable), "p") == [""]
+
+
+def test_where_neither_nodes_nor_pods_have_policies_nothing_is_asked() -> None:
+    ssn = numa_session(node("n1"), task("p", policy="none"))
+    assert ssn.flat("Predicate") == ssn.flat("BatchNodeOrder") == ssn.event_handlers == []
 
 
 def test_what_the_system_keeps_is_not_given() -> None:

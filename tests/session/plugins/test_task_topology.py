@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -143,6 +145,13 @@ def scores(ssn: Session, name: str) -> list[float]:
     return scored
 
 
+def compare(ssn: Session) -> Callable[[int, int], float]:
+    """Return the plugin's own order of tasks, without what comes after it."""
+    ((_, order),) = ssn.flat("TaskOrder")
+    own: Callable[[int, int], float] = order.compare
+    return own
+
+
 def test_a_node_scores_by_what_of_the_bucket_runs_there_or_would() -> None:
     ssn = topology(member("p1", "a", on="n2"), member("p2", "a"), member("p3", "b"), affinity="a,b")
     # Two to come, and one that runs on n2; three of three are 100 × weight.
@@ -183,10 +192,21 @@ def test_tasks_placed_in_the_session_draw_their_bucket_and_repel_those_that_shun
     assert scores(ssn, "p3") == [0, 500]
 
 
-def test_a_job_without_rules_or_pending_tasks_is_left_alone() -> None:
-    assert scores(topology(member("p1", "a")), "p1") == [0, 0]
-    running = topology(member("p1", "a", on="n1"), affinity="a")
-    assert scores(running, "p1") == [0, 0]
+def test_a_job_without_rules_is_left_alone() -> None:
+    other = group("h", annotations={"volcano.sh/task-topology-affinity": "a"})
+    ssn = topology(member("p1", "a"), other, member("p2", "a", of="h"))
+    assert scores(ssn, "p1") == [0, 0]
+    assert scores(ssn, "p2") == [1000, 1000]
+    assert compare(ssn)(*tasks(ssn, "p1", "p2")) == 0
+
+
+def test_where_no_pending_task_has_rules_nothing_is_asked() -> None:
+    for ssn in (
+        topology(member("p1", "a")),
+        topology(member("p1", "a", on="n1"), affinity="a"),
+        topology(member("p1", "a"), affinity="b"),
+    ):
+        assert ssn.flat("NodeOrder") == ssn.flat("TaskOrder") == ssn.event_handlers == []
 
 
 def test_tasks_in_buckets_come_first_and_the_larger_bucket_before_the_smaller() -> None:
@@ -201,13 +221,13 @@ def test_tasks_in_buckets_come_first_and_the_larger_bucket_before_the_smaller() 
     zero, one, two, three = tasks(ssn, "p0", "p1", "p2", "p3")
     assert ssn.task_order(one, zero)
     assert ssn.task_order(two, one)
-    ((_, order),) = ssn.flat("TaskOrder")
+    order = compare(ssn)
     assert order(two, three) == order(zero, zero) == 0
     assert order(two, one) == -order(one, two) == -1
 
 
 def test_of_buckets_of_one_size_the_older_comes_first() -> None:
     ssn = topology(member("p1", "a"), member("p2", "a"), **{"anti-affinity": "a"})
-    ((_, order),) = ssn.flat("TaskOrder")
+    order = compare(ssn)
     one, two = tasks(ssn, "p1", "p2")
     assert order(one, two) < 0 < order(two, one)

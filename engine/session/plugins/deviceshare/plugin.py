@@ -22,7 +22,6 @@ from ....volcano.conf import Arguments
 from ...reasons import PASS, StatusCode
 from ...session import Session
 from ...tables import Ints, Rows, Status
-from ..node_memo import NodeMemo
 from ..type_assertion import text_or_panic
 from . import gpu_share, vgpu
 from .gpu_share import SharedGpus, most_of
@@ -73,10 +72,10 @@ class DeviceShare:
         self._set_switches()
         self._shared: dict[int, SharedGpus] = {}
         self._virtual: dict[int, VirtualGpus] = {}
-        self._version = np.zeros(len(ssn.nodes), dtype=np.int64)
-        self._memos: dict[tuple[int, str | None, str | None], NodeMemo] = {}
+        if not (self._kept.sharing or self._kept.number or self._kept.virtual):
+            return
         self._build()
-        ssn.add_predicate(self.name, self._predicate, per="task")
+        ssn.add_predicate(self.name, self._predicate, per="class")
         if any(option.name == "predicates" for tier in ssn.tiers for option in tier):
             ssn.add_event_handler(allocate=self._allocate, deallocate=self._deallocate)
 
@@ -130,13 +129,10 @@ class DeviceShare:
         return self._kept.virtual and vgpu.asks(pod)
 
     def _predicate(self, task: int, rows: Rows) -> Ints | None:
-        info = self._ssn.tasks.info[task]
-        pod = info.pod
+        pod = self._ssn.tasks.info[task].pod
         if not (self._asks_shared(pod) or self._asks_virtual(pod)):
             return None
-        types = pod.annotations.get(vgpu.USE_TYPE), pod.annotations.get(vgpu.NO_USE_TYPE)
-        memo = self._memos.setdefault((info.klass, *types), NodeMemo(len(self._ssn.nodes)))
-        return memo.verdicts(rows, self._version, lambda node: self._filter(pod, node))
+        return np.array([self._filter(pod, node) for node in rows.tolist()], dtype=np.int32)
 
     def _filter(self, pod: Pod, node: int) -> int:
         error = ""
@@ -175,7 +171,6 @@ class DeviceShare:
                 virtual.add(pod.uid, written)
         if error:
             self._ssn.errors.append(f"AllocateToPod failed {error}")
-        self._version[node] += 1
 
     def _deallocate(self, task: int, node: int) -> None:
         """Take shared cards back that the pod's own annotation names; virtual ones stay taken."""
@@ -184,4 +179,3 @@ class DeviceShare:
         if shared is not None and self._asks_shared(pod):
             shared.remove(pod)
             self._kept.annotations.get(pod.uid, {}).pop(gpu_share.INDEX, None)
-            self._version[node] += 1

@@ -18,10 +18,10 @@ from ....volcano.conf import Arguments
 from ...reasons import PASS, StatusCode
 from ...session import Session
 from ...tables import Floats, Ints, Rows, Status
-from ..node_memo import NodeMemo
 from ..pod_qos import GUARANTEED, pod_qos
 from .cpu_assignment import NONE, take_by_topology
 from .hints import admit, assign_cpus, cpu_hints
+from .node_memo import NodeMemo
 from .scheduler_numa import (
     CPU_MANAGER_POLICY,
     TOPOLOGY_MANAGER_POLICY,
@@ -72,6 +72,9 @@ class NumaAware:
         self._last: tuple[int, ClassFits] | None = None
         self._given: dict[int, dict[int, CpuSet]] = {}
         self._bound: dict[int, int] = {}
+        tasks = (task for tasks in ssn.jobs.tasks for task in tasks)
+        if not any(self._numa) and not any(map(self._has_policy, tasks)):
+            return  # every node would take every task
         ssn.add_event_handler(allocate=self._task_allocated, deallocate=self._task_deallocated)
         ssn.add_predicate(self.name, self._predicate, per="task")
         ssn.add_batch_node_order(

@@ -48,6 +48,8 @@ class TaskTopologyPlugin:
             if topology is not None:
                 members = [self._member(task) for task in ssn.jobs.tasks[job]]
                 self._jobs[job] = JobBuckets(topology, members)
+        if not self._jobs:
+            return  # nothing to order or to score: all else would say 0
         ssn.add_task_order(self.name, self._task_order)
         ssn.add_node_order(self.name, self._node_order, per="task")
         ssn.add_event_handler(allocate=self._task_allocated)
