@@ -56,6 +56,13 @@ class NodeOrderEntry(NamedTuple):
     partial: bool
 
 
+class TaskOrder(NamedTuple):
+    """A registered order of tasks; with a ``key`` it is nothing but the comparison of keys."""
+
+    compare: Compare
+    key: Callable[[int], float] | None
+
+
 class BatchEntry(NamedTuple):
     """A registered score over a list of candidates.
 
@@ -88,9 +95,12 @@ class Extensions:
 
     # Registration: Volcano's names without the Fn.
 
-    def add_job_order(self, name: str, fn: Callable[[int, int], float]) -> None:
-        """Register an order of jobs: negative if the left one comes first."""
-        self._add("JobOrder", name, fn)
+    def add_job_order(self, name: str, key: Callable[[int], Any]) -> None:
+        """Register an order of jobs by a key, which is least for the job that comes first.
+
+        It may change only with what happens to the job itself.
+        """
+        self._add("JobOrder", name, key)
 
     def add_queue_order(self, name: str, fn: Callable[[str, str], float]) -> None:
         """Register an order of queues."""
@@ -101,8 +111,17 @@ class Extensions:
         self._add("VictimQueueOrder", name, fn)
 
     def add_task_order(self, name: str, fn: Callable[[int, int], float]) -> None:
-        """Register an order of tasks."""
-        self._add("TaskOrder", name, fn)
+        """Register an order of tasks: negative if the left one comes first."""
+        self._add("TaskOrder", name, TaskOrder(fn, None))
+
+    def add_task_key(self, name: str, key: Callable[[int], float]) -> None:
+        """Register an order of tasks by a key that never changes, least for who comes first."""
+
+        def compare(left: int, right: int) -> int:
+            one, other = key(left), key(right)
+            return (one > other) - (one < other)
+
+        self._add("TaskOrder", name, TaskOrder(compare, key))
 
     def add_job_ready(self, name: str, fn: Callable[[int], bool]) -> None:
         """Register whether a job has what it needs to be bound."""

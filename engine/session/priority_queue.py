@@ -1,25 +1,83 @@
 """The scheduler's priority queue: a binary heap that moves its elements exactly as Go's does.
 
 The order of equal elements, and of elements whose rank changed while they lay in the heap, is a
-matter of which swaps are done; Python's ``heapq`` does others.
+matter of which swaps are done; Python's ``heapq`` does others. Where neither happens, every heap
+gives the same order, and :class:`KeyedQueue` is faster.
 
 Source: ``pkg/scheduler/util/priority_queue.go`` and Go's ``container/heap``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterable
+from heapq import heapify, heappop, heappush
+from typing import Any, Generic, Protocol, TypeVar
 
 T = TypeVar("T")
+Key = Any
+"""Whatever can be compared with others of its kind: mostly a tuple."""
+
+
+class Queue(Protocol[T]):
+    """Items, of which the first comes out."""
+
+    def __len__(self) -> int:
+        """Return how many items there are."""
+        ...
+
+    def push(self, item: T) -> None:
+        """Put an item in."""
+        ...
+
+    def pop(self) -> T:
+        """Take the first item out."""
+        ...
+
+    def clone(self) -> Queue[T]:
+        """Return a queue with the same items."""
+        ...
+
+
+class KeyedQueue(Generic[T]):
+    """A heap of items under keys, of which no two are equal; the least comes out first.
+
+    An item's key is asked for once, as it is pushed: it must not change as long as it lies here.
+    """
+
+    def __init__(self, key: Callable[[T], Key], items: Iterable[T] = ()) -> None:
+        self._key = key
+        self._heap: list[tuple[Key, T]] = [(key(item), item) for item in items]
+        heapify(self._heap)
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+    def push(self, item: T) -> None:
+        """Put an item in."""
+        heappush(self._heap, (self._key(item), item))
+
+    def pop(self) -> T:
+        """Take the first item out.
+
+        :raises IndexError: the queue is empty.
+        """
+        return heappop(self._heap)[1]
+
+    def clone(self) -> KeyedQueue[T]:
+        """Return a queue with the same items under the same keys."""
+        other: KeyedQueue[T] = KeyedQueue(self._key)
+        other._heap = self._heap.copy()
+        return other
 
 
 class PriorityQueue(Generic[T]):
     """A heap of items under ``less(left, right)``: whether the left one comes out first."""
 
-    def __init__(self, less: Callable[[T, T], bool]) -> None:
+    def __init__(self, less: Callable[[T, T], bool], items: Iterable[T] = ()) -> None:
         self._less = less
         self._items: list[T] = []
+        for item in items:
+            self.push(item)
 
     def __len__(self) -> int:
         return len(self._items)
@@ -49,10 +107,7 @@ class PriorityQueue(Generic[T]):
 
     def clone(self) -> PriorityQueue[T]:
         """Return a queue with the same items, pushed in the order in which they lie here."""
-        other = PriorityQueue(self._less)
-        for item in self._items:
-            other.push(item)
-        return other
+        return PriorityQueue(self._less, self._items)
 
     def _down(self, size: int) -> None:
         items, less = self._items, self._less

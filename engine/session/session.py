@@ -16,6 +16,7 @@ from ..belief.resource import Resource
 from .chooser import Chooser, LeastName
 from .extension import Extensions
 from .jobs import JobTable
+from .priority_queue import KeyedQueue, PriorityQueue, Queue
 from .reasons import Reasons
 from .scoring import NodeSelection
 from .tables import IS_ALLOCATED, NO_JOB, NO_NODE, Status
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     from ..belief.snapshot import Snapshot
     from ..volcano.behaviours import Behaviours
     from ..volcano.conf import Arguments, SchedulerConf
-
-MIN_NAME_PARTS = 3
-"""Pods of Volcano jobs are named ``job-task-index``."""
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 
@@ -135,7 +133,6 @@ class Session(Extensions):
         self.binds: list[tuple[int, int]] = []
         self.evictions: list[tuple[int, str]] = []
         self._selection: NodeSelection | None = None
-        self._pod_indices: dict[str, int | None] = {}
         self.node_scores: dict[int, tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]] = {}
         """(rows, scores) of the last scoring of each task, while tracing."""
 
@@ -167,17 +164,18 @@ class Session(Extensions):
 
     # Orders, with the fallbacks of session_plugins.go.
 
+    def job_key(self, job: int) -> tuple[Any, ...]:
+        """Return by what jobs are ordered: plugins' keys, the time of creation, then ns/name."""
+        keys = [key(job) for _, key in self.flat("JobOrder")]
+        return (*keys, self.jobs.created[job], job)  # rows are in order of ns/name, the job's UID
+
     def job_order(self, left: int, right: int) -> bool:
         """Return whether the left job comes first."""
-        for tier in self.functions("JobOrder"):
-            for _, fn in tier:
-                order = fn(left, right)
-                if order:
-                    return bool(order < 0)
-        created = self.jobs.created
-        if created[left] == created[right]:
-            return left < right  # rows are in order of ns/name, the job's UID
-        return created[left] < created[right]
+        return self.job_key(left) < self.job_key(right)
+
+    def job_queue(self) -> Queue[int]:
+        """Return a queue for jobs to which nothing happens as long as they lie in it."""
+        return KeyedQueue(self.job_key)
 
     def queue_order(self, left: str, right: str) -> bool:
         """Return whether the left queue comes first."""
@@ -204,24 +202,32 @@ class Session(Extensions):
         Without an opinion of a plugin: the number at the end of the pod's name, then the time of
         creation, then the UID (``pkg/controllers/job/helpers:CompareTask``).
         """
-        for tier in self.functions("TaskOrder"):
-            for _, fn in tier:
-                order = fn(left, right)
-                if order:
-                    return bool(order < 0)
+        for _, order in self.flat("TaskOrder"):
+            opinion = order.compare(left, right)
+            if opinion:
+                return bool(opinion < 0)
         one, other = self.tasks.info[left], self.tasks.info[right]
-        at, beside = self._pod_index(one.name), self._pod_index(other.name)
+        at, beside = pod_index(one.name), pod_index(other.name)
         if at is not None and beside is not None and at != beside:
             return at < beside
-        if one.created == other.created:
-            return one.uid < other.uid
-        return one.created < other.created
+        return (one.created, one.uid) < (other.created, other.uid)
 
-    def _pod_index(self, name: str) -> int | None:
-        """Return the number at the end of a pod's name, if the name has three parts or more."""
-        if name not in self._pod_indices:
-            self._pod_indices[name] = pod_index(name)
-        return self._pod_indices[name]
+    def task_key(self, task: int) -> tuple[Any, ...]:
+        """Return by what tasks are ordered, if all orders have keys; see :meth:`task_queue`."""
+        info = self.tasks.info[task]
+        keys = [order.key(task) for _, order in self.flat("TaskOrder")]
+        return (*keys, pod_index(info.name) or 0, info.created, info.uid)
+
+    def task_queue(self, tasks: list[int]) -> Queue[int]:
+        """Return a queue with these tasks.
+
+        If some of their pods have numbers and others do not, no key says how they compare.
+        """
+        numbered = {pod_index(self.tasks.info[task].name) is not None for task in tasks}
+        keyed = all(order.key is not None for _, order in self.flat("TaskOrder"))
+        if keyed and len(numbered) == 1:
+            return KeyedQueue(self.task_key, tasks)
+        return PriorityQueue(self.task_order, tasks)
 
     # What happens to tasks.
 
@@ -371,14 +377,12 @@ class Session(Extensions):
 
 
 def pod_index(name: str) -> int | None:
-    """Return the number at the end of a pod's name, or ``None``.
+    """Return the number at the end of a pod's name, or ``None``: ``job-task-index``.
 
     Source: ``pkg/controllers/job/helpers:GetPodIndexUnderTask``.
     """
-    parts = name.split("-")
-    if len(parts) < MIN_NAME_PARTS or not _INTEGER.fullmatch(parts[-1]):
-        return None
-    return int(parts[-1])
+    head, _, last = name.rpartition("-")
+    return int(last) if "-" in head and _INTEGER.fullmatch(last) else None
 
 
 def fits(request: np.ndarray[Any, Any], room: np.ndarray[Any, Any]) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from .priority_queue import PriorityQueue
+from .priority_queue import PriorityQueue, Queue
 from .session import Session, fits
 from .tables import Rows
 
@@ -74,11 +74,11 @@ def victims_queue(ssn: Session, victims: list[int], preemptor: int) -> PriorityQ
 
 def starving_jobs(
     ssn: Session,
-) -> tuple[list[str], dict[str, PriorityQueue[int]], dict[int, PriorityQueue[int]]]:
+) -> tuple[list[str], dict[str, PriorityQueue[int]], dict[int, Queue[int]]]:
     """Return the queues with jobs, and by queue the starving jobs, with their pending tasks."""
     queues: dict[str, None] = {}
     jobs_of: dict[str, PriorityQueue[int]] = {}
-    tasks_of: dict[int, PriorityQueue[int]] = {}
+    tasks_of: dict[int, Queue[int]] = {}
     for job in range(len(ssn.jobs)):
         queue = ssn.jobs.queue[job]
         if ssn.jobs.is_pending(job) or ssn.job_valid(job) is not None or queue not in ssn.queues:
@@ -90,13 +90,10 @@ def starving_jobs(
     return list(queues), jobs_of, tasks_of
 
 
-def pending_queue(ssn: Session, job: int) -> PriorityQueue[int]:
+def pending_queue(ssn: Session, job: int) -> Queue[int]:
     """Return a job's pending tasks without gates, in order; those without request too."""
-    queue: PriorityQueue[int] = PriorityQueue(ssn.task_order)
-    for task in ssn.jobs.pending_tasks(job):
-        if not ssn.tasks.info[task].gated:
-            queue.push(task)
-    return queue
+    info = ssn.tasks.info
+    return ssn.task_queue([task for task in ssn.jobs.pending_tasks(job) if not info[task].gated])
 
 
 def never_preempts(ssn: Session, task: int) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plinian.engine.session.priority_queue import PriorityQueue
+from plinian.engine.session.priority_queue import KeyedQueue, PriorityQueue
 
 
 def test_equal_elements_come_out_in_the_order_of_gos_swaps() -> None:
@@ -35,3 +35,23 @@ def test_distinct_ranks_come_out_sorted(items: list[int]) -> None:
     assert [queue.pop() for _ in items] == sorted(items)
     assert not queue
     assert [clone.pop() for _ in items] == sorted(items)
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 9))))
+def test_under_different_keys_every_heap_gives_the_same_order(
+    steps: list[tuple[bool, int]],
+) -> None:
+    """Items are pushed (with the rank given) and popped in turn; equal ranks go by number."""
+    ranks: list[tuple[int, int]] = []
+    keyed: KeyedQueue[int] = KeyedQueue(ranks.__getitem__)
+    compared: PriorityQueue[int] = PriorityQueue(lambda one, other: ranks[one] < ranks[other])
+    for number, (pops, rank) in enumerate(steps):
+        ranks.append((rank, number))
+        keyed.push(number)
+        compared.push(number)
+        if pops:
+            assert keyed.pop() == compared.pop()
+    clone = keyed.clone()
+    rest = [compared.pop() for _ in range(len(compared))]
+    assert [keyed.pop() for _ in range(len(keyed))] == rest
+    assert [clone.pop() for _ in range(len(clone))] == rest

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ..fit_errors import FitErrors
-from ..priority_queue import PriorityQueue
+from ..priority_queue import PriorityQueue, Queue
 from ..reasons import StatusCode
 from ..scoring import ErrorCache, NodeSelection, Purpose, new_error_cache
 from ..session import Session, fits
@@ -58,8 +58,8 @@ class Allocation:
         self._selection: NodeSelection = ssn.selection
         self._uses_cache = ssn.action_arguments("allocate").get_bool(ERROR_CACHE_ARGUMENT, True)
         self._queues: PriorityQueue[str] = PriorityQueue(ssn.queue_order)
-        self._jobs: dict[str, PriorityQueue[int]] = {}
-        self._pending: dict[int, PriorityQueue[int]] = {}
+        self._jobs: dict[str, Queue[int]] = {}
+        self._pending: dict[int, Queue[int]] = {}
 
     def run(self) -> None:
         """Go through the queues until none is left."""
@@ -98,7 +98,7 @@ class Allocation:
             if (not wanted and queue in self._jobs) or ssn.job_valid(job) is not None:
                 continue
             if queue not in self._jobs:
-                self._jobs[queue] = PriorityQueue(ssn.job_order)
+                self._jobs[queue] = ssn.job_queue()
                 self._queues.push(queue)
             if wanted:
                 self._jobs[queue].push(job)
@@ -129,20 +129,21 @@ class Allocation:
             statement.commit()
         self._queues.push(queue)
 
-    def _tasks_of(self, job: int) -> PriorityQueue[int]:
+    def _tasks_of(self, job: int) -> Queue[int]:
         """Return the job's tasks that are still to be placed, in order."""
         tasks = self._pending.get(job)
         if tasks is None:
-            ssn = self.ssn
-            tasks = self._pending[job] = PriorityQueue(ssn.task_order)
-            for task in ssn.jobs.pending_tasks(job):
-                info = ssn.tasks.info[task]
-                if not info.gated and not info.request.is_empty():
-                    tasks.push(task)
+            info = self.ssn.tasks.info
+            pending = [
+                task
+                for task in self.ssn.jobs.pending_tasks(job)
+                if not info[task].gated and not info[task].request.is_empty()
+            ]
+            tasks = self._pending[job] = self.ssn.task_queue(pending)
         return tasks
 
     def allocate_tasks(
-        self, tasks: PriorityQueue[int], job: int, queue: str, rows: Rows, hypernode: str
+        self, tasks: Queue[int], job: int, queue: str, rows: Rows, hypernode: str
     ) -> Statement | None:
         """Place tasks of a job on some nodes until it is ready, or no task is left.
 

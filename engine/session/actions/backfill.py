@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ...belief.panic import Panic
 from ..fit_errors import FitErrors
-from ..priority_queue import PriorityQueue
+from ..priority_queue import PriorityQueue, Queue
 from ..reasons import StatusCode
 from ..scoring import Purpose, new_error_cache
 from ..session import Session
@@ -53,8 +53,8 @@ def _on_one(ssn: Session, node: int, error: str) -> FitErrors:
 def _pick_up(ssn: Session) -> list[int]:
     """Return the tasks to place, by queue, job and task; pipelined ones are freed first."""
     queues: PriorityQueue[str] = PriorityQueue(ssn.queue_order)
-    jobs_of: dict[str, PriorityQueue[int]] = {}
-    tasks_of: dict[int, PriorityQueue[int]] = {}
+    jobs_of: dict[str, Queue[int]] = {}
+    tasks_of: dict[int, Queue[int]] = {}
     for job in range(len(ssn.jobs)):
         queue = ssn.jobs.queue[job]
         if (
@@ -69,29 +69,30 @@ def _pick_up(ssn: Session) -> list[int]:
             continue
         tasks_of[job] = tasks
         if queue not in jobs_of:
-            jobs_of[queue] = PriorityQueue(ssn.job_order)
+            jobs_of[queue] = ssn.job_queue()
             queues.push(queue)
         jobs_of[queue].push(job)
     return _flatten(queues, jobs_of, tasks_of)
 
 
-def _tasks(ssn: Session, job: int) -> PriorityQueue[int]:
-    tasks: PriorityQueue[int] = PriorityQueue(ssn.task_order)
-    for task in ssn.jobs.pending_tasks(job):
-        info = ssn.tasks.info[task]
-        if info.best_effort and not info.gated:
-            tasks.push(task)
+def _tasks(ssn: Session, job: int) -> Queue[int]:
+    info = ssn.tasks.info
+    tasks = [
+        task
+        for task in ssn.jobs.pending_tasks(job)
+        if info[task].best_effort and not info[task].gated
+    ]
     for task in ssn.jobs.tasks_with(job, (Status.PIPELINED,)):
-        if ssn.tasks.info[task].best_effort:
+        if info[task].best_effort:
             Statement(ssn).un_pipeline(task)
-            tasks.push(task)
-    return tasks
+            tasks.append(task)
+    return ssn.task_queue(tasks)
 
 
 def _flatten(
     queues: PriorityQueue[str],
-    jobs_of: dict[str, PriorityQueue[int]],
-    tasks_of: dict[int, PriorityQueue[int]],
+    jobs_of: dict[str, Queue[int]],
+    tasks_of: dict[int, Queue[int]],
 ) -> list[int]:
     flat: list[int] = []
     while queues:

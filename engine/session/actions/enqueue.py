@@ -5,7 +5,7 @@ Source: ``pkg/scheduler/actions/enqueue/enqueue.go``.
 
 from __future__ import annotations
 
-from ..priority_queue import PriorityQueue
+from ..priority_queue import PriorityQueue, Queue
 from ..session import Session
 
 
@@ -15,13 +15,13 @@ def execute(ssn: Session) -> None:
     A job without minResources is enqueued without asking. A rejected job is not looked at again.
     """
     queues: PriorityQueue[str] = PriorityQueue(ssn.queue_order)
-    jobs_of: dict[str, PriorityQueue[int]] = {}
+    jobs_of: dict[str, Queue[int]] = {}
     for job in range(len(ssn.jobs)):
         if not ssn.jobs.is_pending(job):
             continue  # a queue without pending jobs would only be taken and dropped
         queue = ssn.jobs.queue[job]
         if queue not in jobs_of:
-            jobs_of[queue] = PriorityQueue(ssn.job_order)
+            jobs_of[queue] = ssn.job_queue()
             queues.push(queue)
         jobs_of[queue].push(job)
     while queues:

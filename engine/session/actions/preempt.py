@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..priority_queue import PriorityQueue
+from ..priority_queue import PriorityQueue, Queue
 from ..scoring import ErrorCache, Purpose, new_error_cache
 from ..session import Session, fits
 from ..statement import Statement
@@ -46,7 +46,7 @@ def execute(ssn: Session) -> None:
 def _preempt_between_jobs(
     ssn: Session,
     jobs: PriorityQueue[int],
-    tasks_of: dict[int, PriorityQueue[int]],
+    tasks_of: dict[int, Queue[int]],
     cache: ErrorCache,
 ) -> None:
     """Let the first job preempt until it starves no more; commit if it is then pipelined."""

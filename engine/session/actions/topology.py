@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..priority_queue import PriorityQueue
+from ..priority_queue import Queue
 from ..scoring import LOWEST_SCORE
 from ..session import Session
 from ..statement import Operation, Statement
@@ -48,8 +48,8 @@ def allocated_hypernode(ssn: Session, job: int) -> str:
 
 
 def allocate_in_hypernodes(
-    allocation: Allocation, tasks: PriorityQueue[int], job: int, queue: str, highest_tier: int
-) -> tuple[Statement | None, PriorityQueue[int] | None]:
+    allocation: Allocation, tasks: Queue[int], job: int, queue: str, highest_tier: int
+) -> tuple[Statement | None, Queue[int] | None]:
     """Try the hypernodes tier by tier, and take the best of the lowest tier that has one.
 
     :returns: what is to be committed, and the tasks that are left over.
@@ -60,7 +60,7 @@ def allocate_in_hypernodes(
         if tier > highest_tier:
             break
         trials: dict[str, list[Operation]] = {}
-        left: dict[str, PriorityQueue[int]] = {}
+        left: dict[str, Queue[int]] = {}
         spans: dict[str, str] = {}
         for name in ssn.hypernodes.by_tier[tier]:
             rows = hypernode_rows(ssn, name)
@@ -145,9 +145,9 @@ def _take_best(
     ssn: Session,
     job: int,
     trials: dict[str, list[Operation]],
-    left: dict[str, PriorityQueue[int]],
+    left: dict[str, Queue[int]],
     spans: dict[str, str],
-) -> tuple[Statement | None, PriorityQueue[int] | None]:
+) -> tuple[Statement | None, Queue[int] | None]:
     best = next(iter(trials)) if len(trials) == 1 else _best(ssn, job, sorted(trials))
     if best is None:
         return None, None

@@ -47,7 +47,7 @@ class Drf:
             self._open_hierarchy(ssn, total)
             ssn.add_queue_order(self.name, self._queue_order)
             ssn.add_reclaimable(self.name, self._reclaimable)
-        ssn.add_job_order(self.name, self._job_order)
+        ssn.add_job_order(self.name, self._shares.__getitem__)
         ssn.add_event_handler(allocate=self._on_allocate, deallocate=self._on_deallocate)
 
     def on_session_close(self, ssn: Session) -> None:
@@ -70,9 +70,6 @@ class Drf:
     def _share(self, allocated: Floats) -> float:
         amounts: list[float] = allocated.tolist()
         return max(0.0, *[held / of for held, of in zip(amounts, self._total, strict=True)])
-
-    def _job_order(self, left: int, right: int) -> float:
-        return self._shares[left] - self._shares[right]
 
     def _preemptable(self, preemptor: int, candidates: list[int]) -> tuple[list[int], int]:
         """Choose tasks of jobs that without them still have as much as the preemptor with its own.

@@ -33,7 +33,7 @@ class Gang:
         ssn.add_job_valid(self.name, self._valid)
         ssn.add_preemptable(self.name, self._evictable)
         ssn.add_reclaimable(self.name, self._evictable)
-        ssn.add_job_order(self.name, self._job_order)
+        ssn.add_job_order(self.name, self._jobs.is_ready)  # those that are not ready come first
         ssn.add_job_ready(self.name, self._ready)
         ssn.add_job_pipelined(self.name, self._pipelined)
         ssn.add_job_starving(self.name, self._jobs.is_starving)
@@ -78,10 +78,6 @@ class Gang:
                 occupied[job] -= 1
                 victims.append(task)
         return victims, PERMIT
-
-    def _job_order(self, left: int, right: int) -> int:
-        """Jobs that are not ready come first."""
-        return self._jobs.is_ready(left) - self._jobs.is_ready(right)
 
     def _ready(self, job: int) -> bool:
         return self._jobs.check_task_ready(job) and self._jobs.is_ready(job)

@@ -27,12 +27,6 @@ class Priority:
         job_of = ssn.tasks.job
         job_priority: list[int] = jobs.priority.tolist()
 
-        def task_order(left: int, right: int) -> int:
-            return tasks[right].priority - tasks[left].priority
-
-        def job_order(left: int, right: int) -> int:
-            return job_priority[right] - job_priority[left]
-
         def yields(candidate: int, preemptor: int) -> bool:
             """Compare jobs; within one job, tasks."""
             theirs, ours = int(job_of[candidate]), int(job_of[preemptor])
@@ -46,8 +40,8 @@ class Priority:
         def starving(job: int) -> bool:
             return jobs.ready_task_num(job) + jobs.waiting_task_num(job) < len(jobs.tasks[job])
 
-        ssn.add_task_order(self.name, task_order)
-        ssn.add_job_order(self.name, job_order)
+        ssn.add_task_key(self.name, lambda task: -tasks[task].priority)
+        ssn.add_job_order(self.name, lambda job: -job_priority[job])
         ssn.add_preemptable(self.name, preemptable)
         ssn.add_job_starving(self.name, starving)
 

@@ -37,11 +37,9 @@ class Sla:
                 limit = self._limit
             return None if limit is None else jobs.info[job].created * 1_000_000_000 + limit
 
-        def order(left: int, right: int) -> int:
-            one, other = deadline(left), deadline(right)
-            if one is None or other is None:
-                return (one is None) - (other is None)
-            return one - other
+        def key(job: int) -> tuple[bool, int]:
+            end = deadline(job)
+            return end is None, end or 0
 
         def overdue(job: int) -> bool:
             end = deadline(job)
@@ -53,7 +51,7 @@ class Sla:
         def pipelined(job: int) -> int:
             return int(overdue(job))
 
-        ssn.add_job_order(self.name, order)
+        ssn.add_job_order(self.name, key)
         ssn.add_job_enqueueable(self.name, enqueueable)
         ssn.add_job_pipelined(self.name, pipelined)
 

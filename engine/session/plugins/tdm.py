@@ -65,7 +65,7 @@ class Tdm:
             ssn.add_node_order(self.name, self._node_order, per="class", partial=True)
         ssn.add_preemptable(self.name, self._preemptable)
         ssn.add_victim_tasks(self.name, self._victim_tasks)
-        ssn.add_job_order(self.name, self._job_order)
+        ssn.add_job_order(self.name, lambda job: ssn.jobs.info[job].preemptable)
         ssn.add_job_pipelined(self.name, self._job_pipelined)
         ssn.add_job_starving(self.name, self._job_starving)
 
@@ -161,11 +161,6 @@ class Tdm:
             if job != NO_JOB
             for task in by_job[job][: max_evictions(self._ssn, job)]
         ]
-
-    def _job_order(self, left: int, right: int) -> int:
-        """Jobs that are not preemptable come first."""
-        info = self._ssn.jobs.info
-        return info[left].preemptable - info[right].preemptable
 
     def _job_pipelined(self, job: int) -> int:
         return PERMIT if self._ssn.jobs.is_pipelined(job) else REJECT
