@@ -36,7 +36,10 @@ def mounted_claims(pod: Pod) -> list[MountedClaim]:
 
 
 def not_for_pod(claim: PersistentVolumeClaim, pod: Pod) -> str | None:
-    """Return the error of a claim that should be a pod's own, and is not. Source: VolumeIsForPod."""
+    """Return the error of a claim that should be a pod's own, and is not.
+
+    Source: ``VolumeIsForPod``.
+    """
     owner = claim.metadata.controller
     if claim.namespace == pod.namespace and owner is not None and owner.uid == pod.uid:
         return None

@@ -74,8 +74,9 @@ def said(ssn: Session, name: str) -> Said:
     if entry.per == "class":
         alone = [entry.function(task, rows[row : row + 1]).item() for row in rows]
         assert alone == verdicts
+    statuses = ssn.reasons.statuses
     return {
-        ssn.nodes.names[row]: tuple(tuple(one) for one in ssn.reasons.statuses(verdict))  # type: ignore[misc]
+        ssn.nodes.names[row]: tuple((one.code, one.message) for one in statuses(verdict))
         for row, verdict in enumerate(verdicts)
         if verdict
     }

@@ -93,8 +93,9 @@ def said(ssn: Session, name: str) -> Said:
         return {"*": ((StatusCode.ERROR, error),)}
     ((_, entry),) = ssn.flat("Predicate")
     verdicts = entry.function(task, np.arange(len(ssn.nodes))).tolist()
+    statuses = ssn.reasons.statuses
     return {
-        ssn.nodes.names[row]: tuple(tuple(one) for one in ssn.reasons.statuses(verdict))  # type: ignore[misc]
+        ssn.nodes.names[row]: tuple((one.code, one.message) for one in statuses(verdict))
         for row, verdict in enumerate(verdicts)
         if verdict
     }

@@ -114,7 +114,7 @@ class Scores:
         return total
 
     def uniform(self, task: int) -> float | None:
-        """Return what :meth:`batch` gives to every node, whatever the list; ``None`` if it differs."""
+        """Return what :meth:`batch` gives every node in every list; ``None`` if they differ."""
         klass = self._klass[task]
         same = self._taints.uniform(klass)
         if same is None or self._affinity.concerns(klass) or self._spread.concerns(klass):

@@ -161,7 +161,10 @@ class PodTopologySpread:
         return pod.soft_spread
 
     def _default_selector(self, pod: Pod) -> Selector:
-        """Return what selects a pod's like: its services, and its owner. Source: DefaultSelector."""
+        """Return what selects a pod's like: its services and its owner.
+
+        Source: ``DefaultSelector``.
+        """
         selector = exactly(self._service_labels(pod))
         owner = pod.metadata.controller
         if owner is None:
@@ -211,7 +214,7 @@ def _by_domain(spread: _Spread, size: int) -> Floats:
     pods = spread.counts[0].by_domain
     for more in spread.counts[1:]:
         pods = pods + more.by_domain
-    scores: Floats = pods * math.log(size + 2) + float(spread.max_skew - 1)
+    scores: Floats = pods.astype(float) * math.log(size + 2) + float(spread.max_skew - 1)
     scores[-1] = 0.0
     return scores
 

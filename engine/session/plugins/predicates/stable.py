@@ -37,8 +37,7 @@ class StableFilters:
         return known
 
     def cached(self, klass: int, rows: Rows) -> Ints:
-        """Return verdicts as :meth:`verdicts`, but what failed for the template before stays
-        failed.
+        """Return verdicts as :meth:`verdicts`; what failed for the template before stays failed.
 
         What is noted of a template counts for all pods of it, however they differ.
         """
