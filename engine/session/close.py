@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..belief.panic import Panic
 from ..belief.resource import Resource
 from ..quantity import parse
 from .fit_errors import ALL_NODES_UNAVAILABLE
@@ -16,6 +17,12 @@ from .session import Condition, Session
 from .tables import ALLOCATED_STATUS, COMPLETED_STATUS, IS_ALLOCATED, NO_JOB, Status
 
 ROOT_QUEUE = "root"
+
+_UPDATING_QUEUES = (
+    "framework.updateQueueStatus",
+    "framework.closeSession",
+    "framework.CloseSession",
+)
 
 _HELD = tuple(ALLOCATED_STATUS | COMPLETED_STATUS)
 _UNDECIDED = (Status.ALLOCATED, Status.PENDING, Status.PIPELINED)
@@ -168,15 +175,24 @@ def _held_by_queue(ssn: Session) -> dict[str, Resource]:
 
 
 def _lineage(ssn: Session, queue: str) -> list[str]:
-    """Return a queue and those above it up to the root, if there is a root queue."""
+    """Return a queue and those above it up to the root, if there is a root queue.
+
+    :raises Panic: one above is missing; or they are above each other, and the scheduler never ends.
+    """
     names = [queue]
-    if ROOT_QUEUE not in ssn.queues:
-        return names
-    while True:
+    while ROOT_QUEUE in ssn.queues:
         parent = ssn.queues[names[-1]].parent or ROOT_QUEUE
+        if parent not in ssn.queues:
+            raise Panic(
+                "runtime error: invalid memory address or nil pointer dereference",
+                ("api.(*Resource).Add", *_UPDATING_QUEUES),
+            )
+        if parent in names and parent != ROOT_QUEUE:
+            raise Panic(f"queue {parent} is above itself: this never ends", _UPDATING_QUEUES)
         names.append(parent)
         if parent == ROOT_QUEUE:
-            return names
+            break
+    return names
 
 
 def _status(ssn: Session, name: str, amount: Resource) -> QueueStatus:
