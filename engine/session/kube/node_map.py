@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..tables import NO_JOB, NO_NODE, Status
 from .node_columns import Amounts, LabelColumn, Mask, NodeColumns
-from .pod_class import ANY_ADDRESS, HostPort, PodClass
+from .pod_class import ANY_ADDRESS, HostPort, PodClass, class_of
 
 if TYPE_CHECKING:
     from ..session import Session
@@ -285,8 +285,8 @@ def _placed(ssn: Session) -> Ints:
 def _classes(ssn: Session, known: dict[int, PodClass]) -> tuple[dict[int, PodClass], Amounts]:
     """Return the session's classes, and what a pod of each adds to a node's account.
 
-    :param known: classes of earlier sessions by the number that belief gives them; the session's
-        own numbers can be finer.
+    :param known: classes of earlier sessions by the number that belief gives them, to save work;
+        the session's own numbers can be finer.
     """
     live = np.flatnonzero((ssn.tasks.job != NO_JOB) | (ssn.tasks.node != NO_NODE))[::-1]
     klass = ssn.tasks.klass[live]
@@ -296,10 +296,7 @@ def _classes(ssn: Session, known: dict[int, PodClass]) -> tuple[dict[int, PodCla
     classes: dict[int, PodClass] = {}
     for number in np.flatnonzero(first >= 0).tolist():
         info = ssn.tasks.info[first[number]]
-        before = known.get(info.klass)
-        if before is None or before.labels != info.pod.labels:
-            requests = None if before is None else before.requests
-            before = known[info.klass] = PodClass(info.pod, requests)
-        classes[number] = before
-        vectors[number] = (*before.requests, 1)
+        made = known[info.klass] = class_of(info.pod, known.get(info.klass))
+        classes[number] = made
+        vectors[number] = (*made.requests, 1)
     return classes, vectors

@@ -33,6 +33,9 @@ from .selectors import (
 
 ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - the API's name for all addresses of a node
 
+TEMPLATE_UID = "volcano.sh/template-uid"
+"""Annotation by which pods share what plugin ``predicates`` caches."""
+
 SCHEDULE_ANYWAY = "ScheduleAnyway"
 DO_NOT_SCHEDULE = "DoNotSchedule"
 
@@ -269,6 +272,36 @@ class PodClass:
             for source in self.pod.spec.topology_spread_constraints
             if source.when_unsatisfiable == action
         )
+
+
+def class_of(pod: Pod, before: PodClass | None) -> PodClass:
+    """Return the class of a pod: the one before, or as much of it as still holds."""
+    if before is None:
+        return PodClass(pod)
+    if before.pod is pod:
+        return before
+    same = _read(pod) == _read(before.pod)
+    if same and before.labels == pod.labels:
+        return before
+    return PodClass(pod, before.requests if same else None)
+
+
+def _read(pod: Pod) -> tuple[object, ...]:
+    """Return all that is read of a pod but its labels."""
+    spec = pod.spec
+    return (
+        spec.containers,
+        spec.init_containers,
+        spec.overhead,
+        spec.node_selector,
+        spec.affinity,
+        spec.tolerations,
+        spec.topology_spread_constraints,
+        spec.volumes,
+        pod.namespace,
+        pod.metadata.owner_references,
+        pod.annotations.get(TEMPLATE_UID),
+    )
 
 
 def node_terms(sources: Iterable[NodeSelectorTerm]) -> tuple[NodeTerm, ...]:

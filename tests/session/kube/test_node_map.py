@@ -55,6 +55,15 @@ def test_plugins_of_a_session_share_it_and_the_next_session_has_its_own() -> Non
     assert node_map(later) is not nodes
 
 
+def test_what_is_kept_of_another_cache_does_not_pass_for_this_one() -> None:
+    """Its numbers of classes mean other pods."""
+    docs = [queue("default"), node("a"), group("g")]
+    first = opened("gang", *docs, pod("p", "g", cpu=1, on="a"))[0]
+    assert node_map(first).accounts[0, NONZERO_CPU] == 1000
+    other = opened("gang", *docs, pod("p", "g", cpu=3, on="a"), process=first.process)[0]
+    assert node_map(other).accounts[0, NONZERO_CPU] == 3000
+
+
 PLACES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 2)), max_size=30)
 
 

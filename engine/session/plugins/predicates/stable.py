@@ -8,14 +8,13 @@ from __future__ import annotations
 import numpy as np
 
 from ...kube.node_map import NodeMap
-from ...kube.pod_class import PodClass
+from ...kube.pod_class import TEMPLATE_UID, PodClass
 from ...reasons import PASS, Reasons, StatusCode
 from ...tables import Ints, Rows
 from .node_affinity import NO_MATCH, matching
 from .options import Options
 from .taint_toleration import CORDONED, cordoned, tainted
 
-TEMPLATE_UID = "volcano.sh/template-uid"
 CACHED = "plugin equivalence cache predicates failed"
 
 
