@@ -91,7 +91,7 @@ def _stages(store: LogStore, moment: Moment, start: _Start) -> list[int | None]:
 
 def _truth(store: LogStore, moment: Moment, fold: Fold, reader: BlockReader) -> Truth:
     def lives_on(record: Record) -> bool:
-        return moment.revision is not None and _has_later(store, moment, record)
+        return has_later(store, moment, record.reference)
 
     def raw_facts(records: Sequence[Record]) -> list[bytes | None]:
         found: list[bytes | None] = [record.fact or None for record in records]
@@ -110,9 +110,10 @@ def _truth(store: LogStore, moment: Moment, fold: Fold, reader: BlockReader) -> 
     return Truth(fold.alive(lives_on), time=time, raw_facts=raw_facts, fetch=fetch)
 
 
-def _has_later(store: LogStore, moment: Moment, record: Record) -> bool:
-    assert moment.revision is not None
-    reference = record.reference
+def has_later(store: LogStore, moment: Moment, reference: Reference) -> bool:
+    """Say whether an object has events after a moment that were known by then."""
+    if moment.revision is None:
+        return False
     query = Query(
         branch=moment.branch,
         cluster=moment.cluster,
@@ -169,11 +170,12 @@ def _columns(
         blocks = store.facts(window, VERSION)
         parts.extend(_within(reader.add(block.data), window) for block in blocks)
     if reached < window.known:
-        parts.extend(_of_chunk(chunk) for chunk in store.scan(window, after_position=reached))
+        parts.extend(columns_of(chunk) for chunk in store.scan(window, after_position=reached))
     return concatenate(parts)
 
 
-def _of_chunk(chunk: Chunk) -> Columns:
+def columns_of(chunk: Chunk) -> Columns:
+    """Return a chunk in the shape in which facts are kept, without any."""
     return Columns(
         positions=chunk.positions,
         effects=chunk.effects,
@@ -255,7 +257,7 @@ def _build_facts(
     begin = reached
     for chunk in store.scan(window, after_position=reached):
         references = store.references(np.unique(chunk.objects).tolist())
-        columns = _of_chunk(chunk)
+        columns = columns_of(chunk)
         facts = [
             _fact(references[number], effect, chunk.load, row)
             for row, (number, effect) in enumerate(

@@ -146,20 +146,13 @@ class SchedulerCache:
             self._set_queue(msgspec.structs.replace(info.queue, status=status))
 
     def run_workers(self) -> None:
-        """Let every delay be over, and the workers of nodes, HyperNodes and jobs that went run.
+        """Let every delay be over, and every worker go once over what is queued.
 
-        Each goes once over what is queued. Tasks whose resync is due stay: that needs the API
-        server (:meth:`.JobCache.resync_next_task`).
+        Tasks whose resync is due stay: that needs the API server (see
+        :meth:`.JobCache.resync_next_task`).
         """
-        nodes, jobs = self.node_cache, self.job_cache
-        for queue in (nodes.queue, nodes.hypernode_queue, jobs.deleted_jobs):
-            queue.fire_all()
-        for _ in range(len(nodes.queue)):
-            nodes.sync_next()
-        for _ in range(len(nodes.hypernode_queue)):
-            nodes.sync_next_hypernode()
-        for _ in range(len(jobs.deleted_jobs)):
-            jobs.clean_up_next()
+        self.node_cache.run_workers()
+        self.job_cache.clean_up()
 
     def _set_queue(self, queue: objects.Queue) -> None:
         self._changes.objects = True

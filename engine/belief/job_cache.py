@@ -252,9 +252,9 @@ class JobCache:
 
     def clean_up_next(self) -> None:
         """Let the worker take the next job off the queue, and drop it if nothing is left of it."""
-        self.clean_up(self.deleted_jobs.take())
+        self.finish_clean_up(self.deleted_jobs.take())
 
-    def clean_up(self, job: JobInfo) -> None:
+    def finish_clean_up(self, job: JobInfo) -> None:
         """Let the worker finish with a job that it took: what happened meanwhile, it sees.
 
         Source: cache.go processCleanupJob.
@@ -268,6 +268,12 @@ class JobCache:
                 self._changes.job(job.key)
             self.deleted_jobs.forget(job)
         self.deleted_jobs.done(job)
+
+    def clean_up(self) -> None:
+        """Let every delay be over, and the worker go once over what is queued."""
+        self.deleted_jobs.fire_all()
+        for _ in range(len(self.deleted_jobs)):
+            self.clean_up_next()
 
     def resync_task(self, task: TaskInfo) -> None:
         """Let a task be read again from the API server, later.

@@ -82,6 +82,15 @@ class NodeCache:
         self.queue.done(name)
         return error
 
+    def run_workers(self) -> None:
+        """Let every delay be over, and both workers go once over what is queued."""
+        self.queue.fire_all()
+        for _ in range(len(self.queue)):
+            self.sync_next()
+        self.hypernode_queue.fire_all()
+        for _ in range(len(self.hypernode_queue)):
+            self.sync_next_hypernode()
+
     def _sync(self, name: str) -> str | None:
         """Bring a node in line with what the informers hold of it.
 

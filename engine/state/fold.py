@@ -53,6 +53,40 @@ class Record(msgspec.Struct, kw_only=True, array_like=True, gc=False):
     fact: bytes = b""
 
 
+def in_order(
+    window: Columns, *, late: int = NO_TIME, until: int | None, until_time: int | None
+) -> tuple[Columns, Int64s, int]:
+    """Return the rows in the order of happening, their keys in it, and the latest time among them.
+
+    :param late: the latest time among what came before the window.
+    :param until: as for :meth:`Fold.advance`, like ``until_time``; what lies beyond is left out.
+    """
+    timed = window.select((window.revisions >= 0) & (window.observed != NO_TIME))
+    order = np.argsort(timed.revisions, kind="stable")
+    revisions = timed.revisions[order]
+    clock = np.maximum.accumulate(np.concatenate(([late], timed.observed[order])))
+    keys = window.revisions * 2 + (window.effects == Effect.LISTED)
+    loose = np.flatnonzero(window.revisions < 0)
+    keep = np.ones(len(window), np.bool_)
+    if len(loose):
+        times = window.observed[loose]
+        # The first revision seen later than the event: the event came just before it.
+        following = np.searchsorted(clock, times, side="right")
+        inside = following < len(clock)
+        keys[loose] = (
+            np.where(inside, revisions[np.minimum(following, len(clock) - 1) - 1] * 2 - 1, LAST)
+            if len(revisions)
+            else LAST
+        )
+        within = inside if until is not None else np.ones(len(loose), np.bool_)
+        if until_time is not None:
+            within = within | (times <= until_time)
+        keep[loose] = (times >= late) & (times != NO_TIME) & within
+    kept, keys = window.select(keep), keys[keep]
+    ordered = np.lexsort((kept.effects, kept.observed, kept.objects, keys))
+    return kept.select(ordered), keys[ordered], int(clock[-1])
+
+
 class Fold:
     """Truth under construction: fed windows of events by rising revision.
 
@@ -87,9 +121,9 @@ class Fold:
         :param until_time: include what has no revision if it was observed by this time, although
             its place may be after ``until``.
         """
-        keyed, keys = self._place(window, until, until_time)
-        order = np.lexsort((keyed.effects, keyed.observed, keyed.objects, keys))
-        keyed, keys = keyed.select(order), keys[order]
+        keyed, keys, self.late = in_order(
+            window, late=self.late, until=until, until_time=until_time
+        )
         lists = np.flatnonzero(keyed.effects == Effect.LISTED)
         start = 0
         for row in [*lists.tolist(), len(keyed)]:
@@ -97,37 +131,6 @@ class Fold:
             if row < len(keyed):
                 self._apply_list(int(keyed.positions[row]))
             start = row + 1
-
-    def _place(
-        self, window: Columns, until: int | None, until_time: int | None
-    ) -> tuple[Columns, Int64s]:
-        """Give every row its key in the order of happening; leave out what lies beyond the cut."""
-        timed = window.select((window.revisions >= 0) & (window.observed != NO_TIME))
-        order = np.argsort(timed.revisions, kind="stable")
-        revisions = timed.revisions[order]
-        clock = np.maximum.accumulate(np.concatenate(([self.late], timed.observed[order])))
-        keys = window.revisions * 2 + (window.effects == Effect.LISTED)
-        loose = np.flatnonzero(window.revisions < 0)
-        keep = np.ones(len(window), np.bool_)
-        if len(loose):
-            times = window.observed[loose]
-            # The first revision seen later than the event: the event came just before it.
-            following = np.searchsorted(clock, times, side="right")
-            inside = following < len(clock)
-            places = (
-                np.where(inside, revisions[np.minimum(following, len(clock) - 1) - 1] * 2 - 1, LAST)
-                if len(revisions)
-                else np.full(len(loose), LAST)
-            )
-            keys[loose] = places
-            new = (times >= self.late) & (times != NO_TIME)
-            within = inside if until is not None else np.ones(len(loose), np.bool_)
-            if until_time is not None:
-                within = within | (times <= until_time)
-            keep[loose] = new & within
-        if len(timed):
-            self.late = int(clock[-1])
-        return window.select(keep), keys[keep]
 
     def _apply(self, rows: Columns, keys: Int64s) -> None:
         """Fold rows without lists among them: per object, only the last strong row counts."""
