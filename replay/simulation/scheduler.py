@@ -56,22 +56,13 @@ class Scheduler:
 
     def work(self) -> None:
         """Let every worker take what is queued, once; what waits for a retry is due."""
-        nodes = self.cache.node_cache
-        nodes.queue.fire_all()
-        for _ in range(len(nodes.queue)):
-            nodes.sync_next()
-        nodes.hypernode_queue.fire_all()
-        for _ in range(len(nodes.hypernode_queue)):
-            nodes.sync_next_hypernode()
+        self.cache.node_cache.run_workers()
         if not self.holds_cleanup:
             self.clean_up()
 
     def clean_up(self) -> None:
         """Let the worker of deleted jobs take what is queued, once."""
-        jobs = self.cache.job_cache
-        jobs.deleted_jobs.fire_all()
-        for _ in range(len(jobs.deleted_jobs)):
-            jobs.clean_up_next()
+        self.cache.job_cache.clean_up()
 
     def begin_clean_up(self) -> None:
         """Let the worker of deleted jobs take one, and get no further."""
@@ -83,7 +74,7 @@ class Scheduler:
     def end_clean_up(self) -> None:
         """Let the worker of deleted jobs finish with what it has in hand."""
         while self._in_hand:
-            self.cache.job_cache.clean_up(self._in_hand.pop(0))
+            self.cache.job_cache.finish_clean_up(self._in_hand.pop(0))
 
     def run(self, conf: SchedulerConf, now: int, *, scores: bool | None) -> SessionResult:
         """Run one session on what the cache holds.
