@@ -6,6 +6,7 @@ were touched since are computed again, in one call whatever their number.
 
 from __future__ import annotations
 
+from math import inf, isnan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +19,8 @@ from .tables import Floats, Ints, Rows
 if TYPE_CHECKING:
     from .session import Session
 
+_FEW = 16
+"""So many rows are faster done one by one."""
 _EPSILON = 0.1
 """Quantities nearer than this are equal (``api/resource_info.go:minResource``)."""
 
@@ -44,7 +47,10 @@ class ClassColumns:
         self._dims = _requested(ssn, task)
         self._columns = np.array(self._dims, dtype=np.intp)
         self._request = ssn.tasks.request[task][self._columns]
-        self._request_list = self._request.tolist()
+        self._asked: list[tuple[int, float]] = list(
+            zip(self._dims, self._request.tolist(), strict=True)
+        )
+        self._partial = any(entry.partial for entry in scores)
         self.fits_idle: NDArray[np.bool_] = np.zeros(count, dtype=np.bool_)
         """Whether the request is at most what the node has idle."""
         self.fits_future: NDArray[np.bool_] = np.zeros(count, dtype=np.bool_)
@@ -69,7 +75,11 @@ class ClassColumns:
             return []
         rows = sorted(set(touched[self._seen :]))
         self._seen = len(touched)
-        self._update(rows)
+        if len(rows) <= _FEW:
+            for row in rows:
+                self._update_one(row)
+        else:
+            self._update(np.array(rows))
         return rows
 
     def filter_all(self) -> Ints:
@@ -103,18 +113,35 @@ class ClassColumns:
         """Return why nodes do not take a task of the class: resources first, then the filters."""
         return np.where(self.insufficient == PASS, self.filter_all(), self.insufficient)
 
-    def _update(self, rows: list[int]) -> None:
-        array = np.array(rows)
-        if len(rows) == 1:
-            self._fit_one(rows[0])
-        else:
-            self._fit(array)
+    def _update(self, rows: Rows) -> None:
+        self._fit(rows)
         if not self._unfiltered:
-            self._filter(array)
+            self._filter(rows)
         if not self._unscored:
-            self._score(array)
+            self._score(rows)
         if self._ranked is not None:
-            self._rank(array)
+            self._rank(rows)
+
+    def _update_one(self, row: int) -> None:
+        """Do as :meth:`_update` for one row, without the cost of calling NumPy for a few numbers."""
+        task, takes = self._task, self._fit_one(row)
+        if not self._unfiltered:
+            filtered = PASS
+            for entry in self._predicates:
+                filtered = entry.one(task, row)
+                if filtered != PASS:
+                    takes = False
+                    break
+            self.filtered[row] = filtered
+        if not self._unscored:
+            score = 0.0
+            for order in self._scores:
+                score += order.one(task, row)
+            if self._partial and isnan(score):
+                score = 0.0
+            self.score[row] = score
+            if self._ranked is not None:
+                self._ranked[row] = score + self._uniform if takes else -inf
 
     def _rank(self, rows: Rows) -> None:
         takes = self.fits_idle[rows] & (self.insufficient[rows] == PASS)
@@ -136,23 +163,24 @@ class ClassColumns:
             names = np.array([self._verdict(dim) for dim in self._dims], dtype=np.int32)
             self.insufficient[rows[short]] = names[np.argmin(enough[short], axis=1)]
 
-    def _fit_one(self, row: int) -> None:
-        """Do as :meth:`_fit` for one row, without the cost of calling NumPy for a few numbers."""
+    def _fit_one(self, row: int) -> bool:
+        """Do as :meth:`_fit` for one row; return whether the node has room, now and later."""
         nodes = self._ssn.nodes
         idle = nodes.idle[row].tolist()
         releasing = nodes.releasing[row].tolist()
         pipelined = nodes.pipelined[row].tolist()
         fits_idle, verdict = True, PASS
-        for asked, dim in zip(self._request_list, self._dims, strict=True):
+        for dim, asked in self._asked:
             free = idle[dim]
-            if not (asked < free or abs(asked - free) < _EPSILON):
+            if asked > free and asked - free >= _EPSILON:
                 fits_idle = False
             future = free + releasing[dim] - pipelined[dim]
-            if verdict == PASS and not (asked < future or abs(asked - future) < _EPSILON):
+            if asked > future and asked - future >= _EPSILON and verdict == PASS:
                 verdict = self._verdict(dim)
         self.fits_idle[row] = fits_idle
         self.fits_future[row] = verdict == PASS
         self.insufficient[row] = verdict
+        return fits_idle and verdict == PASS
 
     def _verdict(self, dim: int) -> int:
         name = self._ssn.dims[dim]

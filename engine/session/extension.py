@@ -11,7 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Protocol
 
+import numpy as np
+
 from ..volcano.conf import PluginOption
+from .reasons import PASS
 from .tables import Floats, Ints, Rows
 from .trace import NOTHING, PERMIT, Trace, Verdict
 
@@ -20,6 +23,8 @@ EvictableFn = Callable[[int, list[int]], tuple[list[int] | None, int]]
 PredicateFn = Callable[[int, Rows], Ints | None]
 NodeOrderFn = Callable[[int, Rows], Floats]
 BatchNodeOrderFn = Callable[[int, Rows], Floats | None]
+OneVerdictFn = Callable[[int, int], int]
+OneScoreFn = Callable[[int, int], float]
 HyperNodeOrderFn = Callable[[int, dict[str, Rows]], dict[str, float]]
 EventFn = Callable[[int, int], str | None]
 Per = Literal["class", "task"]
@@ -37,23 +42,26 @@ class EventHandler(NamedTuple):
 
 
 class PredicateEntry(NamedTuple):
-    """A registered filter, and what its answer depends on."""
+    """A registered filter, and what its answer depends on; ``one`` answers for a single node."""
 
     plugin: str
     function: PredicateFn
     per: Per
+    one: OneVerdictFn
 
 
 class NodeOrderEntry(NamedTuple):
     """A registered score of nodes, and what it depends on.
 
-    ``partial``: it may be no number for a node, of which then nobody's score counts.
+    ``partial``: it may be no number for a node, of which then nobody's score counts. ``one``
+    answers for a single node.
     """
 
     plugin: str
     function: NodeOrderFn
     per: Per
     partial: bool
+    one: OneScoreFn
 
 
 class TaskOrder(NamedTuple):
@@ -92,6 +100,7 @@ class Extensions:
         self.event_handlers: list[EventHandler] = []
         self._functions: dict[str, dict[str, Any]] = {}
         self._resolved: dict[str, list[list[tuple[str, Any]]]] = {}
+        self._flat: dict[str, list[tuple[str, Any]]] = {}
 
     # Registration: Volcano's names without the Fn.
 
@@ -175,15 +184,30 @@ class Extensions:
         """Register a check of a task before nodes are looked at: the error, or ``None``."""
         self._add("PrePredicate", name, fn)
 
-    def add_predicate(self, name: str, fn: PredicateFn, *, per: Per = "task") -> None:
-        """Register a filter: verdict ids over node rows; ``None`` if all pass."""
-        self._add("Predicate", name, PredicateEntry(name, fn, per))
+    def add_predicate(
+        self, name: str, fn: PredicateFn, *, per: Per = "task", one: OneVerdictFn | None = None
+    ) -> None:
+        """Register a filter: verdict ids over node rows; ``None`` if all pass.
+
+        :param one: the same of one node, where that can be had without the cost of calling NumPy.
+        """
+        self._add("Predicate", name, PredicateEntry(name, fn, per, one or _verdict_of_one(fn)))
 
     def add_node_order(
-        self, name: str, fn: NodeOrderFn, *, per: Per = "task", partial: bool = False
+        self,
+        name: str,
+        fn: NodeOrderFn,
+        *,
+        per: Per = "task",
+        partial: bool = False,
+        one: OneScoreFn | None = None,
     ) -> None:
-        """Register a score over node rows; it is NaN where a ``partial`` one has an error."""
-        self._add("NodeOrder", name, NodeOrderEntry(name, fn, per, partial))
+        """Register a score over node rows; it is NaN where a ``partial`` one has an error.
+
+        :param one: as for :meth:`add_predicate`.
+        """
+        entry = NodeOrderEntry(name, fn, per, partial, one or _score_of_one(fn))
+        self._add("NodeOrder", name, entry)
 
     def add_batch_node_order(
         self,
@@ -216,7 +240,10 @@ class Extensions:
 
     def flat(self, point: str) -> list[tuple[str, Any]]:
         """Return the (plugin, function) pairs of all tiers, in order."""
-        return [pair for tier in self.functions(point) for pair in tier]
+        known = self._flat.get(point)
+        if known is None:
+            known = self._flat[point] = [pair for tier in self.functions(point) for pair in tier]
+        return known
 
     def job_valid(self, job: int) -> Verdict | None:
         """Return the first plugin's objection to a job, or ``None``."""
@@ -228,7 +255,10 @@ class Extensions:
 
     def job_ready(self, job: int) -> bool:
         """Return whether no plugin says that a job is not ready."""
-        return all(fn(job) for tier in self.functions("JobReady") for _, fn in tier)
+        for _, fn in self.flat("JobReady"):
+            if not fn(job):
+                return False
+        return True
 
     def job_pipelined(self, job: int) -> bool:
         """Return the vote of the first tier in which somebody permits; a rejection ends it."""
@@ -274,8 +304,7 @@ class Extensions:
         """Return whether a plugin says that a queue has what it deserves."""
         return any(
             self._asked("Overused", queue, plugin, fn(queue)) > 0
-            for tier in self.functions("Overused")
-            for plugin, fn in tier
+            for plugin, fn in self.flat("Overused")
         )
 
     def allocatable(self, queue: str, task: int) -> bool:
@@ -304,11 +333,10 @@ class Extensions:
 
     def pre_predicate(self, task: int) -> str | None:
         """Return the first plugin's error about a task, or ``None``."""
-        for tier in self.functions("PrePredicate"):
-            for _, fn in tier:
-                error: str | None = fn(task)
-                if error is not None:
-                    return error
+        for _, fn in self.flat("PrePredicate"):
+            error: str | None = fn(task)
+            if error is not None:
+                return error
         return None
 
     def hyper_node_order(self, job: int, hypernodes: dict[str, Rows]) -> dict[str, float]:
@@ -324,13 +352,12 @@ class Extensions:
         return str(task)
 
     def _all(self, point: str, queue: str, task: int) -> bool:
-        for tier in self.functions(point):
-            for plugin, fn in tier:
-                verdict: Verdict = fn(queue, task)
-                if self.trace.on:
-                    self._note(point, f"{queue} {self.task_name(task)}", plugin, verdict)
-                if verdict.vote <= 0:
-                    return False
+        for plugin, fn in self.flat(point):
+            verdict: Verdict = fn(queue, task)
+            if self.trace.on:
+                self._note(point, f"{queue} {self.task_name(task)}", plugin, verdict)
+            if verdict.vote <= 0:
+                return False
         return True
 
     def _victims(self, point: str, preemptor: int, candidates: list[int]) -> list[int]:
@@ -408,6 +435,18 @@ _FLAG_OF = MappingProxyType(
 
 _ALWAYS = frozenset({"JobValid", "VictimQueueOrder"})
 """Points without an enable flag."""
+
+
+def _verdict_of_one(fn: PredicateFn) -> OneVerdictFn:
+    def one(task: int, row: int) -> int:
+        answer = fn(task, np.array((row,)))
+        return PASS if answer is None else answer.item()
+
+    return one
+
+
+def _score_of_one(fn: NodeOrderFn) -> OneScoreFn:
+    return lambda task, row: fn(task, np.array((row,))).item()
 
 
 def _counts(option: PluginOption, point: str) -> bool:

@@ -78,11 +78,15 @@ class NodeSelection:
         self._classes: dict[int, ClassColumns] = {}
         self._uniform: dict[int, float | None] = {}
         self._least_name = isinstance(ssn.chooser, LeastName)
+        self._tells_by_class = (
+            self._by_class and self._least_name and not self._task_predicates and bool(ssn.nodes)
+        )
+        self._klass: list[int] = ssn.tasks.klass.tolist()
         self.all_rows: Rows = np.arange(len(ssn.nodes))
 
     def columns(self, task: int) -> ClassColumns:
         """Return the up-to-date columns of a task's class."""
-        klass = int(self._ssn.tasks.klass[task])
+        klass = self._klass[task]
         known = self._classes.get(klass)
         if known is None:
             known = self._classes[klass] = ClassColumns(
@@ -188,27 +192,26 @@ class NodeSelection:
         :returns: (node, score), or ``None`` if it must be found out by :meth:`predicate` and
             :meth:`best`; also where there is none or only one, for then nothing is scored.
         """
-        if self._task_predicates or not self._by_class or self._ssn.trace.on:
+        if not self._tells_by_class or self._ssn.trace.on:
             return None
         uniform = self._uniform_score(task)
-        if uniform is None or not self._least_name or not self._one_class(task, cache):
+        if uniform is None or not self._one_class(task, cache):
             return None
         ranked = self.columns(task).ranked(uniform)
-        if not len(ranked):
-            return None
         best = int(ranked.argmax())
-        highest = float(ranked[best])
+        highest = ranked.item(best)
         return (best, highest) if highest > LOWEST_SCORE else None
 
     def _one_class(self, task: int, cache: ErrorCache | None) -> bool:
         """Return whether the group has had tasks of this class only."""
-        if cache is None or not self._ssn.tasks.info[task].role:
+        group = self._group(task)
+        if cache is None or not group[1]:
             return True
-        klass = int(self._ssn.tasks.klass[task])
-        return cache.classes.setdefault(self._group(task), klass) == klass
+        klass = self._klass[task]
+        return cache.classes.setdefault(group, klass) == klass
 
     def _group(self, task: int) -> Group:
-        return int(self._ssn.tasks.job[task]), self._ssn.tasks.info[task].role
+        return self._ssn.tasks.job.item(task), self._ssn.tasks.info[task].role
 
     def _with_cache(self, cache: ErrorCache, task: int, rows: Rows, verdicts: Ints) -> Ints:
         """Put earlier failures of the group in place, if they are used, and note the new ones."""
@@ -234,7 +237,7 @@ class NodeSelection:
 
     def _uniform_score(self, task: int) -> float | None:
         """Return what every node gets from the scores over lists, if that is one number."""
-        klass = int(self._ssn.tasks.klass[task])
+        klass = self._klass[task]
         if klass not in self._uniform:
             values = [entry.uniform(task) for entry in self._batches]
             known = [value for value in values if value is not None]

@@ -70,7 +70,7 @@ class Binpack:
         self._tasks = ssn.tasks
         self._used = ssn.nodes.used
         self._allocatable = ssn.nodes.allocatable
-        ssn.add_node_order(self.name, self.score, per="class")
+        ssn.add_node_order(self.name, self.score, per="class", one=self.score_on)
 
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing."""
@@ -78,8 +78,6 @@ class Binpack:
     def score(self, task: int, rows: Rows) -> Floats:
         """Return the scores of nodes."""
         asked = self._asked_by(task)
-        if len(rows) == 1:
-            return np.array((self._one(asked, rows.item()),))
         score, crowded = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.bool_)
         for dim, request, weight in asked.parts:
             has = self._allocatable[rows, dim]
@@ -90,9 +88,9 @@ class Binpack:
                 score += np.where(there, full * weight / np.where(there, has, 1.0), 0.0)
         return np.where(crowded, 0.0, score / asked.weights * self._scale)
 
-    def _one(self, asked: _Asked, row: int) -> float:
+    def score_on(self, task: int, row: int) -> float:
         """Do as :meth:`score` for one row, without the cost of calling NumPy for a few numbers."""
-        score = 0.0
+        asked, score = self._asked_by(task), 0.0
         for dim, request, weight in asked.parts:
             has = self._allocatable.item(row, dim)
             if weight and has:

@@ -62,7 +62,7 @@ class NodeOrder:
     def on_session_open(self, ssn: Session) -> None:
         """Register the scores of single nodes, and those of candidates against each other."""
         scores = Scores(ssn, node_map(ssn), self._weights)
-        ssn.add_node_order(self.name, scores.order, per="class")
+        ssn.add_node_order(self.name, scores.order, per="class", one=scores.order_on)
         ssn.add_batch_node_order(self.name, scores.batch, uniform=scores.uniform)
 
     def on_session_close(self, ssn: Session) -> None:
@@ -91,11 +91,13 @@ class Scores:
         :raises ScoreError: a preference of nodes does not parse.
         """
         klass = self._klass[task]
-        pod, fixed = self._nodes.classes[klass], self._fixed_of(klass)
-        if len(rows) == 1:
-            row = rows.item()
-            return np.array((fixed.item(row) + self._allocation.one(pod, row),))
-        return fixed[rows] + self._allocation.all(pod, rows)
+        return self._fixed_of(klass)[rows] + self._allocation.all(self._nodes.classes[klass], rows)
+
+    def order_on(self, task: int, row: int) -> float:
+        """Do as :meth:`order` for one row."""
+        klass = self._klass[task]
+        alone = self._allocation.one(self._nodes.classes[klass], row)
+        return self._fixed_of(klass).item(row) + alone
 
     def batch(self, task: int, rows: Rows) -> Floats:
         """Return the scores that depend on the other candidates.

@@ -83,12 +83,16 @@ class Filters:
     def of_class(self, task: int, rows: Rows) -> Ints:
         """Return verdicts of what depends on the class and on the node's own pods only."""
         klass = self._klass[task]
-        if len(rows) == 1 and self._proportional is None:
-            return np.array((self._one(klass, rows.item()),), dtype=np.int32)
         verdicts = self._head(klass, self._stable.verdicts(klass)[rows], rows)
         if self._proportional is not None:
             verdicts = self._join.all_then(verdicts, self._proportional.filter(task, rows))
         return verdicts
+
+    def of_class_on(self, task: int, row: int) -> int:
+        """Do as :meth:`of_class` for one row."""
+        if self._proportional is not None:
+            return self.of_class(task, np.array((row,))).item()
+        return self._one(self._klass[task], row)
 
     def of_task(self, task: int, rows: Rows) -> Ints:
         """Return the verdicts of all filters."""

@@ -59,7 +59,7 @@ class Predicates:
 
         ssn.add_event_handler(allocate=allocate, deallocate=deallocate)
         if filters.per_class:
-            ssn.add_predicate(self.name, filters.of_class, per="class")
+            ssn.add_predicate(self.name, filters.of_class, per="class", one=filters.of_class_on)
         else:
             ssn.add_pre_predicate(self.name, filters.pre_predicate)
             ssn.add_predicate(self.name, filters.of_task, per="task")
