@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plinian.engine.session.extension import ScoreError
 from plinian.engine.session.plugins.nodeorder import resource_allocation as amounts
 from plinian.engine.session.session import Session
 from plinian.engine.session.statement import Statement
@@ -61,7 +61,7 @@ def scores(ssn: Session, name: str, among: str = "") -> dict[str, float]:
     rows = np.array([ssn.nodes.row[one] for one in among or ssn.nodes.names])
     ((_, order),), ((_, batch),) = ssn.flat("NodeOrder"), ssn.flat("BatchNodeOrder")
     found = order.function(task, rows)
-    alone = [order.function(task, rows[place : place + 1]).item() for place in range(len(rows))]
+    alone = [order.one(task, row) for row in rows.tolist()]
     assert alone == found.tolist()
     together = batch.function(task, rows)
     uniform = batch.uniform(task)
@@ -176,8 +176,12 @@ def test_preferred_nodes_count_their_weights_as_they_are() -> None:
 def test_a_preference_that_does_not_parse_fails_the_score() -> None:
     bad = {"weight": 1, "preference": {"matchExpressions": [{"key": "a", "operator": "Near"}]}}
     docs = [node("a"), asking(pod("p", "g"), affinity={"nodeAffinity": {PREFERRED: [bad]}})]
-    with pytest.raises(ScoreError):
-        scores(session(*docs, nodeaffinity=1), "p")
+    ssn = session(*docs, nodeaffinity=1)
+    ((_, entry),) = ssn.flat("NodeOrder")
+    (task,) = tasks(ssn, "p")
+    assert entry.partial
+    assert np.isnan(entry.function(task, np.array([0]))).all()
+    assert math.isnan(entry.one(task, 0))
     assert scores(session(*docs), "p") == {"a": 0.0}
 
 

@@ -8,24 +8,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...extension import ScoreError
 from ...kube.node_columns import Amounts, NodeColumns
 from ...kube.pod_class import PodClass
 from ...kube.selectors import SelectorError
 
 
+def cannot_prefer(pod: PodClass) -> bool:
+    """Return whether a preference of a pod does not parse, so that no node can be scored."""
+    try:
+        return pod.preferred_nodes is None
+    except SelectorError:
+        return True
+
+
 def preference(columns: NodeColumns, pod: PodClass) -> Amounts | None:
     """Return the sum of weights by node, ``None`` if the pod prefers none.
 
-    :raises ScoreError: a term does not parse.
+    :raises SelectorError: a term does not parse.
     """
-    try:
-        preferred = pod.preferred_nodes
-    except SelectorError as fault:
-        raise ScoreError(str(fault)) from fault
-    if not preferred:
+    if not pod.preferred_nodes:
         return None
     scores: Amounts = np.zeros(len(columns), dtype=np.int64)
-    for weight, term in preferred:
+    for weight, term in pod.preferred_nodes:
         scores += weight * columns.term(term)
     return scores

@@ -6,6 +6,7 @@ each other are put together in pkg/scheduler/plugins/util/nodescore/score_helper
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from ...kube.node_map import NodeMap, node_map
 from ...tables import Floats, Rows
 from .image_locality import locality
 from .inter_pod_affinity import InterPodAffinity
-from .node_affinity import preference
+from .node_affinity import cannot_prefer, preference
 from .pod_topology_spread import PodTopologySpread
 from .resource_allocation import ResourceAllocation, Weights
 from .taint_toleration import TaintToleration
@@ -62,7 +63,9 @@ class NodeOrder:
     def on_session_open(self, ssn: Session) -> None:
         """Register the scores of single nodes, and those of candidates against each other."""
         scores = Scores(ssn, node_map(ssn), self._weights)
-        ssn.add_node_order(self.name, scores.order, per="class", one=scores.order_on)
+        ssn.add_node_order(
+            self.name, scores.order, per="class", partial=scores.partial, one=scores.order_on
+        )
         ssn.add_batch_node_order(self.name, scores.batch, uniform=scores.uniform)
 
     def on_session_close(self, ssn: Session) -> None:
@@ -86,12 +89,14 @@ class Scores:
         self._fixed: dict[int, Floats] = {}
 
     def order(self, task: int, rows: Rows) -> Floats:
-        """Return the scores that nodes have by themselves.
-
-        :raises ScoreError: a preference of nodes does not parse.
-        """
+        """Return the scores that nodes have by themselves; NaN for a pod that cannot be scored."""
         klass = self._klass[task]
         return self._fixed_of(klass)[rows] + self._allocation.all(self._nodes.classes[klass], rows)
+
+    @property
+    def partial(self) -> bool:
+        """Whether there are pods that cannot be scored."""
+        return bool(self._weights.node_affinity and self._nodes.classes_where(cannot_prefer))
 
     def order_on(self, task: int, row: int) -> float:
         """Do as :meth:`order` for one row."""
@@ -138,6 +143,8 @@ class Scores:
             if images is not None:
                 total += images * weights.image_locality
         if weights.node_affinity:
+            if cannot_prefer(pod):
+                return total + math.nan
             preferred = preference(columns, pod)
             if preferred is not None:
                 total += preferred * weights.node_affinity
