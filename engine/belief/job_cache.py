@@ -45,7 +45,7 @@ class JobCache:
         self._nodes = nodes
         self._options = options
 
-    def _handles(self, pod: objects.Pod) -> bool:
+    def handles(self, pod: objects.Pod) -> bool:
         """Say whether the handlers are called for a pod.
 
         Source: cache.go addEventHandler; cache/util.go responsibleForPod.
@@ -59,21 +59,21 @@ class JobCache:
 
     def pod_added(self, pod: objects.Pod) -> None:
         """Handle that a pod came."""
-        if self._handles(pod):
+        if self.handles(pod):
             self._add_pod(pod)
 
     def pod_updated(self, old: objects.Pod, new: objects.Pod) -> None:
         """Handle a new version of a pod; being taken for another scheduler's counts as going."""
-        if not self._handles(old):
+        if not self.handles(old):
             self.pod_added(new)
-        elif self._handles(new):
+        elif self.handles(new):
             self._update_pod(old, new)
         else:
             self._delete_pod(old)
 
     def pod_deleted(self, pod: objects.Pod) -> None:
         """Handle that a pod went."""
-        if self._handles(pod):
+        if self.handles(pod):
             self._delete_pod(pod)
 
     def _add_pod(self, pod: objects.Pod) -> None:

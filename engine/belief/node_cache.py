@@ -99,7 +99,7 @@ class NodeCache:
         node = self._stores.get("Node", name)
         if node is None:
             return self._remove(name)
-        if not self._chooses(node):
+        if not self.chooses(node):
             return None
         node = with_volume_limits(node, self._stores.get("CSINode", name))
         if not self.ignored:
@@ -120,8 +120,11 @@ class NodeCache:
         self._changes.node(name)
         return None
 
-    def _chooses(self, node: objects.Node) -> bool:
-        """Source: event_handlers.go nodeCanAddCache."""
+    def chooses(self, node: objects.Node) -> bool:
+        """Say whether the scheduler is to look at a node.
+
+        Source: event_handlers.go nodeCanAddCache.
+        """
         wanted = self._selectors
         return not wanted or any(f"{name}:{value}" in wanted for name, value in node.labels.items())
 
