@@ -286,12 +286,9 @@ class Resource:
         """
         more, less = Resource(scalars={}), Resource(scalars={})
         mine, theirs = self.scalars or {}, other.scalars or {}
-        pairs = [("cpu", self.cpu, other.cpu), ("memory", self.memory, other.memory)]
-        for name, left, right in pairs:
-            if left > right:
-                more.set(name, left - right)
-            else:
-                less.set(name, right - left)
+        for name in ("cpu", "memory"):
+            by = self.get(name) - other.get(name)
+            (more if by > 0 else less).set(name, abs(by))
         absent = float(default)
         for name in (*mine, *(name for name in theirs if name not in mine)):
             left, right = mine.get(name, absent), theirs.get(name, absent)
@@ -317,7 +314,15 @@ class Resource:
 
         Source: resource_info.go LessEqual.
         """
-        return self._all(other, default, _less_equal)
+        if default is INFINITY or self.scalars is None or other.scalars is None:
+            return self._all(other, default, _less_equal)
+        # The usual case, written out: whoever takes a task off a node comes by here.
+        if not (self.cpu - other.cpu < MIN_RESOURCE and self.memory - other.memory < MIN_RESOURCE):
+            return False
+        for name, amount in self.scalars.items():
+            if not amount - other.scalars.get(name, 0.0) < MIN_RESOURCE:
+                return False
+        return True
 
     def _all(
         self, other: Resource, default: Default, holds: Callable[[float, float], bool]
@@ -431,7 +436,8 @@ class Resource:
 
 
 def _less_equal(left: float, right: float) -> bool:
-    return left < right or abs(left - right) < MIN_RESOURCE
+    # There: left < right, or the distance is below 0.1; for any two numbers that is the same.
+    return left - right < MIN_RESOURCE
 
 
 def _equal(left: float, right: float) -> bool:

@@ -254,6 +254,18 @@ def test_less_implies_less_equal_and_the_names_agree(
     assert ok is left.less_equal(right, ZERO) is (not names)
 
 
+ANY = st.floats(allow_nan=False)
+
+
+@given(ANY, ANY, st.sampled_from([0.0, 0.05, 0.1, 0.15]))
+def test_less_or_equal_is_less_or_nearer_than_a_tenth(left: float, right: float, by: float) -> None:
+    for one, other in ((left, right), (left, left + by), (left + by, left)):
+        expected = one < other or abs(one - other) < 0.1
+        for default in Default:
+            assert res(one).less_equal(res(other), default) is expected
+            assert res(gpu=one).less_equal(res(gpu=other), default) is expected
+
+
 @given(RESOURCES, RESOURCES)
 def test_a_difference_adds_up(left: Resource, right: Resource) -> None:
     more, less = left.diff(right, ZERO)
