@@ -141,6 +141,15 @@ class NodeMap:
         """Return the numbers of the classes of the session's pods that match."""
         return [number for number, pod in self.classes.items() if matches(pod)]
 
+    def lying_where(self, matches: Callable[[PodClass], bool]) -> NDArray[np.intp]:
+        """Return the tasks that lay on nodes at the opening and whose class matches."""
+        good = self.classes_where(matches)
+        if not good:
+            return np.zeros(0, dtype=np.intp)
+        table = np.zeros(len(self._vectors), dtype=np.bool_)
+        table[good] = True
+        return self._lying[table[self._tasks.klass[self._lying]]]
+
     def ports_taken(self, wanted: tuple[HostPort, ...]) -> Mask:
         """Return which nodes lack a wanted port. Source: ``HostPortInfo.CheckConflict``."""
         taken = np.zeros(len(self.columns), dtype=np.bool_)
@@ -229,7 +238,7 @@ class NodeMap:
         return accounts
 
     def _fill_ports(self) -> None:
-        for task in self._of_classes(lambda pod: bool(pod.ports)):
+        for task in self.lying_where(lambda pod: bool(pod.ports)):
             for port in self.classes[self.klass[task]].ports:
                 self._port_nodes(port)[self.on[task]] = True
 
@@ -242,17 +251,8 @@ class NodeMap:
 
     def _nodes_with(self, matches: Callable[[PodClass], bool]) -> Mask:
         mask = np.zeros(len(self.columns), dtype=np.bool_)
-        mask[self.on[self._of_classes(matches)]] = True
+        mask[self.on[self.lying_where(matches)]] = True
         return mask
-
-    def _of_classes(self, matches: Callable[[PodClass], bool]) -> NDArray[np.intp]:
-        """Return the tasks on nodes whose class matches."""
-        good = self.classes_where(matches)
-        if not good:
-            return np.zeros(0, dtype=np.intp)
-        table = np.zeros(len(self._vectors), dtype=np.bool_)
-        table[good] = True
-        return self._lying[table[self._tasks.klass[self._lying]]]
 
 
 def node_map(ssn: Session) -> NodeMap:

@@ -121,6 +121,11 @@ class PodClass:
         return self.pod.spec.tolerations
 
     @cached_property
+    def template(self) -> str:
+        """What says that pods are of one template; empty if nothing does."""
+        return self.pod.annotations.get(TEMPLATE_UID, "")
+
+    @cached_property
     def ports(self) -> tuple[HostPort, ...]:
         """The ports of the node that a pod's containers occupy; not those of init containers.
 

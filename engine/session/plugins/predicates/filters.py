@@ -5,10 +5,11 @@ Source: pkg/scheduler/plugins/predicates/predicates.go OnSessionOpen.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ...extension import Per
 from ...kube.node_map import PODS, NodeMap
 from ...reasons import PASS, StatusCode
 from ...tables import Ints, Rows
@@ -25,6 +26,15 @@ if TYPE_CHECKING:
     from ...session import Session
 
 POD_NUMBER = "node(s) pod number exceeded"
+
+
+class _Parts(NamedTuple):
+    """Which filters look at more than the class of a task and each node by itself."""
+
+    affinity: bool
+    spread: bool
+    volumes: bool
+    per: Per
 
 
 class Filters:
@@ -46,19 +56,28 @@ class Filters:
             if options.proportional and options.rates
             else None
         )
-        affinity = InterPodAffinity(nodes, ssn.objects.namespaces, reasons)
-        self._affinity = affinity if options.pod_affinity and affinity.needed else None
-        spread = PodTopologySpread(nodes, reasons)
-        self._spread = spread if options.topology_spread and spread.needed else None
-        volumes = VolumeFilters(ssn, nodes, options)
-        self.volumes = volumes if volumes.needed else None
+        self._affinity = InterPodAffinity(nodes, ssn.objects.namespaces, reasons)
+        self._spread = PodTopologySpread(nodes, reasons)
+        self._volumes = VolumeFilters(ssn, nodes, options)
+        self._parts: dict[int, _Parts] = {}
         self._kept: dict[int, tuple[Ints, int]] = {}
 
     @property
-    def per_class(self) -> bool:
-        """Whether everything depends on the class and on the node's own pods only."""
-        several = (self._affinity, self._spread, self.volumes)
-        return not self._options.cache and all(part is None for part in several)
+    def per(self) -> Per:
+        """Whether the verdicts for some task depend on more than its class and each node."""
+        parts = [self._parts_of(klass) for klass in self._nodes.classes]
+        return "task" if any(part.per == "task" for part in parts) else "class"
+
+    def _parts_of(self, klass: int) -> _Parts:
+        known = self._parts.get(klass)
+        if known is None:
+            affinity = self._options.pod_affinity and self._affinity.concerns(klass)
+            spread = self._options.topology_spread and self._spread.concerns(klass)
+            volumes = self._volumes.concerns(klass)
+            template = self._options.cache and bool(self._nodes.classes[klass].template)
+            per: Per = "task" if affinity or spread or volumes or template else "class"
+            known = self._parts[klass] = _Parts(affinity, spread, volumes, per)
+        return known
 
     def pre_predicate(self, task: int) -> str | None:
         """Count and look up what the filters need for a task; return the error, or ``None``.
@@ -66,19 +85,35 @@ class Filters:
         What kube-scheduler says there of nodes to look at is not used.
         """
         klass = self._klass[task]
-        if self._affinity is not None:
+        parts = self._parts_of(klass)
+        if parts.per == "class":
+            return None
+        if parts.affinity:
             error = self._affinity.pre_filter(task, klass)
             if error is not None:
                 return f"plugin InterPodAffinity pre-predicates failed {error}"
-        if self._spread is not None:
+        if parts.spread:
             error = self._spread.pre_filter(task, klass)
             if error is not None:
                 return f"plugin PodTopologySpread pre-predicates failed {error}"
-        if self.volumes is not None:
-            error = self.volumes.pre_filter(task)
+        if parts.volumes:
+            error = self._volumes.pre_filter(task)
             if error is not None:
                 return f"plugin VolumeBinding pre-predicates failed {error}"
         return None
+
+    def reserve(self, task: int, node: int) -> None:
+        """Take the volumes of a task that is placed."""
+        self._volumes.reserve(task, node)
+
+    def unreserve(self, task: int, node: int) -> None:
+        """Give back the volumes of a task."""
+        self._volumes.unreserve(task, node)
+
+    def verdicts(self, task: int, rows: Rows) -> Ints:
+        """Return the verdicts of all filters."""
+        by_class = self._parts_of(self._klass[task]).per == "class"
+        return self.of_class(task, rows) if by_class else self.of_task(task, rows)
 
     def of_class(self, task: int, rows: Rows) -> Ints:
         """Return verdicts of what depends on the class and on the node's own pods only."""
@@ -95,29 +130,29 @@ class Filters:
         return self._one(self._klass[task], row)
 
     def of_task(self, task: int, rows: Rows) -> Ints:
-        """Return the verdicts of all filters."""
+        """Return the verdicts for a task about which more than its class matters."""
         klass = self._klass[task]
+        parts = self._parts_of(klass)
         if self._options.cache:
             verdicts = self._head(klass, self._stable.cached(klass, rows), rows)
         else:
             verdicts = self._kept_head(klass)[rows]
         join = self._join.all_then
-        if self._affinity is not None:
+        if parts.affinity:
             found = self._affinity.filter(task, klass)
             if found is not None:
                 verdicts = join(verdicts, found[rows])
-        volumes = self.volumes
-        if volumes is not None and self._nodes.classes[klass].pod.spec.volumes:
-            verdicts = join(verdicts, volumes.limits(task, rows))
-            verdicts = join(verdicts, volumes.zone(task, rows))
-        if self._spread is not None:
+        if parts.volumes:
+            verdicts = join(verdicts, self._volumes.limits(task, rows))
+            verdicts = join(verdicts, self._volumes.zone(task, rows))
+        if parts.spread:
             found = self._spread.filter(task, klass)
             if found is not None:
                 verdicts = join(verdicts, found[rows])
         if self._proportional is not None:
             verdicts = join(verdicts, self._proportional.filter(task, rows))
-        if volumes is not None and self._nodes.classes[klass].has_claims:
-            verdicts = join(verdicts, volumes.binding(task, rows))
+        if parts.volumes:
+            verdicts = join(verdicts, self._volumes.binding(task, rows))
         return verdicts
 
     def _head(self, klass: int, stable: Ints, rows: Rows) -> Ints:

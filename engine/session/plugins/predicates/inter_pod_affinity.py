@@ -55,18 +55,21 @@ class InterPodAffinity:
         code = StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE
         self._ids = [reasons.intern(code, text) for text in (AFFINITY, ANTI_AFFINITY, EXISTING)]
         self._with_anti = nodes.classes_where(lambda pod: pod.has_required_anti)
+        self._concerned: dict[int, bool] = {}
         self._plans: dict[int, _Plan] = {}
         self._skipped: set[int] = set()
         self._checked = -1
         self._verdicts: Ints | None = None
 
-    @property
-    def needed(self) -> bool:
-        """Whether any pod of the session has required terms."""
-        return bool(self._with_anti) or any(
-            pod.has_affinity and (pod.affinities.required or pod.affinities.error)
-            for pod in self._nodes.classes.values()
-        )
+    def concerns(self, klass: int) -> bool:
+        """Return whether pods of a class have required terms, or others may have some about them."""
+        known = self._concerned.get(klass)
+        if known is None:
+            pod = self._nodes.classes[klass]
+            known = self._concerned[klass] = (
+                pod.has_affinity and self._has_terms(pod)
+            ) or self._is_feared(pod)
+        return known
 
     def pre_filter(self, task: int, klass: int) -> str | None:
         """Count what matters for a task; return an error, or ``None``."""
@@ -88,6 +91,18 @@ class InterPodAffinity:
         if task != self._checked:
             self.pre_filter(task, klass)
         return self._verdicts
+
+    def _has_terms(self, pod: PodClass) -> bool:
+        terms = pod.affinities
+        return bool(terms.required or terms.required_anti or terms.error)
+
+    def _is_feared(self, pod: PodClass) -> bool:
+        labels = namespace_labels(self._namespaces, pod.namespace)
+        return any(
+            term.matches(pod, labels)
+            for number in self._with_anti
+            for term in self._nodes.classes[number].affinities.required_anti
+        )
 
     def _judge(self, plan: _Plan) -> Ints:
         verdicts = np.zeros(len(self._nodes.columns), dtype=np.int32)

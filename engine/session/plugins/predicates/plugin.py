@@ -37,7 +37,6 @@ class Predicates:
         """Register the filters and the events."""
         nodes = node_map(ssn)
         filters = Filters(ssn, nodes, self._options)
-        volumes = filters.volumes
         prepared = any(
             option.name == self.name and "Predicate" in option.enabled
             for tier in ssn.tiers
@@ -46,23 +45,18 @@ class Predicates:
         fails = self._options.volume_binding and not prepared
 
         def allocate(task: int, node: int) -> str | None:
-            if volumes is not None:
-                volumes.reserve(task, node)
+            filters.reserve(task, node)
             nodes.add_pod(task, node)
             return _NO_STATE if fails else None
 
         def deallocate(task: int, node: int) -> str | None:
-            if volumes is not None:
-                volumes.unreserve(task, node)
+            filters.unreserve(task, node)
             nodes.remove_pod(task, node)
             return None
 
         ssn.add_event_handler(allocate=allocate, deallocate=deallocate)
-        if filters.per_class:
-            ssn.add_predicate(self.name, filters.of_class, per="class", one=filters.of_class_on)
-        else:
-            ssn.add_pre_predicate(self.name, filters.pre_predicate)
-            ssn.add_predicate(self.name, filters.of_task, per="task")
+        ssn.add_pre_predicate(self.name, filters.pre_predicate)
+        ssn.add_predicate(self.name, filters.verdicts, per=filters.per, one=filters.of_class_on)
 
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing."""

@@ -55,17 +55,13 @@ class PodTopologySpread:
         self._checked = -1
         self._verdicts: Ints | None = None
 
-    @property
-    def needed(self) -> bool:
-        """Whether any pod of the session has constraints that must not be broken."""
-        return bool(self._nodes.classes_where(lambda pod: pod.must_spread))
+    def concerns(self, klass: int) -> bool:
+        """Return whether pods of a class have constraints that must not be broken."""
+        return self._nodes.classes[klass].must_spread
 
     def pre_filter(self, task: int, klass: int) -> str | None:
         """Count what matters for a task; return an error, or ``None``."""
         pod = self._nodes.classes[klass]
-        if not pod.must_spread:
-            self._checked, self._verdicts = task, None
-            return None
         plan = self._plans.get(klass)
         if plan is None:
             try:

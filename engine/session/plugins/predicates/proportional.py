@@ -44,7 +44,9 @@ class Proportional:
             (
                 ssn.dims.index(name),
                 rate,
-                np.array([name in (info.allocatable.scalars or ()) for info in ssn.nodes.info]),
+                np.array(
+                    [name in (info.allocatable.scalars or ()) for info in ssn.nodes.info], np.bool_
+                ),
                 reasons.intern(code, f"proportional of resource {name} check failed"),
             )
             for name, rate in rates.items()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...kube.node_map import NodeMap
-from ...kube.pod_class import TEMPLATE_UID, PodClass
+from ...kube.pod_class import PodClass
 from ...reasons import PASS, Reasons, StatusCode
 from ...tables import Ints, Rows
 from .node_affinity import NO_MATCH, matching
@@ -42,7 +42,7 @@ class StableFilters:
         """
         pod = self._nodes.classes[klass]
         found = self.verdicts(klass)[rows]
-        template = pod.pod.annotations.get(TEMPLATE_UID, "")
+        template = pod.template
         if not template:
             return found
         size = len(self._nodes.columns)

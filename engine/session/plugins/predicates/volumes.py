@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...kube.node_map import NodeMap
-from ...tables import NO_NODE, Ints, Rows, Status
+from ...tables import Ints, Rows, Status
 from .options import Options
 from .volume_binding import Claims, Found, VolumeBinding
 from .volume_limits import VolumeLimits
@@ -24,25 +24,24 @@ class VolumeFilters:
         self._tasks = ssn.tasks
         self._nodes = nodes
         columns, objects, reasons = nodes.columns, ssn.objects, ssn.reasons
-        self.needed = bool(nodes.classes_where(lambda pod: pod.has_claims)) and (
-            options.volume_limits or options.volume_zone or options.volume_binding
-        )
-        """Whether any pod of the session claims volumes."""
         self._limits = VolumeLimits(columns, objects, reasons) if options.volume_limits else None
         self._zone = VolumeZone(columns, objects, reasons) if options.volume_zone else None
         self._binding = VolumeBinding(columns, objects, reasons) if options.volume_binding else None
         self._claims: dict[int, Claims] = {}
         self._found: dict[int, Found] = {}
-        if self.needed and self._limits is not None:
-            with_claims = {number for number in nodes.classes if nodes.classes[number].has_claims}
-            for task in np.flatnonzero(nodes.on != NO_NODE).tolist():
-                if int(ssn.tasks.klass[task]) in with_claims:
-                    self._limits.add(ssn.tasks.info[task].pod, nodes.on.item(task))
+        if self._limits is not None:
+            for task in nodes.lying_where(lambda pod: pod.has_claims).tolist():
+                self._limits.add(ssn.tasks.info[task].pod, nodes.on.item(task))
+
+    def concerns(self, klass: int) -> bool:
+        """Return whether pods of a class claim volumes, and anybody looks at that."""
+        some = self._limits or self._zone or self._binding
+        return some is not None and self._nodes.classes[klass].has_claims
 
     def pre_filter(self, task: int) -> str | None:
         """Look up a task's claims; return an error, or ``None``."""
         self._found.pop(task, None)
-        if self._binding is None or not self._nodes.class_of(task).has_claims:
+        if self._binding is None:
             return None
         claims = self._binding.pre_filter(self._tasks.info[task].pod)
         if isinstance(claims, str):
@@ -72,8 +71,7 @@ class VolumeFilters:
 
     def reserve(self, task: int, node: int) -> None:
         """Take the volumes of a task that is allocated; a pipelined one takes none yet."""
-        pod = self._nodes.class_of(task)
-        if not pod.has_claims:
+        if not self._nodes.class_of(task).has_claims:
             return
         if self._limits is not None:
             self._limits.add(self._tasks.info[task].pod, node)
@@ -84,8 +82,7 @@ class VolumeFilters:
 
     def unreserve(self, task: int, node: int) -> None:
         """Give back the volumes of a task."""
-        pod = self._nodes.class_of(task)
-        if not pod.has_claims:
+        if not self._nodes.class_of(task).has_claims:
             return
         if self._limits is not None:
             self._limits.remove(self._tasks.info[task].pod, node)
