@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from . import (
+    belief,
     branch,
     checkpoint,
     completion,
@@ -22,11 +23,13 @@ from . import (
     describe,
     diff,
     digest,
+    drift,
     events,
     export,
     get,
     history,
     ingest,
+    session,
     simulate,
     verify,
     version,
@@ -65,8 +68,11 @@ app.command()(describe.describe)
 app.command()(history.history)
 app.command()(diff.diff)
 app.command()(digest.digest)
+app.command()(belief.belief)
+app.command()(drift.drift)
 app.command()(verify.verify)
 app.command()(export.export)
+app.command()(session.session)
 app.command()(simulate.simulate)
 app.add_typer(db.app, name="db")
 app.add_typer(checkpoint.app, name="checkpoint")

@@ -1,0 +1,86 @@
+"""The answer of a session as text: decisions first, then why what waits is waiting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ...engine.session.outcome import PodGroupStatus, SessionResult
+from ...engine.session.trace import Step
+from ..session import SessionAnswer
+from .tables import NONE, PLAIN, Style, Table, lines_of
+
+_LONGEST = 120
+"""Characters of numbers that a line of the trace shows; JSON has all."""
+
+
+def session_lines(answer: SessionAnswer, *, style: Style = PLAIN) -> Iterator[str]:
+    """Yield an answer's lines: what is decided, PodGroups, queues, and why pods wait."""
+    result = answer.result
+    if result.panic is not None:
+        place = " < ".join(result.panic.place)
+        yield style.removed(f"The scheduler dies: {result.panic.message}\n")
+        yield f"  at {place}\n\n" if place else "\n"
+    decisions = _decisions(result)
+    if decisions:
+        headers = ("DECISION", "OF", "NODE", "REASON")
+        yield from lines_of(Table(headers, decisions), style=style)
+    else:
+        yield "No decision.\n"
+    for headers, rows in (
+        (("PODGROUP", "PHASE", "RUNNING", "SUCCEEDED", "FAILED", "WRITTEN"), _groups(result)),
+        (("QUEUE", "ALLOCATED", "WRITTEN"), _queues(result)),
+        (("PODGROUP", "SAID", "BECAUSE"), sorted(set(result.events))),
+        (("POD", "WAITS BECAUSE"), _waiting(result)),
+    ):
+        if rows:
+            yield "\n"
+            yield from lines_of(Table(headers, rows), style=style)
+
+
+def trace_lines(steps: list[Step], *, style: Style = PLAIN) -> Iterator[str]:
+    """Yield the steps of a trace as a table."""
+    rows = [
+        (step.action, step.what, step.about or NONE, step.by, step.outcome, _numbers(step.numbers))
+        for step in steps
+    ]
+    headers = ("ACTION", "STEP", "ABOUT", "BY", "OUTCOME", "NUMBERS")
+    yield from lines_of(Table(headers, rows), style=style)
+
+
+def _decisions(result: SessionResult) -> list[tuple[str, str, str, str]]:
+    rows = [("enqueue", key, "", "") for key in result.enqueued]
+    rows += [("bind", pod, node, "") for pod, node in result.binds]
+    rows += [("evict", pod, "", reason) for pod, reason in result.evictions]
+    rows += [("pipeline", pod, node, "") for pod, node in result.pipelined]
+    return rows
+
+
+def _groups(result: SessionResult) -> list[tuple[str, ...]]:
+    return [(key, *_group(status)) for key, status in sorted(result.pod_groups.items())]
+
+
+def _group(status: PodGroupStatus) -> tuple[str, ...]:
+    numbers = (status.running, status.succeeded, status.failed)
+    return (status.phase, *map(str, numbers), "yes" if status.written else "no")
+
+
+def _queues(result: SessionResult) -> list[tuple[str, ...]]:
+    return [
+        (name, _amounts(status.allocated), "yes" if status.written else "no")
+        for name, status in sorted(result.queues.items())
+    ]
+
+
+def _waiting(result: SessionResult) -> list[tuple[str, str]]:
+    told = {key: text for key, text in result.fit_errors.items() if text}
+    return sorted(told.items())
+
+
+def _amounts(amounts: Mapping[str, str]) -> str:
+    some = [f"{name}={amount}" for name, amount in sorted(amounts.items()) if amount != "0"]
+    return ",".join(some) or NONE
+
+
+def _numbers(numbers: Mapping[str, object]) -> str:
+    text = " ".join(f"{name}={value}" for name, value in numbers.items())
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
