@@ -72,8 +72,11 @@ def _queues(result: SessionResult) -> list[tuple[str, ...]]:
 
 
 def _waiting(result: SessionResult) -> list[tuple[str, str]]:
-    told = {key: text for key, text in result.fit_errors.items() if text}
-    return sorted(told.items())
+    """Return why pods wait: no node takes them, or what their condition is to say from now on."""
+    told = {key: condition.message for key, condition in result.pod_conditions.items()}
+    told.update((key, text) for key, text in result.fit_errors.items() if text)
+    placed = {pod for pod, _ in (*result.binds, *result.pipelined)}
+    return sorted((key, text) for key, text in told.items() if key not in placed)
 
 
 def _amounts(amounts: Mapping[str, str]) -> str:
@@ -82,5 +85,15 @@ def _amounts(amounts: Mapping[str, str]) -> str:
 
 
 def _numbers(numbers: Mapping[str, object]) -> str:
-    text = " ".join(f"{name}={value}" for name, value in numbers.items())
+    text = " ".join(f"{name}={_number(value)}" for name, value in numbers.items())
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _number(value: object) -> str:
+    if isinstance(value, Mapping):
+        return f"({','.join(f'{name}={_number(part)}' for name, part in value.items())})"
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else f"{value:.9g}"
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(str, value))
+    return str(value)

@@ -11,6 +11,7 @@ from ...belief.resource import Resource
 from ...volcano.conf import Arguments
 from ..session import Session
 from ..trace import PERMITTED, REJECT, Verdict
+from .amounts import plain
 from .inqueue import reserved_by_job
 
 FACTOR = "overcommit-factor"
@@ -50,7 +51,7 @@ class Overcommit:
             if wanted.less_equal_with_dimension(idle, least):
                 return PERMITTED
             ssn.record_event(job, "Unschedulable", OVERUSED)
-            return Verdict(REJECT, OVERUSED, {"inqueue": str(wanted), "idle": str(idle)})
+            return Verdict(REJECT, OVERUSED, {"inqueue": plain(wanted), "idle": plain(idle)})
 
         def enqueued(job: int) -> None:
             if jobs.info[job].min_resources is not None:
