@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from typing import Any
 
 import msgspec
 import pytest
@@ -89,6 +90,25 @@ def test_a_field_of_a_wrong_type_is_refused_with_its_place() -> None:
         decode(objects.Pod, broken)
     assert str(caught.value).startswith("n/p: a Pod that Go cannot decode")
     assert "spec.priority" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "parts"),
+    [
+        (objects.Pod, {"spec": {"containers": [{"resources": {"requests": {"cpu": "much"}}}]}}),
+        (objects.Pod, {"spec": {"initContainers": [{"resources": {"limits": {"cpu": ""}}}]}}),
+        (objects.Pod, {"spec": {"overhead": {"memory": "1Kib"}}}),
+        (objects.Node, {"status": {"allocatable": {"pods": "1e"}}}),
+        (objects.PodGroup, {"spec": {"minResources": {"cpu": "1 2"}}}),
+        (objects.Queue, {"spec": {"guarantee": {"resource": {"cpu": "x"}}}}),
+        (objects.ResourceQuota, {"status": {"hard": {"requests.cpu": "x"}}}),
+    ],
+)
+def test_what_is_no_quantity_refuses_the_whole_object(
+    kind: type[objects.Object], parts: dict[str, Any]
+) -> None:
+    with pytest.raises(EventMalformed, match=r"that Go cannot decode: .* not a quantity"):
+        decode(kind, {"metadata": {"name": "o"}, **parts})
 
 
 def test_what_is_missing_and_what_is_empty_differ_where_volcano_tells_them_apart() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from types import MappingProxyType
 from typing import Any, TypeVar, cast
@@ -9,6 +10,7 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 from ...errors import EventMalformed
+from ...quantity import parse
 from .cluster import (
     Namespace,
     PersistentVolume,
@@ -22,7 +24,7 @@ from .cluster import (
     StatefulSet,
     StorageClass,
 )
-from .metadata import Object
+from .metadata import Object, ResourceList
 from .nodes import CSINode, HyperNode, Node, Numatopology
 from .pods import Pod
 from .volcano import PodGroup, Queue
@@ -55,14 +57,46 @@ def decode(kind: type[O], payload: bytes | dict[str, Any]) -> O:
 
     Unknown fields are ignored, and ``null`` is the same as nothing.
 
-    :raises EventMalformed: a field that is looked at has another type than the API's.
+    :raises EventMalformed: a field that is looked at has another type than the API's, or an amount
+        of a resource is no quantity.
     """
     try:
         if isinstance(payload, bytes):
-            return cast("O", _decoder(kind).decode(payload))
-        return msgspec.convert(payload, kind)
+            item = cast("O", _decoder(kind).decode(payload))
+        else:
+            item = msgspec.convert(payload, kind)
     except msgspec.ValidationError:
-        return _decode_without_nulls(kind, payload)
+        item = _decode_without_nulls(kind, payload)
+    try:
+        for listed in _resource_lists(item):
+            for quantity in listed.values():
+                parse(quantity)
+    except ValueError as fault:
+        raise _undecodable(kind, item.key, fault) from fault
+    return item
+
+
+def _resource_lists(item: Object) -> Iterator[ResourceList]:
+    """Yield what an object says of amounts of resources."""
+    if isinstance(item, Pod):
+        yield item.spec.overhead
+        for container in (*item.spec.containers, *item.spec.init_containers):
+            yield container.resources.requests
+            yield container.resources.limits
+    elif isinstance(item, Node):
+        yield item.status.allocatable
+        yield item.status.capacity
+    elif isinstance(item, PodGroup):
+        yield item.spec.min_resources or {}
+    elif isinstance(item, Queue):
+        yield from (item.spec.capability, item.spec.deserved, item.spec.guarantee.resource)
+        yield item.status.allocated or {}
+    elif isinstance(item, ResourceQuota):
+        yield from (item.status.hard, item.status.used)
+
+
+def _undecodable(kind: type[Object], where: str, fault: Exception) -> EventMalformed:
+    return EventMalformed(f"a {kind.__name__} that Go cannot decode: {fault}", where=where)
 
 
 def _decode_without_nulls(kind: type[O], payload: bytes | dict[str, Any]) -> O:
