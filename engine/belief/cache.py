@@ -16,6 +16,7 @@ import msgspec
 from . import objects
 from .changes import Changes
 from .informers import Stores, is_resync
+from .job import JobInfo
 from .job_cache import JobCache
 from .node_cache import NodeCache
 from .options import CacheOptions
@@ -134,6 +135,16 @@ class SchedulerCache:
     def evict(self, job: str, uid: str, reason: str) -> str | None:  # noqa: ARG002 -- for the API
         """Begin to evict the task of a job; see :meth:`.JobCache.evict`."""
         return self.job_cache.evict(job, uid)
+
+    def priority_of(self, job: JobInfo) -> int:
+        """Return the priority that the job's class gives it, or the default one.
+
+        Source: cache.go Snapshot.
+        """
+        group = job.pod_group
+        named = None if group is None else group.spec.priority_class_name
+        known = None if named is None else self.priority_classes.get(named)
+        return self.default_priority if known is None else known.value
 
     def note_queue_status(self, name: str, allocated: dict[str, str]) -> None:
         """Take over what a session wrote to a queue's status: it has the cache's very object.

@@ -103,13 +103,13 @@ class SnapshotBuilder:
             for key, job in cache.jobs.items():
                 visible = self._visible(job)
                 if visible is not (key in rows) or (
-                    visible and rows.priority(key) != self._priority(job)
+                    visible and rows.priority(key) != cache.priority_of(job)
                 ):
                     changes.job(key)
         for key in changes.jobs:
             changed = cache.jobs.get(key)
             if changed is not None and self._visible(changed):
-                changed.priority = self._priority(changed)
+                changed.priority = cache.priority_of(changed)
                 left = rows.put(changed, changed.priority)
             else:
                 left = rows.remove(key) if key in rows else []
@@ -118,12 +118,6 @@ class SnapshotBuilder:
 
     def _visible(self, job: JobInfo) -> bool:
         return job.pod_group is not None and job.queue in self._cache.queues
-
-    def _priority(self, job: JobInfo) -> int:
-        cache = self._cache
-        assert job.pod_group is not None
-        named = cache.priority_classes.get(job.pod_group.spec.priority_class_name)
-        return cache.default_priority if named is None else named.value
 
     def _refresh_nodes(self) -> None:
         for name in self._changes.nodes:

@@ -67,6 +67,13 @@ Ignore: TypeAlias = Annotated[
 ]
 
 
+DEFAULT_RELEASE = "v1.12.1"
+
+Release: TypeAlias = Annotated[
+    str, typer.Option("--release", metavar="RELEASE", help="The release of Volcano, as in v1.12.1.")
+]
+
+
 def output_option(forms: str) -> Any:
     """Return the ``-o`` option of a command that has these forms."""
     return typer.Option("--output", "-o", metavar=forms, help="How to print it.")
@@ -78,6 +85,22 @@ def _known_form(value: str) -> str:
     return value
 
 
+def _table_or_document(value: str) -> str:
+    if value not in {"table", "json", "yaml"}:
+        raise typer.BadParameter(f"there is no output form {value!r}; choose table, json or yaml")
+    return value
+
+
+TableJsonOrYaml: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="table|json|yaml",
+        help="How to print it.",
+        callback=_table_or_document,
+    ),
+]
 JsonOrText: TypeAlias = Annotated[
     str,
     typer.Option(

@@ -1,0 +1,108 @@
+"""``plinian belief``: the scheduler's cache as it was at a moment."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from . import options
+from .shell import guarded, note, shows_progress, style
+
+if TYPE_CHECKING:
+    from ...engine.belief.cache import SchedulerCache
+    from ..render.belief import Document
+
+_USUAL = ("nodes", "jobs", "queues")
+
+
+@guarded
+def belief(
+    parts: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[PART[,PART]] [NAME]",
+            help="nodes, jobs, tasks, queues, hypernodes, work (what workers have before them); "
+            "of one part, only some by name. By default nodes,jobs,queues.",
+        ),
+    ] = [],  # noqa: B006 -- typer copies it
+    log: options.Place = options.DEFAULT_LOG,
+    at: options.At = "end",
+    release: options.Release = options.DEFAULT_RELEASE,
+    output: options.TableJsonOrYaml = "table",
+    no_headers: options.NoHeaders = False,
+    as_known_at: options.AsKnownAt = None,
+    cluster: options.Cluster = None,
+    branch: options.Branch = "main",
+) -> None:
+    """Show what the scheduler believed at a moment: its cache, made as a release makes it.
+
+    All that had happened by then is delivered to the release's handlers in the order in which it
+    happened, and its workers run after each event. What a session had decided and no event shows
+    yet is not in it. Exits with 1 if a name is not there.
+    """
+    from ...engine.errors import ObjectNotFound
+    from ...engine.volcano.history import resolve
+    from ..belief import belief_at
+    from ..log import opened
+    from ..render.belief import NAME_OF, documents_of
+    from ..render.progress import counting
+
+    wanted, names = _wanted(parts)
+    with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
+        moment = opened_log.moment(at, as_known_at=as_known_at)
+        with counting("deliver", visible=shows_progress()) as progress:
+            cache = belief_at(opened_log.store, moment, resolve(release), progress=progress)
+    found = {part: documents_of(cache, part) for part in wanted}
+    for name in names:
+        if not any(document[NAME_OF[wanted[0]]] == name for document in found[wanted[0]]):
+            raise ObjectNotFound(
+                f"the scheduler knows no {wanted[0].removesuffix('s')} {name!r} at {moment.label}"
+            )
+    if names:
+        field = NAME_OF[wanted[0]]
+        found = {
+            part: [document for document in documents if document[field] in names]
+            for part, documents in found.items()
+        }
+    _write(cache, found, output, no_headers=no_headers)
+
+
+def _wanted(parts: list[str]) -> tuple[list[str], list[str]]:
+    from ...engine.errors import UsageError
+    from ..render.belief import PARTS
+
+    if not parts:
+        return list(_USUAL), []
+    wanted = [part for part in parts[0].split(",") if part]
+    for part in wanted:
+        if part not in PARTS:
+            raise UsageError(f"a cache has no {part!r}", now=f"choose of: {', '.join(PARTS)}")
+    if len(wanted) != 1 and parts[1:]:
+        raise UsageError("names can follow one part only", now="as in: plinian belief nodes n1")
+    return wanted, parts[1:]
+
+
+def _write(
+    cache: SchedulerCache, found: dict[str, list[Document]], output: str, *, no_headers: bool
+) -> None:
+    from ..render.belief import table_of
+    from ..render.documents import json_text, write_yaml
+    from ..render.tables import write_table
+
+    if output == "json":
+        sys.stdout.write(json_text(found, indent=2) + "\n")
+        return
+    if output == "yaml":
+        write_yaml(sys.stdout, [found], single=True)
+        return
+    separator = ""
+    for part, documents in found.items():
+        if documents:
+            sys.stdout.write(separator)
+            table = table_of(cache, part, documents)
+            write_table(sys.stdout, table, no_headers=no_headers, style=style())
+            separator = "\n"
+    if not separator:
+        note("Nothing.")

@@ -1,0 +1,64 @@
+"""``plinian drift``: where the scheduler's belief and the truth part."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from . import options
+from .shell import guarded, note, shows_progress, style
+
+if TYPE_CHECKING:
+    from ..drift import Drift
+
+
+@guarded
+def drift(
+    log: options.Place = options.DEFAULT_LOG,
+    at: options.At = "end",
+    release: options.Release = options.DEFAULT_RELEASE,
+    output: options.TableJsonOrYaml = "table",
+    no_headers: options.NoHeaders = False,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="Exit with 1 if anything differs.")
+    ] = False,
+    as_known_at: options.AsKnownAt = None,
+    cluster: options.Cluster = None,
+    branch: options.Branch = "main",
+) -> None:
+    """Show where a scheduler believes something else than is, and since which event.
+
+    Nodes (account and pods), PodGroups and the status of their pods, queues, priority classes. The
+    scheduler is one of the release whose informers are never late: what is shown comes of its
+    handlers alone.
+    """
+    from ...engine.volcano.history import resolve
+    from ..drift import drift_at
+    from ..log import opened
+    from ..render.progress import counting
+
+    with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
+        moment = opened_log.moment(at, as_known_at=as_known_at)
+        with counting("compare", visible=shows_progress()) as progress:
+            found = drift_at(opened_log.store, moment, resolve(release), progress=progress)
+    _write(found, output, no_headers=no_headers)
+    if exit_code and found.differences:
+        sys.stdout.flush()
+        raise SystemExit(1)
+
+
+def _write(found: Drift, output: str, *, no_headers: bool) -> None:
+    from ..render.documents import json_text, write_yaml
+    from ..render.drift import drift_document, drift_table
+    from ..render.tables import write_table
+
+    if output == "json":
+        sys.stdout.write(json_text(drift_document(found), indent=2) + "\n")
+    elif output == "yaml":
+        write_yaml(sys.stdout, [drift_document(found)], single=True)
+    elif found.differences:
+        write_table(sys.stdout, drift_table(found), no_headers=no_headers, style=style())
+    else:
+        note(f"Belief and truth agree at {found.at}.")

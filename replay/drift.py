@@ -1,0 +1,58 @@
+"""Where belief and truth part at a moment, and since which event."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..engine.belief.drift import Difference
+from ..engine.belief.drift_history import DriftHistory
+from ..engine.belief.options import CacheOptions
+from ..engine.belief.projector import Projector
+from ..engine.log.store import LogStore
+from ..engine.volcano.behaviours import Behaviours
+from .belief import Progress, Step, play
+from .points import Moment
+
+
+class Parted(NamedTuple):
+    """One difference, and the position of the event that made it."""
+
+    difference: Difference
+    since: int
+
+
+class Drift(NamedTuple):
+    """All differences at a moment, in order of kind, name and field.
+
+    :param at: the moment, as it is printed.
+    :param crashes: what the scheduler died of on the way, with the places innermost first.
+    """
+
+    at: str
+    release: str
+    differences: list[Parted]
+    crashes: list[str]
+
+
+def drift_at(
+    store: LogStore,
+    moment: Moment,
+    behaviours: Behaviours,
+    options: CacheOptions | None = None,
+    *,
+    progress: Progress | None = None,
+) -> Drift:
+    """Return where the belief of a scheduler whose informers are never late parts from truth."""
+    projector = Projector(behaviours, options)
+    history = DriftHistory(projector)
+
+    def compare(step: Step) -> None:
+        history.after(step.event, step.position)
+
+    play(store, moment, projector, after_each=compare, progress=progress)
+    return Drift(
+        at=moment.label,
+        release=behaviours.release,
+        differences=[Parted(*entry) for entry in history.differences()],
+        crashes=[str(crash) for crash in projector.crashes],
+    )

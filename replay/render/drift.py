@@ -1,0 +1,46 @@
+"""Differences between belief and truth as documents and tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..drift import Drift
+from .tables import NONE, Table
+
+
+def drift_document(found: Drift) -> dict[str, Any]:
+    """Return everything that differs; null where one side has no such thing."""
+    return {
+        "at": found.at,
+        "release": found.release,
+        "crashes": found.crashes,
+        "differences": [
+            {
+                "kind": one.kind,
+                "name": one.name,
+                "field": one.field,
+                "truth": one.truth,
+                "belief": one.belief,
+                "since": since,
+            }
+            for one, since in found.differences
+        ],
+    }
+
+
+def drift_table(found: Drift) -> Table:
+    """Return a row for each difference."""
+    return Table(
+        ("KIND", "NAME", "FIELD", "TRUTH", "BELIEF", "SINCE"),
+        [
+            (
+                one.kind,
+                one.name or NONE,
+                one.field or NONE,
+                one.truth if one.truth is not None else NONE,
+                one.belief if one.belief is not None else NONE,
+                f"@{since}",
+            )
+            for one, since in found.differences
+        ],
+    )
