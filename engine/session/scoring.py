@@ -126,8 +126,18 @@ class NodeSelection:
             )
             return None
         if self._ssn.trace.on:
-            self._ssn.node_scores[task] = (rows, total)
+            self._note_scores(task, rows, total)
         return total
+
+    def _note_scores(self, task: int, rows: Rows, scores: Floats) -> None:
+        """Keep what each node scored when it was last a candidate for a task."""
+        kept = self._ssn.node_scores
+        if task in kept:
+            before, earlier = kept[task]
+            other = ~np.isin(before, rows)
+            rows = np.concatenate((before[other], rows))
+            scores = np.concatenate((earlier[other], scores))
+        kept[task] = (rows, scores)
 
     def best(self, task: int, rows: Rows) -> tuple[int | None, float]:
         """Return (the node with the highest score, its score); ``None`` if none can be taken.
