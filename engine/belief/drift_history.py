@@ -24,7 +24,7 @@ class DriftHistory:
         self._found: dict[Unit, dict[Place, tuple[Difference, int]]] = {}
 
     def differences(self) -> list[tuple[Difference, int]]:
-        """Return what differs now, each with the position since which it does, in order of place."""
+        """Return what differs now and the positions since which it does, in order of place."""
         found = [entry for places in self._found.values() for entry in places.values()]
         return sorted(found, key=lambda entry: entry[0].place)
 

@@ -21,19 +21,23 @@ def table(text: str) -> str:
     return dedent(text).lstrip("\n")
 
 
-def test_belief_shows_nodes_jobs_and_queues(ask: Ask) -> None:
-    assert ask("belief", "--at", "rv:16") == table(
+def test_belief_shows_nodes_and_queues(ask: Ask) -> None:
+    assert ask("belief", "nodes,queues", "--at", "rv:16") == table(
         """
         NODE   STATE   PODS   USED                      IDLE                         RELEASING
         n1     Ready   1      cpu=2,memory=1Gi,pods=1   cpu=6,memory=15Gi,pods=109   <none>
-
-        JOB             QUEUE   PHASE     MIN   PRIORITY   TASKS       ALLOCATED                 SEEN
-        default/train   gold    Running   1     0          Running=1   cpu=2,memory=1Gi,pods=1   yes
 
         QUEUE   STATE   WEIGHT   PARENT   JOBS   ALLOCATED
         gold    Open    4        root     1      <none>
         """
     )
+
+
+def test_belief_shows_jobs_too_unless_parts_are_chosen(ask: Ask) -> None:
+    shown = ask("belief", "--at", "rv:16").split("\n\n")
+    assert [part.split()[0] for part in shown] == ["NODE", "JOB", "QUEUE"]
+    row = ("default/train", "gold", "Running", "1", "0", "Running=1", "cpu=2,memory=1Gi,pods=1")
+    assert shown[1].splitlines()[1].split() == [*row, "yes"]
 
 
 def test_a_part_is_chosen_and_things_in_it_by_name(ask: Ask) -> None:
