@@ -71,6 +71,28 @@ class _Batch(msgspec.Struct, gc=False):
     marks: bytes
 
 
+class _Columns(NamedTuple):
+    """Rows of ``event``, by column."""
+
+    positions: Sequence[int]
+    effects: Sequence[int]
+    schemas: Sequence[int]
+    revisions: Sequence[int | None]
+    observed: Sequence[int | None]
+    objects: Sequence[int]
+    kinds: Sequence[int]
+    sources: Sequence[int]
+    lines: Sequence[int]
+    actors: Sequence[int | None]
+    odd_versions: Sequence[str | None]
+    identities: Sequence[bytes | None]
+
+    @property
+    def identified(self) -> bool:
+        """Whether an identity is there, or should be."""
+        return None in self.revisions or self.identities.count(None) < len(self.identities)
+
+
 def verify(
     database: Database,
     names: Names,
@@ -217,7 +239,8 @@ class _BranchCheck:
                     payload = self._payloads.one(self._head.branch_id, position)
                 except LogCorrupt as fault:
                     return self.fault(fault.what, position)
-                headers = self._headers(row, [len(payload)], [payload])
+                columns = _Columns(*zip(*row, strict=True))
+                headers = self._headers(columns, [len(payload)], [payload])
                 at = (position - batch.first) * MARK_BYTES
                 if packed_marks(marks(headers, [payload])) != batch.marks[at : at + MARK_BYTES]:
                     return self.fault("the event is not what was committed", position)
@@ -267,9 +290,9 @@ class _BranchCheck:
                 plain.append(None)
         last = max((row[1] for row, there in zip(blocks, plain, strict=True) if there), default=0)
         rows = self._database.rows(_EVENTS, (self._head.branch_id, blocks[0][0], last))
-        positions = [row[0] for row in rows]
-        sizes, payloads, starts = [0] * len(rows), [b""] * len(rows), []
-        with_identity = any(row[3] is None or row[11] is not None for row in rows)
+        columns = _Columns(*(zip(*rows, strict=True) if rows else repeat((), 12)))
+        positions, sizes, payloads = columns.positions, [0] * len(rows), [b""] * len(rows)
+        starts: list[int] = []
         for row, there in zip(blocks, plain, strict=True):
             start = bisect_left(positions, row[0])
             end = start + row[1] - row[0] + 1
@@ -279,9 +302,9 @@ class _BranchCheck:
                 continue
             starts.append(start)
             sizes[start:end] = there[0]
-            if with_identity:
+            if columns.identified:
                 payloads[start:end] = cut(*there)
-        headers = self._headers(rows, sizes, payloads)
+        headers = self._headers(columns, sizes, payloads)
         return [
             _Leaf(
                 row[0],
@@ -294,22 +317,20 @@ class _BranchCheck:
         ]
 
     def _headers(
-        self, rows: Sequence[Row], sizes: Sequence[int], payloads: Sequence[bytes]
+        self, columns: _Columns, sizes: Sequence[int], payloads: Sequence[bytes]
     ) -> list[bytes]:
         """Return the headers of some rows; one of a damaged row is no event's."""
-        if not rows:
-            return []
-        columns = list(zip(*rows, strict=True))
         positions, effects, schemas, revisions, observed, objects = columns[:6]
         kinds, sources, lines, actors, odd, identities = columns[6:]
-        symbols = sorted(frozenset(kinds) | frozenset(sources) | frozenset(actors) - {None})
+        there = frozenset(filter(None, actors))
+        symbols = sorted(frozenset(kinds) | frozenset(sources) | there)
         texts: dict[int | None, str] = {None: ""}
         texts.update(self._names.texts(symbols).items())
         told = self._names.packed(objects)
         pairs = list(zip(kinds, effects, strict=True))
         named = {pair: _named(texts.get(pair[0]), pair[1]) for pair in dict.fromkeys(pairs)}
         names = list(map(named.get, pairs))
-        if None in revisions or any(identities):
+        if columns.identified:
             for index, identity in enumerate(identities):
                 name, about = names[index], told.get(objects[index])
                 if name is None or about is None or revisions[index] is not None:
@@ -325,7 +346,7 @@ class _BranchCheck:
         ]
         return packed_headers(
             zip(
-                *(repeat(self._info.name, len(rows)), positions, names, schemas),
+                *(repeat(self._info.name, len(positions)), positions, names, schemas),
                 *(map(told.get, objects), versions, revisions, observed),
                 *(map(texts.get, actors), map(texts.get, sources), lines, sizes),
                 strict=True,

@@ -77,6 +77,7 @@ def test_an_untouched_log_verifies(place: str) -> None:
         ("schema", 2),
         ("resource_version", "015"),
         ("identity", b"0123456789abcdef"),
+        ("identity", b""),
         ("kind_id", 9999),
         ("object_id", 2),
         ("source_id", 1),
