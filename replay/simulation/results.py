@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from ...engine.apiserver import Document, Store
@@ -34,9 +36,9 @@ def step_result(
         "pipelined": [list(one) for one in sorted(result.pipelined)],
         "podgroups": _pod_groups(result, store),
         "queues": _queues(result, store),
-        "metrics": {queue: dict(sorted(of.items())) for queue, of in sorted(gauges.items())},
+        "metrics": {queue: _numbers(of) for queue, of in sorted(gauges.items())},
         "node_scores": {
-            key: dict(sorted(scores.items())) for key, scores in sorted(result.node_scores.items())
+            key: _numbers(scores) for key, scores in sorted(result.node_scores.items())
         },
         "pod_conditions": {
             key: f"{condition.reason}: {condition.message}"
@@ -54,6 +56,17 @@ def step_result(
     if restarted:
         step["restarted"] = True
     return step
+
+
+def _numbers(told: Mapping[str, float]) -> dict[str, float | str]:
+    """Return numbers by name; what JSON has no number for is the text that Prometheus has."""
+    return {
+        name: number if math.isfinite(number) else _NOT_FINITE[str(number)]
+        for name, number in sorted(told.items())
+    }
+
+
+_NOT_FINITE = MappingProxyType({"inf": "+Inf", "-inf": "-Inf", "nan": "NaN"})
 
 
 def case_result(name: str, release: str, steps: list[StepResult]) -> Document:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from ...engine.apiserver import Document, Store, default_queue
+from ...engine.belief.objects import KINDS, decode
 from ...engine.belief.options import CacheOptions
+from ...engine.belief.panic import Panic
 from ...engine.errors import EventMalformed
 from ...engine.session.outcome import SessionResult
 from ...engine.volcano.behaviours import Behaviours
@@ -18,6 +20,9 @@ DEFAULT_QUEUES = ("default", "root")
 
 class Simulation:
     """An API server's objects and one scheduler, which is started anew when it crashed.
+
+    It may crash in a session, and while it takes notice of an event: the step's session does not
+    take place then.
 
     :param now: microseconds since 1970, the present of all sessions; None is
         :func:`.cases.time_of`.
@@ -44,7 +49,8 @@ class Simulation:
         self._scheduler = Scheduler(behaviours, self._cache_options)
         self._conf = conf_in_force(case.conf or "", behaviours)
         self._errors: list[str] = []
-        self._crashed = False
+        self._panic: Panic | None = None
+        """Why the scheduler's process is dead, until the next step starts it anew."""
         self._create_queues()
 
     def run(self) -> list[StepResult]:
@@ -59,7 +65,7 @@ class Simulation:
         return results
 
     def _step(self, step: Step, results: list[StepResult]) -> SessionResult | None:
-        restarted = self._crashed
+        restarted = self._panic is not None
         if restarted:
             self._restart()
         if step.conf is not None:
@@ -70,8 +76,7 @@ class Simulation:
         if step.no_session:
             return None
         before = self._scheduler.out_of_sync()
-        result = self._scheduler.run(self._conf, self._now, scores=self._scores)
-        self._crashed = result.panic is not None
+        result = self._session()
         results.append(
             step_result(
                 result,
@@ -82,6 +87,14 @@ class Simulation:
                 restarted=restarted,
             )
         )
+        return result
+
+    def _session(self) -> SessionResult:
+        """Run a session, if the scheduler survived the events before it."""
+        if self._panic is not None:
+            return SessionResult(panic=self._panic)
+        result = self._scheduler.run(self._conf, self._now, scores=self._scores)
+        self._panic = result.panic
         return result
 
     def _create_queues(self) -> None:
@@ -102,6 +115,8 @@ class Simulation:
         scheduler = self._scheduler
         if control == "RESTART":
             self._restart()
+        elif self._panic is not None:
+            return
         elif control == "CLEANUP_HOLD":
             scheduler.holds_cleanup = True
         elif control == "CLEANUP_BEGIN":
@@ -124,7 +139,10 @@ class Simulation:
             metadata = copied["metadata"]
             name = "/".join(filter(None, (metadata.get("namespace"), metadata["name"])))
             return f"{copied['kind']} {name}: does not exist"
+        kind = KINDS.get(copied["kind"])
         try:
+            if kind is not None:
+                decode(kind, copied)  # an API server does not store what it cannot read
             self._apply(change, copied)
         except EventMalformed as fault:
             return str(fault)
@@ -132,12 +150,20 @@ class Simulation:
 
     def _apply(self, change: str, document: Document) -> None:
         verb = self._store.apply(change, document)
-        self._scheduler.see(verb, document)
+        if self._panic is not None:
+            return
+        try:
+            self._scheduler.see(verb, document)
+        except Panic as panic:
+            self._panic = panic
 
     def _restart(self) -> None:
-        self._crashed = False
+        self._panic = None
         self._scheduler = Scheduler(self._behaviours, self._cache_options)
-        self._scheduler.list_all(self._store)
+        try:
+            self._scheduler.list_all(self._store)
+        except Panic as panic:
+            self._panic = panic
 
 
 def simulate(
