@@ -42,11 +42,14 @@ class EventHandler(NamedTuple):
 
 
 class PredicateEntry(NamedTuple):
-    """A registered filter, and what its answer depends on; ``one`` answers for a single node."""
+    """A registered filter; ``one`` answers for a single node.
+
+    ``per(task)`` says what the answer for tasks of that class depends on.
+    """
 
     plugin: str
     function: PredicateFn
-    per: Per
+    per: Callable[[int], Per]
     one: OneVerdictFn
 
 
@@ -185,13 +188,21 @@ class Extensions:
         self._add("PrePredicate", name, fn)
 
     def add_predicate(
-        self, name: str, fn: PredicateFn, *, per: Per = "task", one: OneVerdictFn | None = None
+        self,
+        name: str,
+        fn: PredicateFn,
+        *,
+        per: Per | Callable[[int], Per] = "task",
+        one: OneVerdictFn | None = None,
     ) -> None:
         """Register a filter: verdict ids over node rows; ``None`` if all pass.
 
-        :param one: the same of one node, where that can be had without the cost of calling NumPy.
+        :param per: what the answer depends on, for all tasks or for those of a given task's class.
+        :param one: the same of one node, where that can be had without the cost of calling NumPy;
+            only asked about tasks for which the class is enough.
         """
-        self._add("Predicate", name, PredicateEntry(name, fn, per, one or _verdict_of_one(fn)))
+        depends: Callable[[int], Per] = per if callable(per) else lambda _: per
+        self._add("Predicate", name, PredicateEntry(name, fn, depends, one or _verdict_of_one(fn)))
 
     def add_node_order(
         self,

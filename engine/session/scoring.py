@@ -68,19 +68,17 @@ class NodeSelection:
 
     def __init__(self, ssn: Session) -> None:
         self._ssn = ssn
-        predicates: list[PredicateEntry] = [entry for _, entry in ssn.flat("Predicate")]
+        self._predicates: list[PredicateEntry] = [entry for _, entry in ssn.flat("Predicate")]
         orders: list[NodeOrderEntry] = [entry for _, entry in ssn.flat("NodeOrder")]
         self._batches: list[BatchEntry] = [entry for _, entry in ssn.flat("BatchNodeOrder")]
-        self._class_predicates = _leading(predicates)
-        self._task_predicates = predicates[len(self._class_predicates) :]
         self._orders = orders
         self._by_class = all(entry.per == "class" for entry in orders)
         self._classes: dict[int, ClassColumns] = {}
+        self._not_of_class: dict[int, list[PredicateEntry]] = {}
+        """By class: the filters that are to be asked about every task."""
         self._uniform: dict[int, float | None] = {}
         self._least_name = isinstance(ssn.chooser, LeastName)
-        self._tells_by_class = (
-            self._by_class and self._least_name and not self._task_predicates and bool(ssn.nodes)
-        )
+        self._tells_by_class = self._by_class and self._least_name and bool(ssn.nodes)
         self._klass: list[int] = ssn.tasks.klass.tolist()
         self.all_rows: Rows = np.arange(len(ssn.nodes))
 
@@ -89,8 +87,10 @@ class NodeSelection:
         klass = self._klass[task]
         known = self._classes.get(klass)
         if known is None:
+            leading = _leading(self._predicates, task)
+            self._not_of_class[klass] = self._predicates[len(leading) :]
             known = self._classes[klass] = ClassColumns(
-                self._ssn, task, self._class_predicates, self._orders if self._by_class else []
+                self._ssn, task, leading, self._orders if self._by_class else []
             )
         known.refresh()
         return known
@@ -180,15 +180,13 @@ class NodeSelection:
         columns = self.columns(task)
         everywhere = len(rows) == len(self.all_rows)
         filtered = columns.filter_all() if everywhere else columns.filter_all()[rows]
-        if self._task_predicates:
-            answer = apply_filters(self._task_predicates, task, rows)
-            filtered = np.where(filtered == PASS, answer, filtered)
         if purpose is Purpose.ALLOCATE:
             short = columns.insufficient if everywhere else columns.insufficient[rows]
-            return np.where(short == PASS, filtered, short)
-        if purpose is Purpose.PREEMPT:
-            return self._stopping(filtered)
-        return filtered
+            filtered = np.where(short == PASS, filtered, short)
+        remaining = self._not_of_class[self._klass[task]]
+        if remaining:
+            filtered = _asked_further(remaining, task, rows, filtered)
+        return self._stopping(filtered) if purpose is Purpose.PREEMPT else filtered
 
     def _stopping(self, verdicts: Ints) -> Ints:
         """Let those verdicts pass that evicting pods could cure."""
@@ -205,9 +203,12 @@ class NodeSelection:
         if not self._tells_by_class or self._ssn.trace.on:
             return None
         uniform = self._uniform_score(task)
-        if uniform is None or not self._one_class(task, cache):
+        if uniform is None:
             return None
-        ranked = self.columns(task).ranked(uniform)
+        columns = self.columns(task)
+        if self._not_of_class[self._klass[task]] or not self._one_class(task, cache):
+            return None
+        ranked = columns.ranked(uniform)
         best = int(ranked.argmax())
         highest = ranked.item(best)
         return (best, highest) if highest > LOWEST_SCORE else None
@@ -255,12 +256,22 @@ class NodeSelection:
         return self._uniform[klass]
 
 
-def _leading(predicates: list[PredicateEntry]) -> list[PredicateEntry]:
-    """Return the filters before the first that depends on more than the class.
+def _asked_further(predicates: list[PredicateEntry], task: int, rows: Rows, verdicts: Ints) -> Ints:
+    """Return verdicts with those of more filters, which are asked where nothing was said yet."""
+    silent: NDArray[np.bool_] = verdicts == PASS
+    if silent.all():
+        return apply_filters(predicates, task, rows)
+    verdicts = verdicts.copy()
+    verdicts[silent] = apply_filters(predicates, task, rows[silent])
+    return verdicts
+
+
+def _leading(predicates: list[PredicateEntry], task: int) -> list[PredicateEntry]:
+    """Return the filters before the first that depends on more than a task's class.
 
     The first error ends the asking, so the order of filters must be kept.
     """
     count = 0
-    while count < len(predicates) and predicates[count].per == "class":
+    while count < len(predicates) and predicates[count].per(task) == "class":
         count += 1
     return predicates[:count]

@@ -71,7 +71,7 @@ def said(ssn: Session, name: str) -> Said:
     ((_, entry),) = ssn.flat("Predicate")
     rows = np.arange(len(ssn.nodes))
     verdicts = entry.function(task, rows).tolist()
-    if entry.per == "class":
+    if entry.per(task) == "class":
         alone = [entry.one(task, row) for row in rows.tolist()]
         assert alone == verdicts
     statuses = ssn.reasons.statuses
@@ -463,3 +463,14 @@ def test_without_its_filters_the_plugin_lets_no_task_be_placed() -> None:
     error = Statement(ssn).allocate(tasks(ssn, "p")[0], 0)
     assert error is not None
     assert "not found" in error
+
+
+def test_only_pods_that_a_term_may_concern_are_asked_about_one_by_one() -> None:
+    """A shy pod somewhere in the cluster must not slow down the placing of all others."""
+    shy = asking(pod("p", "g", on="a"), affinity=must_not(near("zone", {"app": "db"})))
+    docs = [*zoned("a:x"), shy, pod("q", "g", labels={"app": "db"}), pod("r", "g")]
+    even = asking(pod("s", "g"), topologySpreadConstraints=[spread("zone", {"app": "db"})])
+    ssn = session(*docs, even)
+    ((_, entry),) = ssn.flat("Predicate")
+    per = {name: entry.per(task) for name, task in zip("pqrs", tasks(ssn, *"pqrs"), strict=True)}
+    assert per == {"p": "task", "q": "task", "r": "class", "s": "task"}

@@ -62,11 +62,9 @@ class Filters:
         self._parts: dict[int, _Parts] = {}
         self._kept: dict[int, tuple[Ints, int]] = {}
 
-    @property
-    def per(self) -> Per:
-        """Whether the verdicts for some task depend on more than its class and each node."""
-        parts = [self._parts_of(klass) for klass in self._nodes.classes]
-        return "task" if any(part.per == "task" for part in parts) else "class"
+    def per(self, task: int) -> Per:
+        """Return whether the verdicts for a task depend on more than its class and each node."""
+        return self._parts_of(self._klass[task]).per
 
     def _parts_of(self, klass: int) -> _Parts:
         known = self._parts.get(klass)
