@@ -275,6 +275,18 @@ _OTHER_KINDS = (
         effect=Effect.NONE,
         payload=payloads.ControlMarked,
     ),
+    KindInfo(
+        kind="usage.measured",
+        about="The scheduler's source of metrics told how busy a node was.",
+        effect=Effect.NONE,
+        payload=payloads.UsageMeasured,
+    ),
+    KindInfo(
+        kind="extender.answered",
+        about="A scheduler extender answered a question, or failed to.",
+        effect=Effect.NONE,
+        payload=payloads.ExtenderAnswered,
+    ),
 )
 
 

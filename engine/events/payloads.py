@@ -189,3 +189,31 @@ class ControlMarked(Payload, frozen=True, kw_only=True, tag="control.marked"):
 
     control: str
     step: int
+
+
+class UsageMeasured(Payload, frozen=True, kw_only=True, tag="usage.measured"):
+    """How busy a node was, as the scheduler's source of metrics told it.
+
+    It was measured when the event was observed; without a time, at the moment of whoever asks.
+
+    :param cpu: average use in percent of the node, by the period that it was averaged over, as in
+        ``{"10m": 42.5}``; ``memory`` the same. Volcano files what it measures under ``10m``.
+    """
+
+    node: str
+    cpu: dict[str, float] = {}
+    memory: dict[str, float] = {}
+
+
+class ExtenderAnswered(Payload, frozen=True, kw_only=True, tag="extender.answered"):
+    """What a scheduler extender answered, and goes on answering until another answer is told.
+
+    :param verb: which the configuration names for the extension point.
+    :param about: what was asked about: ``ns/pod node`` for predicates, ``ns/pod`` for priorities
+        and victims, ``ns/podgroup``, a queue's name, or nothing when a session opens.
+    :param answer: the JSON object; None if the call failed.
+    """
+
+    verb: str
+    about: str = ""
+    answer: dict[str, Any] | None = None

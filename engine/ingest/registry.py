@@ -8,6 +8,7 @@ from typing import Final
 from . import (
     audit_log,
     cache_dump,
+    external_inputs,
     object_list,
     scenario,
     scheduler_conf,
@@ -22,6 +23,7 @@ FORMATS: Final[tuple[Format, ...]] = (
     audit_log.FORMAT,
     watch_stream.FORMAT,
     scenario.FORMAT,
+    external_inputs.FORMAT,
     cache_dump.FORMAT,
     scheduler_conf.FORMAT,
     object_list.FORMAT,

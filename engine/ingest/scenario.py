@@ -19,6 +19,7 @@ from ..events import Event, Reference, canonical_json
 from ..events.payloads import ControlMarked, Payload, SessionRequested
 from ..go_yaml import YamlFault
 from .derived import extra_events
+from .external_inputs import RECORD_TYPES, parse_record, record_event
 from .formats import Context
 from .objects import version_event
 from .scheduler_conf import config_event, parse_conf
@@ -116,6 +117,8 @@ class _Reader:
         if what in _CONTROLS:
             control = ControlMarked(control=what, step=number)
             yield self._mark("control.marked", control, number)
+        elif what in RECORD_TYPES:
+            yield from self._record(change, number, path)
         elif what not in _CHANGES:
             self._context.reject(f"unknown type {what!r}", line=number, path=f"{path}.type")
         elif fault := fault_of(change.get("object")):
@@ -144,6 +147,16 @@ class _Reader:
             yield event
             for extra in extra_events(document, event):
                 yield self._placed(extra)
+
+    def _record(self, record: Document, number: int, path: str) -> Iterator[Event]:
+        try:
+            told = parse_record(record)
+        except EventMalformed as fault:
+            self._context.reject(fault.what.replace("$", path, 1), line=number)
+            return
+        context = self._context
+        event = record_event(told, source=context.source, line=number, cluster=context.cluster)
+        yield self._placed(event)
 
     def _config(self, text: Any, number: int, path: str) -> Iterator[Event]:
         if not isinstance(text, str):

@@ -18,7 +18,7 @@ WIDE_HEADERS = (*HEADERS, "ACTOR", "SOURCE")
 
 _ENCODER = msgspec.json.Encoder()
 _SHORT_FIELDS: Mapping[str, str] = MappingProxyType(
-    {"list.observed": "listed", "config.applied": "configmap"}
+    {"list.observed": "listed", "config.applied": "configmap", "extender.answered": "verb"}
 )
 
 
