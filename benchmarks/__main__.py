@@ -1,6 +1,6 @@
 """Run the benchmarks: ``python -m benchmarks [NAME…] [--scale 0.1] [--json FILE]``.
 
-Names: append, copy, space, seek, audit. At scale 1 the log has two million events and the audit
+Names: append, copy, space, seek, audit, belief. At scale 1 the log has two million events and the audit
 log 3 GB; the whole takes about ten minutes and 12 GB of disk. Exit 1 when a limit is not kept.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from . import append, audit, bare_copy, seek, space
+from . import append, audit, bare_copy, belief, seek, space
 from .measure import Result
 
 BENCHMARKS = {
@@ -22,6 +22,7 @@ BENCHMARKS = {
     "space": space.run,
     "seek": seek.run,
     "audit": audit.run,
+    "belief": belief.run,
 }
 
 
