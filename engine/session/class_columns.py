@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..belief.resource_names import PODS
 from .extension import BatchEntry, NodeOrderEntry, PredicateEntry
 from .reasons import PASS, StatusCode
 from .tables import Floats, Ints, Rows
@@ -42,21 +43,19 @@ class ClassColumns:
         self._task = task
         self._predicates = predicates
         self._scores = scores
-        self._seen = 0
+        self._seen = len(ssn.touched)
         count = len(ssn.nodes)
         self._dims = _requested(ssn, task)
-        self._columns = np.array(self._dims, dtype=np.intp)
-        self._request = ssn.tasks.request[task][self._columns]
-        self._asked: list[tuple[int, float]] = list(
-            zip(self._dims, self._request.tolist(), strict=True)
-        )
+        request = ssn.tasks.request[task]
+        self._asked: list[tuple[int, float]] = [(dim, request.item(dim)) for dim in self._dims]
+        self._request: Floats = np.full(len(ssn.dims), -inf)
+        """What is asked for; of what the task does not name there is always enough."""
+        self._request[self._dims] = request[self._dims]
         self._partial = any(entry.partial for entry in scores)
         self.fits_idle: NDArray[np.bool_] = np.zeros(count, dtype=np.bool_)
         """Whether the request is at most what the node has idle."""
-        self.fits_future: NDArray[np.bool_] = np.zeros(count, dtype=np.bool_)
-        """Whether the request is at most idle + releasing − pipelined."""
         self.insufficient: Ints = np.zeros(count, dtype=np.int32)
-        """Verdict about the resources: ``PASS`` where :attr:`fits_future`."""
+        """Verdict about the resources: ``PASS`` where the request is at most what will be idle."""
         self.filtered: Ints = np.zeros(count, dtype=np.int32)
         """Verdict of the plugins' filters that depend on the class only."""
         self.score: Floats = np.zeros(count)
@@ -86,14 +85,14 @@ class ClassColumns:
         """Return the filters' verdicts over all nodes."""
         if self._unfiltered:
             self._unfiltered = False
-            self._filter(self._all)
+            self.filtered[:] = apply_filters(self._predicates, self._task, self._all)
         return self.filtered
 
     def score_all(self) -> Floats:
         """Return the scores over all nodes."""
         if self._unscored:
             self._unscored = False
-            self._score(self._all)
+            self.score[:] = order_score(self._scores, self._task, self._all)
         return self.score
 
     def ranked(self, uniform: float) -> Floats:
@@ -102,11 +101,9 @@ class ClassColumns:
         :param uniform: what is added to every score; the same at every call.
         """
         if self._ranked is None:
-            self.filter_all()
-            self.score_all()
+            takes = self.fits_idle & (self.verdicts() == PASS)
             self._uniform = uniform
-            self._ranked = np.empty(len(self._all))
-            self._rank(self._all)
+            self._ranked = np.where(takes, self.score_all() + uniform, -inf)
         return self._ranked
 
     def verdicts(self) -> Ints:
@@ -114,13 +111,14 @@ class ClassColumns:
         return np.where(self.insufficient == PASS, self.filter_all(), self.insufficient)
 
     def _update(self, rows: Rows) -> None:
-        self._fit(rows)
+        takes = self._fit(rows)
         if not self._unfiltered:
-            self._filter(rows)
+            filtered = self.filtered[rows] = apply_filters(self._predicates, self._task, rows)
+            takes &= filtered == PASS
         if not self._unscored:
-            self._score(rows)
-        if self._ranked is not None:
-            self._rank(rows)
+            score = self.score[rows] = order_score(self._scores, self._task, rows)
+            if self._ranked is not None:
+                self._ranked[rows] = np.where(takes, score + self._uniform, -inf)
 
     def _update_one(self, row: int) -> None:
         """Do as :meth:`_update` for one row, without the cost of calling NumPy for a few numbers."""
@@ -143,42 +141,37 @@ class ClassColumns:
             if self._ranked is not None:
                 self._ranked[row] = score + self._uniform if takes else -inf
 
-    def _rank(self, rows: Rows) -> None:
-        takes = self.fits_idle[rows] & (self.insufficient[rows] == PASS)
-        takes &= self.filtered[rows] == PASS
-        if self._ranked is not None:
-            self._ranked[rows] = np.where(takes, self.score[rows] + self._uniform, -np.inf)
-
-    def _fit(self, rows: Rows) -> None:
-        nodes, dims, request = self._ssn.nodes, self._columns, self._request
-        idle = nodes.idle[np.ix_(rows, dims)]
-        self.fits_idle[rows] = _at_most(request, idle).all(axis=1)
-        future = idle + nodes.releasing[np.ix_(rows, dims)] - nodes.pipelined[np.ix_(rows, dims)]
-        enough = _at_most(request, future)
-        fits = enough.all(axis=1)
-        self.fits_future[rows] = fits
+    def _fit(self, rows: Rows) -> NDArray[np.bool_]:
+        """Compare the request with what is free; return which nodes have enough, now and later."""
+        nodes, request = self._ssn.nodes, self._request
+        idle = nodes.idle.take(rows, axis=0)
+        enough = request - idle < _EPSILON
+        now: NDArray[np.bool_] = np.all(enough, axis=1)
+        self.fits_idle[rows] = now
+        later = now
+        if not nodes.steady:
+            future = idle + nodes.releasing.take(rows, axis=0) - nodes.pipelined.take(rows, axis=0)
+            enough = request - future < _EPSILON
+            later = np.all(enough, axis=1)
         self.insufficient[rows] = PASS
-        short = ~fits
-        if short.any():
+        if not later.all():
             names = np.array([self._verdict(dim) for dim in self._dims], dtype=np.int32)
-            self.insufficient[rows[short]] = names[np.argmin(enough[short], axis=1)]
+            lacking = np.argmin(enough[~later][:, self._dims], axis=1)
+            self.insufficient[rows[~later]] = names[lacking]
+        return now & later
 
     def _fit_one(self, row: int) -> bool:
-        """Do as :meth:`_fit` for one row; return whether the node has room, now and later."""
+        """Do as :meth:`_fit` for one row."""
         nodes = self._ssn.nodes
-        idle = nodes.idle[row].tolist()
-        releasing = nodes.releasing[row].tolist()
-        pipelined = nodes.pipelined[row].tolist()
+        idle: list[float] = nodes.idle[row].tolist()
+        future = idle if nodes.steady else nodes.future_idle(row).tolist()
         fits_idle, verdict = True, PASS
         for dim, asked in self._asked:
-            free = idle[dim]
-            if asked > free and asked - free >= _EPSILON:
+            if asked - idle[dim] >= _EPSILON:
                 fits_idle = False
-            future = free + releasing[dim] - pipelined[dim]
-            if asked > future and asked - future >= _EPSILON and verdict == PASS:
+            if asked - future[dim] >= _EPSILON and verdict == PASS:
                 verdict = self._verdict(dim)
         self.fits_idle[row] = fits_idle
-        self.fits_future[row] = verdict == PASS
         self.insufficient[row] = verdict
         return fits_idle and verdict == PASS
 
@@ -186,21 +179,15 @@ class ClassColumns:
         name = self._ssn.dims[dim]
         return self._ssn.reasons.intern(StatusCode.UNSCHEDULABLE, f"Insufficient {name}")
 
-    def _filter(self, rows: Rows) -> None:
-        self.filtered[rows] = apply_filters(self._predicates, self._task, rows)
-
-    def _score(self, rows: Rows) -> None:
-        self.score[rows] = order_score(self._scores, self._task, rows)
-
 
 def apply_filters(predicates: list[PredicateEntry], task: int, rows: Rows) -> Ints:
     """Return the first verdict that is not ``PASS`` of some filters, by row."""
-    verdicts: Ints = np.zeros(len(rows), dtype=np.int32)
+    verdicts: Ints | None = None
     for entry in predicates:
         answer = entry.function(task, rows)
         if answer is not None:
-            verdicts = np.where(verdicts == PASS, answer, verdicts)
-    return verdicts
+            verdicts = answer if verdicts is None else np.where(verdicts == PASS, answer, verdicts)
+    return np.zeros(len(rows), dtype=np.int32) if verdicts is None else verdicts
 
 
 def order_score(orders: list[NodeOrderEntry], task: int, rows: Rows) -> Floats:
@@ -232,11 +219,11 @@ def batch_score(batches: list[BatchEntry], task: int, rows: Rows) -> Floats:
 
 
 def _requested(ssn: Session, task: int) -> list[int]:
-    """Return the dimensions that a task's request names; cpu and memory always."""
+    """Return the dimensions that a task's request names; cpu and memory always.
+
+    The first that does not suffice is the reason given: there the first of a map's iteration, which
+    begins in seven of eight cases with what was put in first. ``pods`` is put in last.
+    """
     scalars = ssn.tasks.info[task].request.scalars or {}
-    return [0, 1, *(dim for dim, name in enumerate(ssn.dims) if dim > 1 and name in scalars)]
-
-
-def _at_most(request: Floats, room: Floats) -> NDArray[np.bool_]:
-    mask: NDArray[np.bool_] = (request < room) | (np.abs(request - room) < _EPSILON)
-    return mask
+    named = [(name == PODS, name, dim) for dim, name in enumerate(ssn.dims) if name in scalars]
+    return [0, 1, *(dim for _, _, dim in sorted(named))]

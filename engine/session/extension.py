@@ -266,10 +266,7 @@ class Extensions:
 
     def job_ready(self, job: int) -> bool:
         """Return whether no plugin says that a job is not ready."""
-        for _, fn in self.flat("JobReady"):
-            if not fn(job):
-                return False
-        return True
+        return all(fn(job) for _, fn in self.flat("JobReady"))
 
     def job_pipelined(self, job: int) -> bool:
         """Return the vote of the first tier in which somebody permits; a rejection ends it."""

@@ -365,14 +365,17 @@ class Session(Extensions):
             request = -request
         if status == Status.PIPELINED:
             nodes.pipelined[node] += request
+            nodes.steady = False
         else:
-            if nodes.no_scalars[node]:
-                nodes.idle[node, :2] -= request[:2]
+            idle, used = nodes.idle[node], nodes.used[node]
+            if nodes.no_scalars.item(node):
+                idle[:2] -= request[:2]
             else:
-                nodes.idle[node] -= request
-            nodes.used[node] += request
+                idle -= request
+            used += request
             if status == Status.RELEASING:
                 nodes.releasing[node] += request
+                nodes.steady = False
         self.touched.append(node)
 
 

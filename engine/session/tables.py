@@ -94,6 +94,8 @@ class NodeTable:
         self.max_pods = max_pods
         self.no_scalars = no_scalars
         """Nodes without any scalar resource: the original's ``sub`` loses scalars there."""
+        self.steady = not (releasing.any() or pipelined.any())
+        """Whether nothing is releasing or pipelined anywhere: what is idle now is so later."""
         self._placed = placed
         self._own: set[int] = set()
 

@@ -10,7 +10,7 @@ from enum import Enum
 
 from ..fit_errors import FitErrors
 from ..priority_queue import PriorityQueue, Queue
-from ..reasons import StatusCode
+from ..reasons import PASS, StatusCode
 from ..scoring import ErrorCache, NodeSelection, Purpose, new_error_cache
 from ..session import Session, fits
 from ..statement import Statement
@@ -223,7 +223,7 @@ class Allocation:
         columns = self._selection.columns(task)
         idle = columns.fits_idle[rows]
         for fits_now in (True, False):
-            group = rows[idle] if fits_now else rows[~idle & columns.fits_future[rows]]
+            group = rows[idle] if fits_now else rows[~idle & (columns.insufficient[rows] == PASS)]
             if len(group) == 1:
                 return int(group[0]), 0.0
             if len(group):
@@ -240,7 +240,7 @@ class Allocation:
             if error is not None:
                 statement.un_allocate(task)
             return error
-        if columns.fits_future[node]:
+        if columns.insufficient[node] == PASS:
             return statement.pipeline(task, node)
         return None
 

@@ -70,6 +70,8 @@ class Binpack:
         self._tasks = ssn.tasks
         self._used = ssn.nodes.used
         self._allocatable = ssn.nodes.allocatable
+        self._everywhere: list[bool] = np.all(ssn.nodes.allocatable, axis=0).tolist()
+        """By resource: whether every node has some of it."""
         ssn.add_node_order(self.name, self.score, per="class", one=self.score_on)
 
     def on_session_close(self, ssn: Session) -> None:
@@ -79,11 +81,17 @@ class Binpack:
         """Return the scores of nodes."""
         asked = self._asked_by(task)
         score, crowded = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.bool_)
+        allocatable = self._allocatable.take(rows, axis=0)
+        used = self._used.take(rows, axis=0)
         for dim, request, weight in asked.parts:
-            has = self._allocatable[rows, dim]
-            if weight:
+            has, full = allocatable[:, dim], request + used[:, dim]
+            if not weight:
+                continue
+            if self._everywhere[dim]:
+                crowded |= full > has
+                score += full * weight / has
+            else:
                 there = has != 0
-                full = request + self._used[rows, dim]
                 crowded |= there & (full > has)
                 score += np.where(there, full * weight / np.where(there, has, 1.0), 0.0)
         return np.where(crowded, 0.0, score / asked.weights * self._scale)

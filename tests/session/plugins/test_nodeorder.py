@@ -134,10 +134,9 @@ def test_both_ways_to_calculate_give_the_same(pairs: list[tuple[int, int]]) -> N
 @settings(max_examples=200)
 @given(st.lists(st.tuples(AMOUNT, SMALL, AMOUNT, SMALL, AMOUNT, SMALL), min_size=1, max_size=8))
 def test_both_ways_to_balance_give_the_same(cases: list[tuple[int, ...]]) -> None:
-    columns = [np.array(column, dtype=np.int64) for column in zip(*cases, strict=True)]
-    pairs = [(columns[place], columns[place + 1]) for place in (0, 2, 4)]
+    asked, has = np.array(cases)[:, ::2], np.array(cases)[:, 1::2]
     for number in (2, 3):
-        together = amounts.all_balanced(pairs[:number]).tolist()
+        together = amounts.all_balanced(asked[:, :number], has[:, :number]).tolist()
         assert together == [
             amounts.balanced(tuple(case[2 * n] / case[2 * n + 1] for n in range(number)))
             for case in cases

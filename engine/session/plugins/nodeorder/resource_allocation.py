@@ -14,12 +14,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...kube.node_columns import Amounts
-from ...kube.node_map import CPU, GPU, MEMORY, NONZERO_CPU, NONZERO_MEMORY, NodeMap
+from ...kube.node_map import GPU, NONZERO_CPU, PODS, NodeMap
 from ...kube.pod_class import PodClass
-from ...tables import Rows
+from ...tables import Floats, Rows
 
 HIGHEST = 100
 _SMALL = 2**56
@@ -73,33 +72,42 @@ def all_most_requested(requested: Amounts, allocatable: Amounts) -> Amounts:
     return _quotient(np.minimum(requested, allocatable) * HIGHEST, allocatable)
 
 
-def all_balanced(pairs: list[tuple[Amounts, Amounts]]) -> Amounts:
-    """Return :func:`balanced` of many nodes.
+def all_balanced(requested: Amounts, allocatable: Amounts) -> Amounts:
+    """Return :func:`balanced` of many nodes, of two or three resources by column.
 
     What a node has nothing of does not count; with one resource left, all is in balance.
-
-    :param pairs: requested and allocatable of two or three resources.
     """
-    counted = [has != 0 for _, has in pairs]
-    fractions = [np.minimum(asked / np.where(has, has, 1), 1.0) for asked, has in pairs]
-    number = np.sum(counted, axis=0)
-    first = np.where(counted[0], fractions[0], fractions[1])
-    last = fractions[1] if len(fractions) == 2 else np.where(counted[2], fractions[2], fractions[1])
+    there = allocatable != 0
+    every = bool(there.all())
+    fractions = np.minimum(
+        requested / (allocatable if every else np.where(there, allocatable, 1)), 1.0
+    )
+    if every and fractions.shape[1] == 2:
+        return _of_100(np.abs((fractions[:, 0] - fractions[:, 1]) / 2))
+    number = there.sum(axis=1)
+    first = np.where(there[:, 0], fractions[:, 0], fractions[:, 1])
+    last = np.where(there[:, -1], fractions[:, -1], fractions[:, 1])
     deviation = np.where(number == 2, np.abs((first - last) / 2), 0.0)
     if (number > 2).any():
-        mean = (fractions[0] + fractions[1] + fractions[2]) / 3
+        mean = (fractions[:, 0] + fractions[:, 1] + fractions[:, 2]) / 3
         squares = np.zeros(len(number))
-        for fraction in fractions:
+        for fraction in fractions.T:
             squares = squares + (fraction - mean) * (fraction - mean)
         deviation = np.where(number > 2, np.sqrt(squares / 3), deviation)
+    return _of_100(deviation)
+
+
+def _of_100(deviation: Floats) -> Amounts:
     scores: Amounts = ((1 - deviation) * HIGHEST).astype(np.int64)
     return scores
 
 
-def _quotient(dividend: Amounts, divisor: Amounts) -> Amounts:
+def _quotient(dividend: Amounts, divisor: Amounts | int) -> Amounts:
     """Divide as Go does: towards zero."""
     quotient: Amounts = dividend // divisor
-    quotient += (dividend % divisor != 0) & (quotient < 0)
+    below = quotient < 0
+    if below.any():
+        quotient += (dividend % divisor != 0) & below
     return quotient
 
 
@@ -112,6 +120,8 @@ class ResourceAllocation:
         self._cpu: list[int] = nodes.columns.cpu.tolist()
         self._memory: list[int] = nodes.columns.memory.tolist()
         self._gpu: list[int] = nodes.columns.gpu.tolist()
+        columns = (nodes.columns.cpu, nodes.columns.memory, nodes.columns.gpu)
+        self._has: Amounts = np.stack(columns, axis=1)
 
     def one(self, pod: PodClass, row: int) -> int:
         """Return the score of a pod on one node."""
@@ -146,36 +156,26 @@ class ResourceAllocation:
 
     def all(self, pod: PodClass, rows: Rows) -> Amounts:
         """Return the scores of a pod on many nodes."""
-        columns, accounts = self._nodes.columns, self._nodes.accounts[rows]
+        accounts, has = self._nodes.accounts.take(rows, axis=0), self._has.take(rows, axis=0)
         asked, weights = pod.requests, self._weights
-        has_cpu, has_memory = columns.cpu[rows], columns.memory[rows]
         score: Amounts = np.zeros(len(rows), dtype=np.int64)
         if weights.least or weights.most:
-            pairs = [
-                (accounts[:, NONZERO_CPU] + asked.nonzero_cpu, has_cpu),
-                (accounts[:, NONZERO_MEMORY] + asked.nonzero_memory, has_memory),
-            ]
+            counted = accounts[:, NONZERO_CPU:PODS] + (asked.nonzero_cpu, asked.nonzero_memory)
             if weights.least:
-                score += weights.least * _all_mean(pairs, all_least_requested)
+                score += weights.least * _mean(all_least_requested, counted, has[:, :GPU])
             if weights.most:
-                score += weights.most * _all_mean(pairs, all_most_requested)
+                score += weights.most * _mean(all_most_requested, counted, has[:, :GPU])
         if weights.balanced:
-            used = [
-                (accounts[:, CPU] + asked.cpu, has_cpu),
-                (accounts[:, MEMORY] + asked.memory, has_memory),
-            ]
-            if asked.gpu:
-                used.append((accounts[:, GPU] + asked.gpu, columns.gpu[rows]))
-            score += weights.balanced * all_balanced(used)
+            used = accounts[:, :NONZERO_CPU] + (asked.cpu, asked.memory, asked.gpu)
+            number = 3 if asked.gpu else 2
+            score += weights.balanced * all_balanced(used[:, :number], has[:, :number])
         return score
 
 
-def _all_mean(pairs: list[tuple[Amounts, Amounts]], portions: Portions) -> Amounts:
+def _mean(portions: Portions, requested: Amounts, allocatable: Amounts) -> Amounts:
     """Return the mean over the resources that a node has, each counting the same."""
-    total: Amounts = np.zeros(len(pairs[0][0]), dtype=np.int64)
-    number: NDArray[np.int64] = np.zeros(len(total), dtype=np.int64)
-    for asked, has in pairs:
-        there = has != 0
-        total += np.where(there, portions(asked, np.where(there, has, 1)), 0)
-        number += there
-    return _quotient(total, np.maximum(number, 1))
+    there = allocatable != 0
+    if there.all():
+        return _quotient(portions(requested, allocatable).sum(axis=1), allocatable.shape[1])
+    each = np.where(there, portions(requested, np.where(there, allocatable, 1)), 0)
+    return _quotient(each.sum(axis=1), np.maximum(there.sum(axis=1), 1))
