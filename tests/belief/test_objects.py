@@ -102,6 +102,8 @@ def test_a_field_of_a_wrong_type_is_refused_with_its_place() -> None:
         (objects.PodGroup, {"spec": {"minResources": {"cpu": "1 2"}}}),
         (objects.Queue, {"spec": {"guarantee": {"resource": {"cpu": "x"}}}}),
         (objects.ResourceQuota, {"status": {"hard": {"requests.cpu": "x"}}}),
+        (objects.PersistentVolumeClaim, {"spec": {"resources": {"requests": {"storage": "x"}}}}),
+        (objects.PersistentVolume, {"spec": {"capacity": {"storage": "x"}}}),
     ],
 )
 def test_what_is_no_quantity_refuses_the_whole_object(
@@ -109,6 +111,53 @@ def test_what_is_no_quantity_refuses_the_whole_object(
 ) -> None:
     with pytest.raises(EventMalformed, match=r"that Go cannot decode: .* not a quantity"):
         decode(kind, {"metadata": {"name": "o"}, **parts})
+
+
+@pytest.mark.parametrize(
+    ("kind", "parts"),
+    [
+        (objects.Node, {"metadata": {"creationTimestamp": "yesterday"}}),
+        (objects.Node, {"metadata": {"deletionTimestamp": ""}}),
+        (objects.Pod, {"metadata": {"creationTimestamp": "2025-13-01T00:00:00Z"}}),
+        (objects.Pod, {"status": {"startTime": "x"}}),
+        (objects.Pod, {"status": {"conditions": [{"lastTransitionTime": "x"}]}}),
+        (objects.PodGroup, {"status": {"conditions": [{"lastTransitionTime": "x"}]}}),
+    ],
+)
+def test_what_is_no_time_refuses_the_whole_object(
+    kind: type[objects.Object], parts: dict[str, Any]
+) -> None:
+    with pytest.raises(EventMalformed, match="that Go cannot decode: "):
+        decode(kind, parts)
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "bits"),
+    [
+        (objects.PodGroup, "spec.minMember", 32),
+        (objects.PodGroup, "spec.minTaskMember.role", 32),
+        (objects.PodGroup, "spec.networkTopology.highestTierAllowed", 64),
+        (objects.Queue, "spec.weight", 32),
+        (objects.Pod, "spec.priority", 32),
+        (objects.HyperNode, "spec.tier", 64),
+        (objects.PodDisruptionBudget, "spec.minAvailable", 32),
+    ],
+)
+def test_a_number_that_does_not_fit_its_field_refuses_the_whole_object(
+    kind: type[objects.Object], path: str, bits: int
+) -> None:
+    def with_number(number: int) -> dict[str, Any]:
+        value: Any = number
+        for name in reversed(path.split(".")):
+            value = {name: value}
+        return dict(value)
+
+    most = 2 ** (bits - 1) - 1
+    decode(kind, with_number(most))
+    decode(kind, with_number(-most - 1))
+    for number in (most + 1, -most - 2, 10**30):
+        with pytest.raises(EventMalformed, match="that Go cannot decode: "):
+            decode(kind, with_number(number))
 
 
 def test_what_is_missing_and_what_is_empty_differ_where_volcano_tells_them_apart() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from .metadata import LabelSelector, NodeSelector, Object, Part, ResourceList
+from .metadata import Int32, LabelSelector, NodeSelector, Object, Part, ResourceList
 
 
 class Namespace(Object, frozen=True, gc=False):
@@ -27,7 +27,7 @@ class ResourceQuota(Object, frozen=True, gc=False):
 class PriorityClass(Object, frozen=True, gc=False):
     """A named priority."""
 
-    value: int = 0
+    value: Int32 = 0
     global_default: bool = False
     preemption_policy: str | None = None
 
@@ -35,18 +35,18 @@ class PriorityClass(Object, frozen=True, gc=False):
 class PodDisruptionBudgetSpec(Part, frozen=True, gc=False):
     """How many of which pods must stay."""
 
-    min_available: int | str | None = None
-    max_unavailable: int | str | None = None
+    min_available: Int32 | str | None = None
+    max_unavailable: Int32 | str | None = None
     selector: LabelSelector | None = None
 
 
 class PodDisruptionBudgetStatus(Part, frozen=True, gc=False):
     """How many pods may go now."""
 
-    disruptions_allowed: int = 0
-    current_healthy: int = 0
-    desired_healthy: int = 0
-    expected_pods: int = 0
+    disruptions_allowed: Int32 = 0
+    current_healthy: Int32 = 0
+    desired_healthy: Int32 = 0
+    expected_pods: Int32 = 0
     disrupted_pods: dict[str, str] = msgspec.field(default_factory=dict)
 
 

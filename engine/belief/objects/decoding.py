@@ -24,7 +24,7 @@ from .cluster import (
     StatefulSet,
     StorageClass,
 )
-from .metadata import Object, ResourceList
+from .metadata import Object, ResourceList, seconds
 from .nodes import CSINode, HyperNode, Node, Numatopology
 from .pods import Pod
 from .volcano import PodGroup, Queue
@@ -57,8 +57,8 @@ def decode(kind: type[O], payload: bytes | dict[str, Any]) -> O:
 
     Unknown fields are ignored, and ``null`` is the same as nothing.
 
-    :raises EventMalformed: a field that is looked at has another type than the API's, or an amount
-        of a resource is no quantity.
+    :raises EventMalformed: a field that is looked at has another type than the API's, an amount of
+        a resource is no quantity, or a time is none.
     """
     try:
         if isinstance(payload, bytes):
@@ -71,6 +71,9 @@ def decode(kind: type[O], payload: bytes | dict[str, Any]) -> O:
         for listed in _resource_lists(item):
             for quantity in listed.values():
                 parse(quantity)
+        for moment in _times(item):
+            if moment is not None:
+                seconds(moment)
     except ValueError as fault:
         raise _undecodable(kind, item.key, fault) from fault
     return item
@@ -93,6 +96,21 @@ def _resource_lists(item: Object) -> Iterator[ResourceList]:
         yield item.status.allocated or {}
     elif isinstance(item, ResourceQuota):
         yield from (item.status.hard, item.status.used)
+    elif isinstance(item, PersistentVolumeClaim):
+        yield item.spec.resources.requests
+    elif isinstance(item, PersistentVolume):
+        yield item.spec.capacity
+
+
+def _times(item: Object) -> Iterator[str | None]:
+    """Yield the times that an object tells."""
+    yield item.metadata.creation_timestamp
+    yield item.metadata.deletion_timestamp
+    if isinstance(item, Pod | PodGroup):
+        for condition in item.status.conditions:
+            yield condition.last_transition_time
+    if isinstance(item, Pod):
+        yield item.status.start_time
 
 
 def _undecodable(kind: type[Object], where: str, fault: Exception) -> EventMalformed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Annotated
 
 import msgspec
 
@@ -10,6 +11,10 @@ from ...units import SECOND_US, parse_time
 
 ResourceList = dict[str, str | int | float]
 """Quantities by resource, as they are written."""
+
+Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
+Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+"""Go refuses an object in which a number does not fit its field."""
 
 
 class Part(msgspec.Struct, frozen=True, gc=False, rename="camel"):
@@ -27,7 +32,11 @@ class OwnerReference(Part, frozen=True, gc=False):
 
 
 @lru_cache(maxsize=65536)
-def _seconds(text: str) -> int:
+def seconds(text: str) -> int:
+    """Return an RFC 3339 time in whole seconds since 1970.
+
+    :raises ValueError: it is none.
+    """
     return parse_time(text) // SECOND_US
 
 
@@ -47,7 +56,7 @@ class Metadata(Part, frozen=True, gc=False):
     @property
     def created(self) -> int:
         """When the object was created, in seconds since 1970; 0 if that is not known."""
-        return _seconds(self.creation_timestamp) if self.creation_timestamp else 0
+        return seconds(self.creation_timestamp) if self.creation_timestamp else 0
 
     @property
     def key(self) -> str:

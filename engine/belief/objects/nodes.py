@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from .metadata import LabelSelector, Object, Part, ResourceList
+from .metadata import Int32, Int64, LabelSelector, Object, Part, ResourceList
 
 
 class Taint(Part, frozen=True, gc=False):
@@ -35,7 +35,7 @@ class ContainerImage(Part, frozen=True, gc=False):
     """An image that a node has, in bytes."""
 
     names: tuple[str, ...] = ()
-    size_bytes: int = 0
+    size_bytes: Int64 = 0
 
 
 class NodeStatus(Part, frozen=True, gc=False):
@@ -57,7 +57,7 @@ class Node(Object, frozen=True, gc=False):
 class VolumeNodeResources(Part, frozen=True, gc=False):
     """How many volumes of a driver a node takes; without a count, any number."""
 
-    count: int | None = None
+    count: Int32 | None = None
 
 
 class CSINodeDriver(Part, frozen=True, gc=False):
@@ -111,7 +111,7 @@ class Member(Part, frozen=True, gc=False):
 class HyperNodeSpec(Part, frozen=True, gc=False):
     """A hypernode's tier and members."""
 
-    tier: int = 0
+    tier: Int64 = 0
     tier_name: str = ""
     members: tuple[Member, ...] = ()
 
@@ -126,15 +126,15 @@ class NumaResource(Part, frozen=True, gc=False):
     """How much of a resource the sockets of a node have, and which parts (a CPU set)."""
 
     allocatable: str = ""
-    capacity: int = 0
+    capacity: Int64 = 0
 
 
 class CpuDetail(Part, frozen=True, gc=False):
     """Where a CPU sits."""
 
-    numa: int = 0
-    socket: int = 0
-    core: int = 0
+    numa: Int64 = 0
+    socket: Int64 = 0
+    core: Int64 = 0
 
 
 class NumatopologySpec(Part, frozen=True, gc=False):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from .metadata import (
+    Int32,
+    Int64,
     LabelSelector,
     NodeSelector,
     NodeSelectorTerm,
@@ -37,8 +37,8 @@ class Requirements(Part, frozen=True, gc=False):
 class ContainerPort(Part, frozen=True, gc=False):
     """A port of a container, perhaps one of the node (``host_port`` above 0)."""
 
-    host_port: int = 0
-    container_port: int = 0
+    host_port: Int32 = 0
+    container_port: Int32 = 0
     protocol: str = ""
     host_ip: str = msgspec.field(default="", name="hostIP")
 
@@ -56,7 +56,7 @@ class Container(Part, frozen=True, gc=False):
 class PreferredNodes(Part, frozen=True, gc=False):
     """A preference of nodes (``PreferredSchedulingTerm``)."""
 
-    weight: int = 0
+    weight: Int32 = 0
     preference: NodeSelectorTerm = msgspec.field(default_factory=NodeSelectorTerm)
 
 
@@ -81,7 +81,7 @@ class PodAffinityTerm(Part, frozen=True, gc=False):
 class WeightedPodAffinityTerm(Part, frozen=True, gc=False):
     """A term with how much it counts."""
 
-    weight: int = 0
+    weight: Int32 = 0
     pod_affinity_term: PodAffinityTerm = msgspec.field(default_factory=PodAffinityTerm)
 
 
@@ -107,17 +107,17 @@ class Toleration(Part, frozen=True, gc=False):
     operator: str = ""
     value: str = ""
     effect: str = ""
-    toleration_seconds: int | None = None
+    toleration_seconds: Int64 | None = None
 
 
 class TopologySpreadConstraint(Part, frozen=True, gc=False):
     """How evenly pods are to be spread over domains."""
 
-    max_skew: int = 0
+    max_skew: Int32 = 0
     topology_key: str = ""
     when_unsatisfiable: str = ""
     label_selector: LabelSelector | None = None
-    min_domains: int | None = None
+    min_domains: Int32 | None = None
     node_affinity_policy: str | None = None
     node_taints_policy: str | None = None
     match_label_keys: tuple[str, ...] = ()
@@ -155,6 +155,10 @@ class InlineDriver(Part, frozen=True, gc=False):
     driver: str = ""
 
 
+class Disk(Part, frozen=True, gc=False):
+    """A disk; which one it is decides nothing."""
+
+
 class Volume(Part, frozen=True, gc=False):
     """A volume, as far as it binds a pod to nodes; all other sources are left out."""
 
@@ -162,10 +166,10 @@ class Volume(Part, frozen=True, gc=False):
     persistent_volume_claim: ClaimVolume | None = None
     ephemeral: EphemeralVolume | None = None
     csi: InlineDriver | None = None
-    gce_persistent_disk: dict[str, Any] | None = None
-    aws_elastic_block_store: dict[str, Any] | None = None
-    rbd: dict[str, Any] | None = None
-    iscsi: dict[str, Any] | None = None
+    gce_persistent_disk: Disk | None = None
+    aws_elastic_block_store: Disk | None = None
+    rbd: Disk | None = None
+    iscsi: Disk | None = None
 
     @property
     def claims(self) -> bool:
@@ -201,7 +205,7 @@ class PodSpec(Part, frozen=True, gc=False):
     containers: tuple[Container, ...] = ()
     init_containers: tuple[Container, ...] = ()
     overhead: ResourceList = msgspec.field(default_factory=dict)
-    priority: int | None = None
+    priority: Int32 | None = None
     priority_class_name: str = ""
     preemption_policy: str | None = None
     node_selector: dict[str, str] = msgspec.field(default_factory=dict)

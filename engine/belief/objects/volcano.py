@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from .metadata import LabelSelector, Object, Part, ResourceList
+from .metadata import Int32, Int64, LabelSelector, Object, Part, ResourceList
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -14,7 +14,7 @@ class NetworkTopology(Part, frozen=True, gc=False):
     """How far apart a job's pods may run."""
 
     mode: str = ""
-    highest_tier_allowed: int | None = None
+    highest_tier_allowed: Int64 | None = None
     highest_tier_name: str = ""
 
 
@@ -24,16 +24,16 @@ class SubGroupPolicy(Part, frozen=True, gc=False):
     name: str = ""
     label_selector: LabelSelector | None = None
     match_label_keys: tuple[str, ...] = ()
-    sub_group_size: int | None = None
-    min_sub_groups: int | None = None
+    sub_group_size: Int32 | None = None
+    min_sub_groups: Int32 | None = None
     network_topology: NetworkTopology | None = None
 
 
 class PodGroupSpec(Part, frozen=True, gc=False):
     """What a group needs before any of it starts."""
 
-    min_member: int = 0
-    min_task_member: dict[str, int] = msgspec.field(default_factory=dict)
+    min_member: Int32 = 0
+    min_task_member: dict[str, Int32] = msgspec.field(default_factory=dict)
     queue: str = ""
     priority_class_name: str = ""
     min_resources: ResourceList | None = None
@@ -57,9 +57,9 @@ class PodGroupStatus(Part, frozen=True, gc=False):
 
     phase: str = ""
     conditions: tuple[PodGroupCondition, ...] = ()
-    running: int = 0
-    succeeded: int = 0
-    failed: int = 0
+    running: Int32 = 0
+    succeeded: Int32 = 0
+    failed: Int32 = 0
 
 
 class PodGroup(Object, frozen=True, gc=False):
@@ -92,7 +92,7 @@ class QueueAffinity(Part, frozen=True, gc=False):
 class QueueSpec(Part, frozen=True, gc=False):
     """A queue's share, bounds and place among the queues."""
 
-    weight: int = 0
+    weight: Int32 = 0
     capability: ResourceList = msgspec.field(default_factory=dict)
     reclaimable: bool | None = None
     guarantee: Guarantee = msgspec.field(default_factory=Guarantee)
@@ -100,7 +100,7 @@ class QueueSpec(Part, frozen=True, gc=False):
     type: str = ""
     parent: str = ""
     deserved: ResourceList = msgspec.field(default_factory=dict)
-    priority: int = 0
+    priority: Int32 = 0
     dequeue_strategy: str = ""
 
 
@@ -115,11 +115,11 @@ class QueueStatus(Part, frozen=True, gc=False):
     """A queue's state, the number of its groups by phase, and what they have."""
 
     state: str = ""
-    unknown: int = 0
-    pending: int = 0
-    running: int = 0
-    inqueue: int = 0
-    completed: int = 0
+    unknown: Int32 = 0
+    pending: Int32 = 0
+    running: Int32 = 0
+    inqueue: Int32 = 0
+    completed: Int32 = 0
     reservation: Reservation = msgspec.field(default_factory=Reservation)
     allocated: ResourceList | None = None
 
