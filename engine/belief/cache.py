@@ -9,6 +9,7 @@ Source: pkg/scheduler/cache/event_handlers.go; pkg/scheduler/cache/cache.go.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -127,6 +128,23 @@ class SchedulerCache:
         Source: cache.go Snapshot.
         """
         return self._snapshots.take()
+
+    def copy(self) -> SchedulerCache:
+        """Return an independent cache in the same state; what never changes is shared.
+
+        Its first snapshot looks at everything.
+        """
+        shared = (self.behaviours, self._classes, *self.stores.items())
+        known: dict[int, Any] = {id(one): one for one in shared}
+        known[id(self._snapshots)] = None
+        twin = deepcopy(self, known)
+        twin.forget_columns()
+        return twin
+
+    def forget_columns(self) -> None:
+        """Forget what earlier snapshots were made of: the next one looks at everything."""
+        self._changes.mark(self.nodes, self.jobs)
+        self._snapshots = SnapshotBuilder(self, self._changes, self._classes)
 
     def add_bind_task(self, job: str, uid: str, node: str) -> str | None:
         """Begin to bind the task of a job; see :meth:`.JobCache.add_bind_task`."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 class Changes:
     """Marks: names of nodes, keys of jobs, and whole parts of the cache."""
@@ -29,6 +31,12 @@ class Changes:
     def job(self, key: str) -> None:
         """Mark a job that came, changed or went."""
         self.jobs[key] = None
+
+    def mark(self, nodes: Iterable[str], jobs: Iterable[str]) -> None:
+        """Mark these nodes and jobs, and all parts of the cache."""
+        self.nodes.update(dict.fromkeys(nodes))
+        self.jobs.update(dict.fromkeys(jobs))
+        self.queue_names = self.priorities = self.hypernodes = self.objects = True
 
     def clear(self) -> None:
         """Take all marks away."""

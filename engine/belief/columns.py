@@ -61,7 +61,7 @@ class Dimensions:
     def shared_vector(self, resource: Resource) -> list[float]:
         """Return the vector of a resource that nobody changes; not to be changed either."""
         known = self._vectors.get(id(resource))
-        if known is None:
+        if known is None or known[0] is not resource:
             if len(self._vectors) >= _VECTORS:
                 self._vectors.clear()
             # The resource is kept as well, lest another one gets its id.

@@ -5,7 +5,7 @@ Source: k8s.io/client-go/tools/cache: shared_informer.go HandleDeltas, store.go.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -61,6 +61,11 @@ class Stores:
         """Return the object of that key, or None."""
         return self._stores[kind].get(key)
 
+    def items(self) -> Iterator[Object]:
+        """Yield all objects of all kinds."""
+        for store in self._stores.values():
+            yield from store.values()
+
     def put(self, kind: str, item: Object) -> Any:
         """Store a version; return the one before it, or None."""
         store, key = self._stores[kind], item.key
@@ -81,8 +86,7 @@ class Stores:
     def _frozen_store(self, kind: str) -> Mapping[str, Any]:
         frozen = self._frozen.get(kind)
         if frozen is None:
-            frozen = MappingProxyType(dict(sorted(self._stores[kind].items())))
-            self._frozen[kind] = frozen
+            frozen = self._frozen[kind] = dict(sorted(self._stores[kind].items()))
         return frozen
 
 

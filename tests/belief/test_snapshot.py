@@ -247,6 +247,22 @@ def test_changes_lead_to_the_snapshot_that_a_first_look_gives(
     assert told(cache.snapshot()) == told(anew(cache))
 
 
+@settings(max_examples=40, deadline=None)
+@given(histories, histories)
+def test_a_copy_goes_its_own_way(
+    history: list[tuple[str, Any]], another: list[tuple[str, Any]]
+) -> None:
+    player = Player()
+    cache = player.play(history)
+    said = told(cache.snapshot())
+    twin = cache.copy()
+    player.play(another)
+    assert told(twin.snapshot()) == said
+    player.cache, went = twin, told(cache.snapshot())
+    assert told(player.play(another).snapshot()) == went
+    assert told(cache.snapshot()) == went
+
+
 @settings(max_examples=60, deadline=None)
 @given(histories)
 def test_a_snapshot_stays_as_it_was_taken(history: list[tuple[str, Any]]) -> None:
