@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -30,8 +31,16 @@ class Shape(Enum):
 
     TEXT = "string"
     BOOL = "bool"
+    INT = "int"
+    UINT = "uint"
+    FLOAT = "float64"
     TEXTS = "map[string]string"
     VALUES = "map[string]interface {}"
+
+
+_ZEROS = MappingProxyType(
+    {Shape.TEXT: "", Shape.BOOL: None, Shape.INT: 0, Shape.UINT: 0, Shape.FLOAT: 0.0}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +114,10 @@ class Decoder:
             return value if isinstance(value, str) else node.value
         if value is None:
             return zero(shape)
-        if shape is Shape.BOOL and isinstance(value, bool):
-            return value
+        if isinstance(value, bool):
+            return value if shape is Shape.BOOL else self._fault(node, shape)
+        if isinstance(value, int | float) and _holds(shape, value):
+            return float(value) if shape is Shape.FLOAT else int(value)
         return self._fault(node, shape)
 
     def _pairs(self, node: yaml.Node) -> list[tuple[str, yaml.Node]]:
@@ -153,7 +164,14 @@ def zero(shape: Type) -> Any:
         return {name: zero(inner) for name, inner in shape.fields.items()}
     if isinstance(shape, list):
         return []
-    return {Shape.TEXT: "", Shape.BOOL: None}.get(shape, {})
+    return _ZEROS.get(shape, {})
+
+
+def _holds(shape: Type, value: float) -> bool:
+    """Say whether a number can be of a type; of a fraction an integer takes the whole part."""
+    if shape is Shape.INT:
+        return -(2**63) <= value < 2**63
+    return shape is Shape.FLOAT or (shape is Shape.UINT and 0 <= value < 2**64)
 
 
 def meaning(node: yaml.ScalarNode) -> Any:

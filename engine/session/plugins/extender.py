@@ -9,8 +9,9 @@ Source: pkg/scheduler/plugins/extender/extender.go, argument.go.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
+import msgspec
 import numpy as np
 
 from ...volcano.conf import Arguments
@@ -29,6 +30,41 @@ service sent; victims are named by ``ns/pod``.
 """
 
 Answer = Mapping[str, Any]
+
+
+class _Opening(msgspec.Struct):
+    """An answer of which nothing is read."""
+
+
+class _Predicate(msgspec.Struct):
+    status: str | None = None
+    code: int | None = None
+
+
+class _Prioritize(msgspec.Struct, rename="camel"):
+    node_score: dict[str, float] | None = None
+    error_message: str | None = None
+
+
+class _Evictable(msgspec.Struct):
+    status: int | None = None
+    victims: list[str] | None = None
+
+
+class _Enqueueable(msgspec.Struct):
+    status: int | None = None
+
+
+class _Overused(msgspec.Struct):
+    overused: bool | None = None
+
+
+class _Ready(msgspec.Struct):
+    status: bool | None = None
+
+
+_Shape = TypeVar("_Shape", bound=msgspec.Struct)
+_CODES = frozenset(StatusCode)
 
 
 class Extender:
@@ -50,7 +86,7 @@ class Extender:
         self._ssn = ssn
         self._answers: Mapping[tuple[str, str], Answer] = ssn.process.kept.get(EXTENDER_ANSWERS, {})
         opening = self._verb("onSessionOpen")
-        if opening and self._ask(opening, "") is None and not self._ignorable:
+        if opening and self._ask(opening, "", _Opening) is None and not self._ignorable:
             return
         name = self.name
         registrations: tuple[tuple[str, Callable[[str], None]], ...] = (
@@ -73,25 +109,34 @@ class Extender:
     def _verb(self, point: str) -> str:
         return self._arguments.get_str(f"extender.{point}Verb", "")
 
-    def _ask(self, verb: str, about: str) -> Answer | None:
+    def _ask(self, verb: str, about: str, shape: type[_Shape]) -> _Shape | None:
+        """Return the answer; if there is none, or Go could not decode it, the errors say so."""
         answer = self._answers.get((verb, about))
+        asked = f"{verb} about {about}" if about else verb
         if answer is None:
-            told = f" about {about}" if about else ""
-            text = f"extender: no answer to {verb}{told} was recorded; the call counts as failed"
+            text = f"extender: no answer to {asked} was recorded; the call counts as failed"
             self._ssn.errors.append(text)
-        return answer
+            return None
+        try:
+            return msgspec.convert(answer, type=shape)
+        except msgspec.ValidationError as fault:
+            what = str(fault).replace("`", "")
+            text = f"extender: the answer to {asked} is none: {what}; the call counts as failed"
+            self._ssn.errors.append(text)
+            return None
 
     def _predicate(self, verb: str) -> Callable[[int, Rows], Ints]:
         names, intern = self._ssn.nodes.names, self._ssn.reasons.intern
 
         def verdict(key: str, node: int) -> int:
-            answer = self._ask(verb, f"{key} {names[node]}")
+            answer = self._ask(verb, f"{key} {names[node]}", _Predicate)
             if answer is None:
                 return PASS if self._ignorable else intern(StatusCode.ERROR, "the call failed")
-            message = answer.get("status", "")
-            if not message:
+            if not answer.status:
                 return PASS
-            return intern(StatusCode(answer.get("code", 0) or StatusCode.ERROR), message)
+            code = answer.code or StatusCode.ERROR
+            known = StatusCode(code) if code in _CODES else StatusCode.UNSCHEDULABLE
+            return intern(known, answer.status)
 
         def predicate(task: int, rows: Rows) -> Ints:
             key = self._ssn.tasks.info[task].key
@@ -103,15 +148,15 @@ class Extender:
         names = self._ssn.nodes.names
 
         def prioritize(task: int, rows: Rows) -> Floats | None:
-            answer = self._ask(verb, self._ssn.tasks.info[task].key)
+            answer = self._ask(verb, self._ssn.tasks.info[task].key, _Prioritize)
             if answer is None:
                 if self._ignorable:
                     return None
                 raise ScoreError("the call failed")
-            scores = answer.get("nodeScore")
-            if answer.get("errorMessage") or scores is None:
-                raise ScoreError(answer.get("errorMessage", ""))
-            return np.array([float(scores.get(names[node], 0.0)) for node in rows.tolist()])
+            scores = answer.node_score
+            if answer.error_message or scores is None:
+                raise ScoreError(answer.error_message or "")
+            return np.array([scores.get(names[node], 0.0) for node in rows.tolist()])
 
         return prioritize
 
@@ -119,37 +164,37 @@ class Extender:
         info = self._ssn.tasks.info
 
         def evictable(evictor: int, candidates: list[int]) -> tuple[list[int] | None, int]:
-            answer = self._ask(verb, info[evictor].key)
+            answer = self._ask(verb, info[evictor].key, _Evictable)
             if answer is None:
                 return None, PERMIT if self._ignorable else REJECT
             row = {info[task].key: task for task in candidates}
-            victims = [row[key] for key in answer.get("victims") or () if key in row]
-            return victims, int(answer.get("status", 0))
+            victims = [row[key] for key in answer.victims or () if key in row]
+            return victims, answer.status or 0
 
         return evictable
 
     def _enqueueable(self, verb: str) -> Callable[[int], Verdict]:
         def enqueueable(job: int) -> Verdict:
-            answer = self._ask(verb, self._ssn.jobs.keys[job])
+            answer = self._ask(verb, self._ssn.jobs.keys[job], _Enqueueable)
             if answer is None:
                 return Verdict(PERMIT if self._ignorable else REJECT, "the call failed")
-            vote = int(answer.get("status", 0))
+            vote = answer.status or 0
             return Verdict((vote > 0) - (vote < 0))
 
         return enqueueable
 
     def _overused(self, verb: str) -> Callable[[str], Verdict]:
         def overused(queue: str) -> Verdict:
-            answer = self._ask(verb, queue)
+            answer = self._ask(verb, queue, _Overused)
             if answer is None:
                 return Verdict(REJECT if self._ignorable else PERMIT, "the call failed")
-            return Verdict(PERMIT if answer.get("overused") else REJECT)
+            return Verdict(PERMIT if answer.overused else REJECT)
 
         return overused
 
     def _job_ready(self, verb: str) -> Callable[[int], bool]:
         def job_ready(job: int) -> bool:
-            answer = self._ask(verb, self._ssn.jobs.keys[job])
-            return not self._ignorable if answer is None else bool(answer.get("status"))
+            answer = self._ask(verb, self._ssn.jobs.keys[job], _Ready)
+            return not self._ignorable if answer is None else bool(answer.status)
 
         return job_ready

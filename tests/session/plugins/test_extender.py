@@ -53,6 +53,7 @@ def test_predicates_answer_for_each_node() -> None:
         ("predicate", "ns/p n1"): {},
         ("predicate", "ns/p n2"): {"status": "no", "code": 2},
         ("predicate", "ns/p n3"): {"status": "never"},
+        ("predicate", "ns/q n1"): {"status": "odd", "code": 99},
     }
     ssn = extended("predicate", answers=answers)
     ((_, predicate),) = ssn.flat("Predicate")
@@ -62,6 +63,8 @@ def test_predicates_answer_for_each_node() -> None:
         (Status(StatusCode.UNSCHEDULABLE, "no"),),
         (Status(StatusCode.ERROR, "never"),),
     ]
+    (odd,) = predicate.function(*tasks(ssn, "q"), np.arange(1)).tolist()
+    assert ssn.reasons.statuses(odd) == (Status(StatusCode.UNSCHEDULABLE, "odd"),)
     assert ssn.errors == []
 
 

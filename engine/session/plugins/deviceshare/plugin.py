@@ -24,19 +24,20 @@ from ...session import Session
 from ...tables import Ints, Rows, Status
 from ..type_assertion import text_or_panic
 from . import gpu_share, vgpu
+from .device_config import VGPU
 from .gpu_share import SharedGpus, most_of
 from .vgpu import VirtualGpus
 
 GPU_SHARING = "deviceshare.GPUSharingEnable"
 GPU_NUMBER = "deviceshare.GPUNumberEnable"
-VGPU = "deviceshare.VGPUEnable"
 NODE_LOCK = "deviceshare.NodeLockEnable"
 SCHEDULE_POLICY = "deviceshare.SchedulePolicy"
 DEVICE_CONFIG = "vgpu-device-config"
-"""Under this name the process keeps the device configuration, where one was recorded."""
+"""Under this name the process keeps the device configuration that it read, if it read one."""
 
 _PLACE = "plugins/deviceshare.enablePredicate"
 _NO_CONFIG: Mapping[str, Any] = MappingProxyType({})
+_UNCUT = "deviceshare: no device configuration was recorded; cards in mode mig count as uncut"
 
 
 @dataclass(slots=True)
@@ -100,6 +101,9 @@ class DeviceShare:
         """Build the accounts from nodes and from what the pods on them were given."""
         ssn, kept = self._ssn, self._kept
         config: Mapping[str, Any] = ssn.process.kept.get(DEVICE_CONFIG, _NO_CONFIG)
+        nodes = [info.node for info in ssn.nodes.info if info.node is not None]
+        if kept.virtual and not config and any(map(vgpu.registers_mig, nodes)):
+            ssn.errors.append(_UNCUT)
         for row, info in enumerate(ssn.nodes.info):
             if info.node is None:
                 continue

@@ -105,6 +105,12 @@ def type_matches(annotations: Mapping[str, str], card_type: str) -> bool:
     return True
 
 
+def registers_mig(node: Node) -> bool:
+    """Say whether a node's agent registered a card that is cut into instances."""
+    cards = node.annotations.get(REGISTER, "").split(":")
+    return any(card.split(",")[5:6] == [MIG] for card in cards)
+
+
 class VirtualGpus:
     """The cards of one node."""
 

@@ -1,0 +1,135 @@
+"""The newest that was told reaches the process, and the device configuration is read as Go does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from external import DEVICES, DEVICESHARE, EXTENDER, USAGE, conf
+from plinian.engine.events.payloads import ExtenderAnswered, UsageMeasured
+from plinian.engine.session.external_inputs import ExternalInputs, kinds_needed
+from plinian.engine.session.plugins.deviceshare.device_config import (
+    device_config_map,
+    read_device_config,
+)
+from plinian.engine.session.plugins.deviceshare.mig import Geometry, Instance, geometries_of
+from plinian.engine.session.plugins.deviceshare.plugin import DEVICE_CONFIG
+from plinian.engine.session.plugins.extender import EXTENDER_ANSWERS
+from plinian.engine.session.plugins.node_usage import NODE_USAGE, NodeUsage
+from plinian.engine.session.session import ProcessState
+from plinian.engine.volcano.conf import SchedulerConf, conf_in_force
+from plinian.engine.volcano.history import resolve
+
+NOW = 1_000_000
+
+
+def in_force(text: str) -> SchedulerConf:
+    """Return a configuration as v1.12.1 reads it."""
+    return conf_in_force(text, resolve("v1.12.1"))
+
+
+def kept(inputs: ExternalInputs, text: str = USAGE, now: int = NOW) -> dict[str, Any]:
+    """Return what a process has of the inputs."""
+    process = ProcessState()
+    inputs.lend(process, in_force(text), now, lambda _, __: None)
+    return process.kept
+
+
+def test_the_last_that_was_told_of_a_node_counts_as_a_whole() -> None:
+    inputs = ExternalInputs()
+    inputs.take(UsageMeasured(node="a", cpu={"10m": 1}, memory={"10m": 2}), 5)
+    inputs.take(UsageMeasured(node="b", cpu={"10m": 3}), None)
+    inputs.take(UsageMeasured(node="a", memory={"10m": 4}), 7)
+    assert kept(inputs)[NODE_USAGE] == {
+        "a": NodeUsage(7, {}, {"10m": 4}),
+        "b": NodeUsage(NOW, {"10m": 3}, {}),
+    }
+    assert kept(inputs, now=9)[NODE_USAGE]["b"].time == 9
+
+
+def test_answers_are_those_to_the_same_verb_about_the_same() -> None:
+    inputs = ExternalInputs()
+    for verb, about, answer in (
+        *(("v", "a", {"n": 1}), ("w", "a", {"n": 2}), ("v", "b", {"n": 3})),
+        *(("v", "a", {"n": 4}), ("v", "b", None), ("x", "a", None)),
+    ):
+        inputs.take(ExtenderAnswered(verb=verb, about=about, answer=answer), None)
+    assert kept(inputs)[EXTENDER_ANSWERS] == {("v", "a"): {"n": 4}, ("w", "a"): {"n": 2}}
+
+
+def test_only_what_a_configuration_has_plugins_for_is_needed() -> None:
+    assert kinds_needed(in_force("")) == ()
+    assert kinds_needed(in_force(USAGE)) == ("usage.measured",)
+    assert kinds_needed(in_force(conf("rescheduling"))) == ("usage.measured",)
+    assert kinds_needed(in_force(EXTENDER)) == ("extender.answered",)
+
+
+def test_the_device_configuration_is_looked_for_where_virtual_gpus_are_on() -> None:
+    assert device_config_map(in_force(USAGE)) is None
+    assert device_config_map(in_force(conf("deviceshare", VGPUEnable="false"))) is None
+    assert device_config_map(in_force(conf("deviceshare", VGPUEnable="'true'"))) is None
+    assert device_config_map(in_force(DEVICESHARE)) == ("kube-system", "volcano-vgpu-device-config")
+    named = conf("deviceshare", VGPUEnable="true", KnownGeometriesCMName="own")
+    assert device_config_map(in_force(named)) == ("kube-system", "own")
+    odd = conf("deviceshare", VGPUEnable="true", KnownGeometriesCMNamespace=5)
+    assert device_config_map(in_force(odd)) == ("kube-system", "volcano-vgpu-device-config")
+
+
+def test_what_a_process_has_read_it_keeps() -> None:
+    process, asked = ProcessState(), list[tuple[str, str]]()
+
+    def find(namespace: str, name: str) -> Mapping[str, Any]:
+        asked.append((namespace, name))
+        return {"data": {"device-config.yaml": DEVICES}}
+
+    for text in (USAGE, DEVICESHARE, DEVICESHARE):
+        ExternalInputs().lend(process, in_force(text), NOW, find)
+    assert asked == [("kube-system", "volcano-vgpu-device-config")]
+    assert geometries_of(process.kept[DEVICE_CONFIG], "NVIDIA-A100") == (
+        Geometry("group1", (Instance("1g.10gb", 10240, 7),)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("10240", "-1"),
+        ("10240", "many"),
+        ("10240", "true"),
+        ("10240", "18446744073709551616"),
+        ("7}", "[7]}"),
+        ("[A100]", "A100"),
+        ("defaultGPUNum: 1", "defaultGPUNum: one"),
+        ("nvidia:", "nvidia: 5\nother:"),
+        ("nvidia:", "nvidia: ["),
+    ],
+)
+def test_a_configuration_of_another_shape_is_none(old: str, new: str) -> None:
+    assert read_device_config({"data": {"device-config.yaml": DEVICES.replace(old, new)}}) == {}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("10240", "10240.5"),
+        ("10240", "0x2800"),
+        ("defaultGPUNum: 1", "deviceMemoryScaling: 1"),
+        ("defaultGPUNum: 1", "resourceCountName: 7"),
+        ("defaultGPUNum: 1", "unknown: {}"),
+        ("defaultGPUNum: 1", "defaultMemory:"),
+    ],
+)
+def test_what_go_takes_is_taken(old: str, new: str) -> None:
+    config = read_device_config({"data": {"device-config.yaml": DEVICES.replace(old, new)}})
+    found = geometries_of(config, "A100")
+    assert found is not None
+    assert found[0].instances == (Instance("1g.10gb", 10240, 7),)
+
+
+@pytest.mark.parametrize(
+    "document", [None, {}, {"data": None}, {"data": []}, {"data": {"device-config.yaml": 5}}]
+)
+def test_a_config_map_without_the_file_configures_nothing(document: Any) -> None:
+    assert read_device_config(document) == {}
