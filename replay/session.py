@@ -17,6 +17,7 @@ from ..engine.volcano.behaviours import Behaviours
 from ..engine.volcano.conf import SchedulerConf, conf_in_force
 from ..engine.volcano.history import resolve
 from .belief import belief_at
+from .external_inputs import lend_inputs
 from .log import Log
 from .points import Moment
 
@@ -55,6 +56,7 @@ def session_at(
 
     Nothing is written. What the scheduler's process kept from sessions before (the time of tdm's
     last eviction, for instance) is not in a log: the session is that of a process just started.
+    What was told from outside, such as the use of nodes, it has.
 
     :param conf: a configuration; by default the last that was applied by then in the log, else the
         release's own.
@@ -64,14 +66,11 @@ def session_at(
     behaviours = resolve(release)
     moment = log.moment(at) if isinstance(at, str) else at
     used = conf or conf_at(log.store, moment) or ConfText("", f"built into {behaviours.release}")
+    in_force = conf_in_force(used.text, behaviours)
+    process = ProcessState()
+    now = lend_inputs(log, moment, process, in_force, present(log.store, moment))
     cache = belief_at(log.store, moment, behaviours)
-    result = run_on(
-        cache,
-        conf_in_force(used.text, behaviours),
-        behaviours,
-        now=present(log.store, moment),
-        trace=trace,
-    )
+    result = run_on(cache, in_force, behaviours, process, now=now, trace=trace)
     return SessionAnswer(moment.label, behaviours.release, used.source, result)
 
 
@@ -79,18 +78,22 @@ def run_on(
     cache: SchedulerCache,
     conf: SchedulerConf,
     behaviours: Behaviours,
+    process: ProcessState,
     *,
     now: int,
     trace: bool = False,
 ) -> SessionResult:
-    """Run one session on a cache, which takes the binds and evictions over."""
+    """Run one session on a cache, which takes the binds and evictions over.
+
+    :param process: what the scheduler's process keeps; it is changed.
+    """
     result = run_session(
         SessionInput(
             snapshot=cache.snapshot(),
             conf=conf,
             behaviours=behaviours,
             now=now,
-            process=ProcessState(),
+            process=process,
             cache=cache,
             trace=trace,
         )

@@ -16,7 +16,8 @@ import msgspec
 import zstandard
 
 from ...engine.apiserver import Document, fault_of
-from ...engine.errors import InputDamaged, InputError, PlinianError
+from ...engine.errors import EventMalformed, InputDamaged, InputError, PlinianError
+from ...engine.ingest.external_inputs import RECORD_TYPES, parse_record
 from ...engine.units import SECOND_US, parse_time
 
 CHANGES = frozenset({"ADDED", "MODIFIED", "DELETED"})
@@ -45,17 +46,14 @@ class Options(_Part):
     no_feedback: bool = False
 
 
-class CaseEvent(_Part):
-    """A change of an object, or a control of the scheduler's process."""
-
-    type: str = ""
-    object: Document | None = None
-
-
 class Step(_Part):
-    """Events, and a session after them."""
+    """Events, and a session after them.
 
-    events: tuple[CaseEvent, ...] = ()
+    :param events: each of a ``type``: a change of an ``object``, a control of the scheduler's
+        process, or a record of what is no object.
+    """
+
+    events: tuple[Document, ...] = ()
     conf: str | None = None
     no_session: bool = False
 
@@ -140,10 +138,10 @@ def _parse_nullable(data: bytes, fault: msgspec.ValidationError) -> Case:
 
 
 def _without_nulls(document: Any) -> Any:
-    """Drop nulls of a scenario's own parts; objects keep theirs."""
+    """Drop nulls of a scenario's own parts; its events keep theirs."""
     if isinstance(document, dict):
         return {
-            key: value if key == "object" else _without_nulls(value)
+            key: value if key == "events" else _without_nulls(value)
             for key, value in document.items()
             if value is not None
         }
@@ -153,13 +151,28 @@ def _without_nulls(document: Any) -> Any:
 def _faults(case: Case) -> Iterator[str]:
     for i, step in enumerate(case.steps):
         for j, event in enumerate(step.events):
-            place = f"$.steps[{i}].events[{j}]"
-            if event.type in CONTROLS:
-                continue
-            if event.type not in CHANGES:
-                yield f"unknown type {event.type!r} at {place}.type"
-            elif fault := fault_of(event.object):
-                yield f"{fault} at {place}.object"
+            if fault := _fault_of_event(event):
+                yield f"{fault[1]} at $.steps[{i}].events[{j}]{fault[0]}"
+
+
+def _fault_of_event(event: Document) -> tuple[str, str] | None:
+    """Return where in an event something is wrong, and what; None if nothing is."""
+    kind = event.get("type", "")
+    if not isinstance(kind, str):
+        return ".type", "expected a string"
+    if kind in CONTROLS:
+        return None
+    if kind in CHANGES:
+        fault = fault_of(event.get("object"))
+        return (".object", fault) if fault else None
+    if kind not in RECORD_TYPES:
+        return ".type", f"unknown type {kind!r}"
+    try:
+        parse_record(event)
+    except EventMalformed as malformed:
+        place, _, what = malformed.what.removeprefix("$").partition(": ")
+        return place, what
+    return None
 
 
 def time_of(case: Case) -> int:
@@ -171,11 +184,17 @@ def time_of(case: Case) -> int:
     newest = 0
     for step in case.steps:
         for event in step.events:
-            metadata = (event.object or {}).get("metadata") or {}
-            text = metadata.get("creationTimestamp")
+            text = _creation_time(event)
             if isinstance(text, str):
                 try:
                     newest = max(newest, parse_time(text))
                 except ValueError:
                     continue
     return newest + _YEAR_US
+
+
+def _creation_time(event: Document) -> Any:
+    """Return what an event's object tells as its time of creation, whatever it is."""
+    document = event.get("object")
+    metadata = document.get("metadata") if isinstance(document, dict) else None
+    return metadata.get("creationTimestamp") if isinstance(metadata, dict) else None

@@ -7,10 +7,12 @@ from ...engine.belief.objects import KINDS, decode
 from ...engine.belief.options import CacheOptions
 from ...engine.belief.panic import Panic
 from ...engine.errors import EventMalformed
+from ...engine.ingest.external_inputs import parse_record
+from ...engine.session.external_inputs import ExternalInputs
 from ...engine.session.outcome import SessionResult
 from ...engine.volcano.behaviours import Behaviours
 from ...engine.volcano.conf import conf_in_force
-from .cases import CONTROLS, Case, CaseEvent, Step, time_of
+from .cases import CHANGES, CONTROLS, Case, Step, time_of
 from .feedback import changes
 from .results import StepResult, step_result
 from .scheduler import Scheduler
@@ -42,6 +44,7 @@ class Simulation:
         self._now = time_of(case) if now is None else now
         self._scores = scores
         self._store = Store()
+        self._inputs = ExternalInputs()
         self._cache_options = CacheOptions(
             scheduler_names=(case.options.scheduler_name,),
             filters_pods=not case.options.no_pod_filter,
@@ -93,6 +96,7 @@ class Simulation:
         """Run a session, if the scheduler survived the events before it."""
         if self._panic is not None:
             return SessionResult(panic=self._panic)
+        self._inputs.lend(self._scheduler.process, self._conf, self._now, self._config_map)
         result = self._scheduler.run(self._conf, self._now, scores=self._scores)
         self._panic = result.panic
         return result
@@ -103,13 +107,16 @@ class Simulation:
         for name in DEFAULT_QUEUES if self._behaviours.root_queue else DEFAULT_QUEUES[:1]:
             self._apply("ADDED", default_queue(name))
 
-    def _event(self, event: CaseEvent, number: int) -> None:
-        if event.type in CONTROLS:
-            self._control(event.type)
-        elif event.object is not None:
-            fault = self._change(event.type, event.object)
+    def _event(self, event: Document, number: int) -> None:
+        kind = event["type"]
+        if kind in CONTROLS:
+            self._control(kind)
+        elif kind in CHANGES:
+            fault = self._change(kind, event["object"])
             if fault:
-                self._errors.append(f"event {number}: {event.type} {fault}")
+                self._errors.append(f"event {number}: {kind} {fault}")
+        else:
+            self._inputs.take(*parse_record(event))
 
     def _control(self, control: str) -> None:
         scheduler = self._scheduler
@@ -156,6 +163,9 @@ class Simulation:
             self._scheduler.see(verb, document)
         except Panic as panic:
             self._panic = panic
+
+    def _config_map(self, namespace: str, name: str) -> Document | None:
+        return self._store.get("ConfigMap", namespace, name)
 
     def _restart(self) -> None:
         self._panic = None
