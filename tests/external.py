@@ -22,7 +22,7 @@ nvidia:
 
 
 def conf(plugin: str, **arguments: Any) -> str:
-    """Return a configuration with a plugin; its arguments begin with the plugin's name and a dot."""
+    """Return a configuration with a plugin; arguments are named after the plugin and a dot."""
     given = "".join(f"\n      {plugin}.{name}: {value}" for name, value in arguments.items())
     return (
         "actions: enqueue, allocate\ntiers:\n- plugins:\n  - name: gang\n  - name: predicates\n"
