@@ -34,13 +34,6 @@ class ScoreError(Exception):
     """A plugin could not score: no node is chosen. The message is what the scheduler logs."""
 
 
-class EventHandler(NamedTuple):
-    """What a plugin does when a task is placed on a node, and when it goes from there."""
-
-    allocate: EventFn | None
-    deallocate: EventFn | None
-
-
 class PredicateEntry(NamedTuple):
     """A registered filter; ``one`` answers for a single node.
 
@@ -100,7 +93,8 @@ class Extensions:
     def __init__(self, tiers: Sequence[Sequence[PluginOption]], trace: Trace) -> None:
         self.tiers = tiers
         self.trace = trace
-        self.event_handlers: list[EventHandler] = []
+        self._on_allocate: list[EventFn] = []
+        self._on_deallocate: list[EventFn] = []
         self._functions: dict[str, dict[str, Any]] = {}
         self._resolved: dict[str, list[list[tuple[str, Any]]]] = {}
         self._flat: dict[str, list[tuple[str, Any]]] = {}
@@ -238,7 +232,15 @@ class Extensions:
         self, *, allocate: EventFn | None = None, deallocate: EventFn | None = None
     ) -> None:
         """Register what to do when a task is placed (also pipelined) and taken away (or evicted)."""
-        self.event_handlers.append(EventHandler(allocate, deallocate))
+        if allocate is not None:
+            self._on_allocate.append(allocate)
+        if deallocate is not None:
+            self._on_deallocate.append(deallocate)
+
+    @property
+    def event_handlers(self) -> list[EventFn]:
+        """Return what plugins do when a task is placed on a node, and when it goes from there."""
+        return [*self._on_allocate, *self._on_deallocate]
 
     # Voting.
 

@@ -250,7 +250,7 @@ class Session(Extensions):
         on_node = self.nodes.own_tasks(node)
         if key in on_node:
             return f"task <{key}> already on node <{self.nodes.names[node]}>"
-        status = int(self.tasks.status[task])
+        status = self.tasks.status.item(task)
         if status == Status.BINDING and not self._fits_idle(task, node):
             return f"node <{self.nodes.names[node]}> has not enough idle for task <{key}>"
         self._account(task, node, status, 1.0)
@@ -277,30 +277,27 @@ class Session(Extensions):
 
     def tell_allocated(self, task: int, node: int) -> list[str]:
         """Tell the plugins that a task was placed; return their errors."""
-        return [
-            error
-            for handler in self.event_handlers
-            if handler.allocate is not None and (error := handler.allocate(task, node))
-        ]
+        return [error for handle in self._on_allocate if (error := handle(task, node))]
 
     def tell_deallocated(self, task: int, node: int) -> None:
         """Tell the plugins that a task was taken away."""
-        for handler in self.event_handlers:
-            if handler.deallocate is not None:
-                handler.deallocate(task, node)
+        for handle in self._on_deallocate:
+            handle(task, node)
 
     def dispatch(self, task: int) -> str | None:
         """Ask the cache to bind an allocated task; return the error, or ``None``.
 
         Source: ``framework/session.go:dispatch``.
         """
-        info, node = self.tasks.info[task], int(self.tasks.node[task])
-        error = self.cache.add_bind_task(info.job, info.uid, self.nodes.names[node])
+        info, node = self.tasks.info[task], self.tasks.node.item(task)
+        name = self.nodes.names[node]
+        error = self.cache.add_bind_task(info.job, info.uid, name)
         if error is not None:
             return error
         self.binds.append((task, node))
         self.set_status(task, Status.BINDING)
-        self.trace.add("bind", info.key, outcome=self.nodes.names[node])
+        if self.trace.on:
+            self.trace.add("bind", info.key, outcome=name)
         return None
 
     def allocate(self, task: int, node: int) -> str | None:

@@ -1,4 +1,4 @@
-"""Amounts of resources as plain numbers: for the gauges of queues, and for the trace.
+"""Amounts of resources as plain numbers, for the gauges of queues and the trace; and a sum of them.
 
 Source: pkg/scheduler/metrics/queue.go.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import MutableMapping
 
 from ...belief.resource import Resource
+from ...belief.resource_names import PODS
 
 
 def plain(resource: Resource) -> dict[str, float]:
@@ -27,3 +28,30 @@ def set_gauges(gauges: MutableMapping[str, float], what: str, resource: Resource
     if resource.scalars:
         for name, amount in resource.scalars.items():
             gauges[f"{what}_scalar_resources/{name}"] = amount
+
+
+def fits(used: Resource, request: Resource, limit: Resource | None) -> bool:
+    """Return whether used + request ≤ limit in every resource requested, exactly and without pods.
+
+    The same as building the sum and asking ``less_equal_with_dimension``; this runs for each task.
+
+    :param limit: None takes nothing.
+    """
+    if limit is None:
+        return False
+    if request.cpu > 0 and used.cpu + request.cpu > limit.cpu:
+        return False
+    if request.memory > 0 and used.memory + request.memory > limit.memory:
+        return False
+    scalars = request.scalars
+    if not scalars:
+        return True
+    used_scalars, limit_scalars = used.scalars or {}, limit.scalars or {}
+    for name, amount in scalars.items():
+        if (
+            amount > 0
+            and name != PODS
+            and used_scalars.get(name, 0.0) + amount > limit_scalars.get(name, 0.0)
+        ):
+            return False
+    return True

@@ -17,8 +17,8 @@ from ...belief.queue import QueueInfo
 from ...belief.resource import INFINITY, ZERO, Resource, maximum
 from ...volcano.conf import Arguments
 from ..session import Session
-from ..trace import NOTHING, PERMIT, PERMITTED, REJECT, Verdict
-from .amounts import plain, set_gauges
+from ..trace import NOTHING, PERMIT, PERMITTED, REJECT, REJECTED, Verdict
+from .amounts import fits, plain, set_gauges
 from .queue_demand import QueueDemand, queue_demands
 
 OPEN = "Open"
@@ -62,8 +62,10 @@ class QueueAttr:
     def update_share(self) -> None:
         """Compute the share of what is deserved that is allocated."""
         allocated = self.allocated
-        share = max([allocated.get(name) / limit for name, limit in self.limits], default=0.0)
-        self.share = self.gauges["share"] = max(share, 0.0)
+        share = 0.0
+        for name, limit in self.limits:
+            share = max(share, allocated.get(name) / limit)
+        self.share = self.gauges["share"] = share
 
 
 class Proportion:
@@ -117,7 +119,7 @@ class Proportion:
         left: dict[str, Resource] = {}
         victims = []
         for task in candidates:
-            queue = queue_of[tasks.job[task]]
+            queue = queue_of[tasks.job.item(task)]
             attr = self._attrs[queue]
             allocated = left.setdefault(queue, attr.allocated.clone())
             if not allocated.less_equal(attr.deserved, ZERO):
@@ -138,10 +140,11 @@ class Proportion:
             return NOT_OPEN
         attr = self._attrs[queue]
         request = self._ssn.tasks.info[task].request
-        used = attr.allocated.clone().add(request)
-        fits = used.less_equal_with_dimension(attr.deserved, request)
+        takes = fits(attr.allocated, request, attr.deserved)
+        if not self._ssn.trace.on:
+            return PERMITTED if takes else REJECTED
         return self._verdict(
-            fits, deserved=attr.deserved, allocated=attr.allocated, request=request
+            takes, deserved=attr.deserved, allocated=attr.allocated, request=request
         )
 
     def _enqueueable(self, job: int) -> Verdict:
@@ -158,32 +161,35 @@ class Proportion:
         attr = self._attrs[queue]
         least = ssn.jobs.min_resources(job)
         wanted = least.clone().add(attr.allocated).add(attr.inqueue).sub(attr.elastic)
-        fits = wanted.less_equal_with_dimension(attr.real_capability, least)
+        enough = wanted.less_equal_with_dimension(attr.real_capability, least)
         verdict = self._verdict(
-            fits,
+            enough,
             minResources=least,
             allocated=attr.allocated,
             inqueue=attr.inqueue,
             elastic=attr.elastic,
             realCapability=attr.real_capability,
         )
-        if fits:
+        if enough:
             attr.inqueue.add(ssn.jobs.deduct_sch_gated_resources(job, least))
         else:
             ssn.record_event(job, "Unschedulable", QUOTA_INSUFFICIENT)
         return verdict
 
     def _on_allocate(self, task: int, node: int) -> None:
-        attr = self._attrs[self._ssn.jobs.queue[self._ssn.tasks.job[task]]]
+        attr = self._attr_of(task)
         attr.allocated.add(self._ssn.tasks.info[task].request)
         set_gauges(attr.gauges, "allocated", attr.allocated)
         attr.update_share()
 
     def _on_deallocate(self, task: int, node: int) -> None:
-        attr = self._attrs[self._ssn.jobs.queue[self._ssn.tasks.job[task]]]
+        attr = self._attr_of(task)
         attr.allocated.sub(self._ssn.tasks.info[task].request)
         set_gauges(attr.gauges, "allocated", attr.allocated)
         attr.update_share()
+
+    def _attr_of(self, task: int) -> QueueAttr:
+        return self._attrs[self._ssn.jobs.queue[self._ssn.tasks.job.item(task)]]
 
     def _verdict(self, holds: bool, **compared: Resource) -> Verdict:  # noqa: FBT001 -- the answer
         numbers: Mapping[str, object] = NOTHING

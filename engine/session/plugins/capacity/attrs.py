@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ....belief.queue import QueueInfo
 from ....belief.resource import INFINITY, ZERO, Resource
-from ....belief.resource_names import PODS
+from ..amounts import fits
 from ..queue_demand import QueueDemand
 
 
@@ -102,33 +102,6 @@ class QueueAttr:
         """
         needed = min_resources.clone().add(self.allocated).add(self.inqueue).sub(self.elastic)
         return needed.less_equal_with_dimension(self.real_capability, min_resources)
-
-
-def fits(used: Resource, request: Resource, limit: Resource | None) -> bool:
-    """Return whether used + request ≤ limit in every resource requested, exactly and without pods.
-
-    The same as building the sum and asking ``less_equal_with_dimension``; this runs for each task.
-
-    :param limit: None takes nothing.
-    """
-    if limit is None:
-        return False
-    if request.cpu > 0 and used.cpu + request.cpu > limit.cpu:
-        return False
-    if request.memory > 0 and used.memory + request.memory > limit.memory:
-        return False
-    scalars = request.scalars
-    if not scalars:
-        return True
-    used_scalars, limit_scalars = used.scalars or {}, limit.scalars or {}
-    for name, amount in scalars.items():
-        if (
-            amount > 0
-            and name != PODS
-            and used_scalars.get(name, 0.0) + amount > limit_scalars.get(name, 0.0)
-        ):
-            return False
-    return True
 
 
 def real_capability(
