@@ -51,7 +51,7 @@ class TaskRows:
         self._new: list[int] = []
         self._dropped: list[int] = []
         self._placed: list[tuple[int, int, int, int]] = []
-        self._refined: tuple[frozenset[str], NDArray[np.int32]] | None = None
+        self._selected: tuple[str, ...] = ()
 
     def hold(self, tasks: Iterable[TaskInfo]) -> list[int]:
         """Return the rows of tasks that one more holder has."""
@@ -129,10 +129,13 @@ class TaskRows:
             new = self._new
             tasks = [self._info[row] for row in new]
             columns["request"][new] = [self._dims.shared_vector(task.request) for task in tasks]
-            columns["klass"][new] = [task.klass for task in tasks]
+            if self._selected is self._classes.selected:
+                columns["klass"][new] = self._klass(tasks)
             columns["best_effort"][new] = [task.best_effort for task in tasks]
             columns["gated"][new] = [task.gated for task in tasks]
-            self._refined = None
+        if self._selected is not self._classes.selected:
+            self._selected = self._classes.selected
+            columns["klass"][: len(self._info)] = self._klass(self._info)
         if self._placed:
             rows, statuses, nodes, jobs = np.array(self._placed, np.int32).T
             columns["status"][rows] = statuses
@@ -148,19 +151,13 @@ class TaskRows:
             status=columns["status"].copy(),
             node=self._nodes.rows(nodes)[columns["node"]],
             job=self._jobs.rows(jobs)[columns["job"]],
-            klass=self._klass(),
+            klass=columns["klass"].copy(),
             request=columns["request"].copy(),
         )
 
-    def _klass(self) -> NDArray[np.int32]:
-        selected = self._classes.selected
-        if not selected:
-            klass: NDArray[np.int32] = self.columns["klass"].copy()
-            return klass
-        if self._refined is None or self._refined[0] != selected:
-            pairs = ((task.klass, task.pod) for task in self._info)
-            self._refined = (selected, self._classes.column(pairs))
-        return self._refined[1]
+    def _klass(self, tasks: list[TaskInfo]) -> list[int]:
+        finer = self._classes.finer
+        return [finer(task.klass, task.pod) for task in tasks]
 
 
 class JobRows:

@@ -34,8 +34,8 @@ class TaskInfo(msgspec.Struct, gc=False):
     :param revocable_zone: ``*`` or empty.
     :param gated: it has scheduling gates (``SchGated``).
     :param created: creation of the pod, in seconds since 1970.
-    :param klass: tasks with the same one differ in nothing that a plugin looks at but their labels
-        that :data:`.task_classes.PER_POD_LABELS` names.
+    :param klass: tasks with the same one differ in nothing that a plugin looks at but labels that
+        only selectors look at (:meth:`.task_classes.TaskClasses.finer`).
     :param status: as the cache believes now; a session has its own column.
     :param node_name: likewise.
     """

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 
 from .objects import LabelSelector, Pod, PodAffinity
 
@@ -32,16 +30,14 @@ ANNOTATIONS = (
 )
 """Annotations of a pod that some plugin reads."""
 
-PER_POD_LABELS = (
-    "volcano.sh/task-index",
-    "statefulset.kubernetes.io/pod-name",
-    "apps.kubernetes.io/pod-index",
-    "batch.kubernetes.io/job-completion-index",
-    "controller-revision-hash",
+LABELS = (
+    "volcano.sh/task-spec",
+    "volcano.sh/preemptable",
+    "volcano.sh/cooldown-time",
+    "volcano.sh/queue-name",
 )
-"""Labels that tell the pods of one template apart; left out until a selector names one of them."""
+"""Labels of a pod that some plugin reads by name; any other counts once a selector names it."""
 
-_PER_POD = frozenset(PER_POD_LABELS)
 _SPREADING_OWNERS = frozenset({"ReplicationController", "ReplicaSet", "StatefulSet"})
 """Owners whose selectors say with which pods a pod is to be spread by default."""
 
@@ -52,15 +48,16 @@ class TaskClasses:
     def __init__(self) -> None:
         self._encoder = msgspec.msgpack.Encoder(order="deterministic")
         self._known: dict[bytes, int] = {}
-        self._selected: frozenset[str] = frozenset()
+        self._selected: tuple[str, ...] = ()
+        self._finer: dict[tuple[int, tuple[str | None, ...]], int] = {}
 
     @property
-    def selected(self) -> frozenset[str]:
-        """The labels of :data:`PER_POD_LABELS` that some selector names."""
+    def selected(self) -> tuple[str, ...]:
+        """The names of labels that some selector names; with a new one, numbers are given anew."""
         return self._selected
 
     def of(self, pod: Pod) -> int:
-        """Return the class of a pod, without regard to :data:`PER_POD_LABELS`."""
+        """Return the class of a pod, without regard to labels that only selectors look at."""
         key = self._encoder.encode(_key(pod))
         known = self._known.get(key)
         if known is None:
@@ -70,40 +67,35 @@ class TaskClasses:
 
     def select(self, selectors: Iterable[LabelSelector | dict[str, str]]) -> None:
         """Take note of selectors that are applied to pods: their labels matter from now on."""
+        found = set(self._selected)
         for selector in selectors:
             if isinstance(selector, dict):
-                names = list(selector)
+                found.update(selector)
             else:
-                names = [*selector.match_labels, *(e.key for e in selector.match_expressions)]
-            self._selected |= _PER_POD.intersection(names)
+                found.update(selector.match_labels)
+                found.update(expression.key for expression in selector.match_expressions)
+        if len(found) > len(self._selected):
+            self._selected = tuple(sorted(found))
+            self._finer = {}
 
-    def column(self, pods: Iterable[tuple[int, Pod]]) -> NDArray[np.int32]:
-        """Return the classes of (class, pod) pairs, finer where a selector names labels of one pod.
+    def finer(self, klass: int, pod: Pod) -> int:
+        """Return a number for a pod of a class that also heeds the labels that selectors name.
 
-        Every number is right for one call: with a new selector the same pod may get another.
+        Numbers of the same :attr:`selected` may be compared with each other, and no others.
         """
         if not self._selected:
-            return np.array([klass for klass, _ in pods], dtype=np.int32)
-        finer: dict[tuple[int, tuple[str | None, ...]], int] = {}
-        names = sorted(self._selected)
-        return np.array(
-            [
-                finer.setdefault((klass, tuple(map(pod.labels.get, names))), len(finer))
-                for klass, pod in pods
-            ],
-            dtype=np.int32,
-        )
+            return klass
+        key = (klass, tuple(map(pod.labels.get, self._selected)))
+        return self._finer.setdefault(key, len(self._finer))
 
 
 def _key(pod: Pod) -> tuple[object, ...]:
     """Return all of a pod that some plugin looks at before the pod runs anywhere."""
-    spec, annotations, labels = pod.spec, pod.annotations, pod.labels
-    if not _PER_POD.isdisjoint(labels):
-        labels = {name: value for name, value in labels.items() if name not in _PER_POD}
+    spec, annotations = pod.spec, pod.annotations
     owners = pod.metadata.owner_references
     return (
         pod.namespace,
-        labels,
+        [pod.labels.get(name) for name in LABELS],
         [annotations.get(name) for name in ANNOTATIONS],
         [(o.kind, o.name) for o in owners if o.controller and o.kind in _SPREADING_OWNERS],
         spec.containers,

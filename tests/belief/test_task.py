@@ -19,7 +19,7 @@ from plinian.engine.belief.objects import (
 from plinian.engine.belief.resource import Resource
 from plinian.engine.belief.status import Status, status_of
 from plinian.engine.belief.task import TaskBuilder, TaskInfo, pod_request
-from plinian.engine.belief.task_classes import PER_POD_LABELS, TaskClasses
+from plinian.engine.belief.task_classes import TaskClasses
 from plinian.engine.belief.volumes import ClaimMissing, attach_limit_key, csi_volumes
 
 
@@ -210,7 +210,7 @@ def test_pods_are_of_one_class_when_only_who_they_are_differs(
         {"tolerations": [{"key": "a"}]},
         {"hostNetwork": True},
         {"volumes": [{"persistentVolumeClaim": {"claimName": "c"}}]},
-        {"meta": {"labels": {"app": "x"}}},
+        {"meta": {"labels": {"volcano.sh/preemptable": "false"}}},
         {"meta": {"annotations": {"volcano.sh/preemptable": "false"}}},
         {
             "meta": {
@@ -226,30 +226,39 @@ def test_pods_that_a_plugin_tells_apart_are_of_two_classes(differs: dict[str, An
     assert classes.of(pod()) != classes.of(pod(**differs))
 
 
-def test_the_labels_of_one_pod_matter_once_a_selector_names_them() -> None:
-    classes = TaskClasses()
-    index = PER_POD_LABELS[0]
-    pods = [pod(str(i), meta={"labels": {index: str(i), "app": "x"}}) for i in range(3)]
-    pairs = [(classes.of(p), p) for p in [*pods, pods[0]]]
-    assert len(set(classes.column(pairs))) == 1
-    classes.select([LabelSelector(match_labels={index: "0"})])
-    assert list(classes.column(pairs)) == [0, 1, 2, 0]
-    other = pod("other", meta={"labels": {"app": "y"}})
-    assert len(set(classes.column([*pairs, (classes.of(other), other)]))) == 4
+INDEX = "volcano.sh/task-index"
 
 
-def test_a_pod_that_spreads_by_such_a_label_makes_it_matter() -> None:
+def finer(classes: TaskClasses, pods: list[Pod]) -> list[int]:
+    """Return the numbers of pods as a snapshot has them."""
+    return [classes.finer(classes.of(each), each) for each in pods]
+
+
+def test_labels_matter_once_a_selector_names_them() -> None:
     classes = TaskClasses()
-    index = PER_POD_LABELS[0]
+    pods = [pod(str(i), meta={"labels": {INDEX: str(i), "app": "x"}}) for i in range(3)]
+    pods.append(pods[0])
+    assert len(set(finer(classes, pods))) == 1
+    classes.select([LabelSelector(match_labels={INDEX: "0"})])
+    assert finer(classes, pods) == [0, 1, 2, 0]
+    other = pod("other", meta={"labels": {INDEX: "0", "app": "y"}})
+    assert finer(classes, [other]) == [0]
+    classes.select([{"app": "x"}])
+    assert len(set(finer(classes, [*pods, other]))) == 4
+
+
+def test_a_pod_that_spreads_by_a_label_makes_it_matter() -> None:
+    classes = TaskClasses()
     pods = [
         pod(
             str(i),
-            meta={"labels": {index: str(i)}},
-            topologySpreadConstraints=[{"matchLabelKeys": [index]}],
+            meta={"labels": {INDEX: str(i)}},
+            topologySpreadConstraints=[{"matchLabelKeys": [INDEX]}],
         )
         for i in range(2)
     ]
-    assert len(set(classes.column([(classes.of(p), p) for p in pods]))) == 2
+    numbers = [classes.of(each) for each in pods]
+    assert len({classes.finer(klass, each) for klass, each in zip(numbers, pods, strict=True)}) == 2
 
 
 CLAIMS = {
