@@ -51,19 +51,23 @@ class FitErrors:
         mask: NDArray[np.bool_] = table[self.verdicts]
         return mask
 
+    def reasons(self) -> Counter[str]:
+        """Return how many nodes give each reason."""
+        counts = np.bincount(self.verdicts)
+        reasons: Counter[str] = Counter()
+        for verdict in np.flatnonzero(counts).tolist():
+            for message in self._reasons.messages(verdict):
+                reasons[message] += int(counts[verdict])
+        return reasons
+
     def error(self) -> str:
         """Return the sentence; the number of nodes in it is that of the first call."""
-        counts = np.bincount(self.verdicts)
-        failed = {int(v): int(counts[v]) for v in np.flatnonzero(counts) if v != PASS}
+        failed = int(np.count_nonzero(self.verdicts != PASS))
         if not self._base:
-            self._base = f"0/{sum(failed.values())} nodes are unavailable"
+            self._base = f"0/{failed} nodes are unavailable"
         if not failed:
             return self._base
-        reasons: Counter[str] = Counter()
-        for verdict, nodes in failed.items():
-            for message in self._reasons.messages(verdict):
-                reasons[message] += nodes
-        return f"{self._base}: {', '.join(histogram(reasons))}."
+        return f"{self._base}: {', '.join(histogram(self.reasons()))}."
 
 
 def histogram(counts: Counter[str]) -> list[str]:
