@@ -9,7 +9,7 @@ import msgspec
 
 from ...units import SECOND_US, parse_time
 
-ResourceList = dict[str, str | int | float]
+ResourceList = dict[str, "str | Int64 | float"]
 """Quantities by resource, as they are written."""
 
 Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
