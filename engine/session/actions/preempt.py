@@ -29,8 +29,8 @@ Wanted = Callable[[int, int], bool]
 def execute(ssn: Session) -> None:
     """Let starving jobs preempt: first each against other jobs of its queue, then within itself.
 
-    The second part runs once for every queue, over the starving jobs of all queues, as the original
-    does.
+    The second part runs once for every queue, over the starving jobs of all queues, and leaves to
+    the next queue only the tasks that it has not tried, as the original does.
     """
     queues, jobs_of, tasks_of = starving_jobs(ssn)
     starving = sorted(tasks_of)
@@ -40,7 +40,8 @@ def execute(ssn: Session) -> None:
         while jobs:
             _preempt_between_jobs(ssn, jobs, tasks_of, cache)
         for job in starving:
-            _preempt_within_job(ssn, job, cache)
+            tasks_of[job] = pending_queue(ssn, job)
+            _preempt_within_job(ssn, job, tasks_of[job], cache)
 
 
 def _preempt_between_jobs(
@@ -75,9 +76,8 @@ def _preempt_between_jobs(
         jobs.push(job)
 
 
-def _preempt_within_job(ssn: Session, job: int, cache: ErrorCache) -> None:
-    """Let a job's pending tasks preempt its own, one after the other, until one finds no place."""
-    tasks = pending_queue(ssn, job)
+def _preempt_within_job(ssn: Session, job: int, tasks: Queue[int], cache: ErrorCache) -> None:
+    """Let a job's tasks preempt its own, one after the other, until one finds no place."""
     while tasks:
         task = tasks.pop()
 
