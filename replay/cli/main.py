@@ -29,6 +29,7 @@ from . import (
     get,
     history,
     ingest,
+    release,
     session,
     simulate,
     verify,
@@ -74,6 +75,7 @@ app.command()(verify.verify)
 app.command()(export.export)
 app.command()(session.session)
 app.command()(simulate.simulate)
+app.add_typer(release.app, name="release")
 app.add_typer(db.app, name="db")
 app.add_typer(checkpoint.app, name="checkpoint")
 app.add_typer(branch.app, name="branch")

@@ -1,0 +1,77 @@
+"""``plinian release``: what releases of Volcano do, and where they differ."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from . import options
+from .shell import guarded, note, style
+
+app = typer.Typer(
+    help="List releases of Volcano, show one, compare two.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+Name = Annotated[str, typer.Argument(metavar="RELEASE", help="A release, as in v1.12.1.")]
+
+
+@app.command("list")
+@guarded
+def list_releases(output: options.JsonOrText = "text") -> None:
+    """List the releases that are known, and which of them sessions can be run as."""
+    from ..releases import release_lines
+    from ..render.documents import json_text
+    from ..render.tables import NONE, Table, write_table
+
+    found = release_lines()
+    if output == "json":
+        sys.stdout.write(json_text([line._asdict() for line in found], indent=2) + "\n")
+        return
+    rows = [
+        (line.name, "yes" if line.sessions else "no", ", ".join(line.changed) or NONE)
+        for line in found
+    ]
+    headers = ("RELEASE", "SESSIONS", "OTHER THAN THE ONE BEFORE")
+    write_table(sys.stdout, Table(headers, rows), style=style())
+
+
+@app.command()
+@guarded
+def show(name: Name, output: options.JsonOrText = "text") -> None:
+    """Show how a release behaves, since when, and what that means."""
+    from ..releases import behaviours_of
+    from ..render.documents import json_text
+    from ..render.tables import Table, write_table
+
+    found = behaviours_of(name)
+    if output == "json":
+        sys.stdout.write(json_text([held._asdict() for held in found], indent=2) + "\n")
+        return
+    rows = [(held.behaviour, held.value, ",".join(held.since), held.why) for held in found]
+    write_table(sys.stdout, Table(("BEHAVIOUR", "VALUE", "SINCE", "THAT IS"), rows), style=style())
+
+
+@app.command()
+@guarded
+def diff(
+    one: Annotated[str, typer.Argument(metavar="A", help="A release, as in v1.11.0.")],
+    other: Annotated[str, typer.Argument(metavar="B", help="Another.")],
+    output: options.JsonOrText = "text",
+) -> None:
+    """Show the behaviours in which two releases differ."""
+    from ..releases import release_diff
+    from ..render.documents import json_text
+    from ..render.tables import Table, write_table
+
+    found = release_diff(one, other)
+    if output == "json":
+        sys.stdout.write(json_text([each._asdict() for each in found], indent=2) + "\n")
+        return
+    rows = [(each.behaviour, *each.values, each.why) for each in found]
+    headers = ("BEHAVIOUR", one, other, "THE LATER OF THE TWO")
+    write_table(sys.stdout, Table(headers, rows), style=style())
+    note(f"{len(found)} behaviours differ")

@@ -1,0 +1,49 @@
+"""``plinian release``: the table of behaviours, release by release."""
+
+from __future__ import annotations
+
+import json
+
+from typer.testing import CliRunner, Result
+
+from plinian.engine.volcano.releases import RELEASES
+from plinian.replay.cli.main import app
+
+
+def run(*arguments: str) -> Result:
+    """Run the command in this process."""
+    return CliRunner().invoke(app, ["release", *arguments])
+
+
+def test_the_list_says_what_each_release_changed() -> None:
+    listed = json.loads(run("list", "-o", "json").stdout)
+    assert [line["name"] for line in listed] == [str(release) for release in RELEASES]
+    assert {line["name"] for line in listed if line["sessions"]} >= {"v1.12.1"}
+    for before, line in zip(listed, listed[1:], strict=False):
+        differing = json.loads(run("diff", before["name"], line["name"], "-o", "json").stdout)
+        assert [each["behaviour"] for each in differing] == line["changed"]
+
+
+def test_a_release_shows_where_each_behaviour_is_from() -> None:
+    shown = {
+        held["behaviour"]: held for held in json.loads(run("show", "v1.11.0", "-o", "json").stdout)
+    }
+    assert shown["root_queue"]["value"] == "yes"
+    assert shown["root_queue"]["since"] == ["v1.11.0"]
+    assert all(held["why"] and held["source"] for held in shown.values())
+    assert "root_queue" in run("show", "v1.11.0").stdout
+
+
+def test_two_releases_differ_the_same_from_both_sides() -> None:
+    there = json.loads(run("diff", "v1.8.2", "v1.12.1", "-o", "json").stdout)
+    back = json.loads(run("diff", "v1.12.1", "v1.8.2", "-o", "json").stdout)
+    assert [each["values"][::-1] for each in there] == [each["values"] for each in back]
+    assert [each["why"] for each in there] == [each["why"] for each in back]
+    assert there
+    assert json.loads(run("diff", "v1.12.1", "v1.12.1", "-o", "json").stdout) == []
+
+
+def test_a_release_that_does_not_exist_is_named() -> None:
+    ran = run("show", "v1.12.99")
+    assert ran.exit_code == 2
+    assert "v1.12.99" in ran.output
