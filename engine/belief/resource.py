@@ -475,17 +475,20 @@ def minimum(left: Resource, right: Resource) -> Resource:
     return made
 
 
-def maximum(left: Resource, right: Resource) -> Resource:
-    """Return the greater amounts; of scalars only those above 0.
+def maximum(left: Resource, right: Resource, *, zeros: bool = False) -> Resource:
+    """Return the greater amounts; of scalars only those above 0, or with ``zeros`` of 0 too.
 
     Source: api/helpers/helpers.go Max.
     """
     made = Resource(max(left.cpu, right.cpu), max(left.memory, right.memory))
     if left.scalars is None and right.scalars is None:
         return made
-    made.scalars = {name: amount for name, amount in (left.scalars or {}).items() if amount > 0}
+    made.scalars = {}
+    for name, amount in (left.scalars or {}).items():
+        if amount > 0 or (zeros and amount == 0):
+            made.scalars[name] = amount
     for name, amount in (right.scalars or {}).items():
-        if amount > 0:
+        if amount > 0 or (zeros and amount == 0):
             made.scalars[name] = max(amount, made.scalars.get(name, 0.0))
     return made
 

@@ -6,11 +6,14 @@ Source: ``framework/framework.go:CloseSession``, ``framework/session.go`` (``job
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import numpy as np
 
 from ..belief.panic import Panic
 from ..belief.resource import Resource
 from ..quantity import parse
+from ..volcano.behaviours import RootQueueSpec, RunningWhen
 from .fit_errors import ALL_NODES_UNAVAILABLE
 from .outcome import PodCondition, PodGroupStatus, QueueStatus, SessionResult
 from .session import Condition, Session
@@ -24,7 +27,12 @@ _UPDATING_QUEUES = (
     "framework.CloseSession",
 )
 
-_HELD = tuple(ALLOCATED_STATUS | COMPLETED_STATUS)
+_COUNTS_AS_RUNNING = MappingProxyType(
+    {
+        RunningWhen.PLACED: tuple(ALLOCATED_STATUS | COMPLETED_STATUS),
+        RunningWhen.BOUND: (Status.BOUND, Status.RUNNING, *COMPLETED_STATUS),
+    }
+)
 _UNDECIDED = (Status.ALLOCATED, Status.PENDING, Status.PIPELINED)
 
 
@@ -69,7 +77,7 @@ def _phase(ssn: Session, job: int, counts: list[int]) -> str:
     )
     if counts[Status.RUNNING] and unschedulable:
         return "Unknown"
-    held = sum(counts[status] for status in _HELD)
+    held = sum(counts[status] for status in _COUNTS_AS_RUNNING[ssn.behaviours.running_when])
     if held >= ssn.jobs.pod_group(job).spec.min_member:
         completed = counts[Status.SUCCEEDED] + counts[Status.FAILED]
         return "Completed" if completed == held else "Running"
@@ -146,8 +154,11 @@ def _queue_statuses(ssn: Session) -> dict[str, QueueStatus]:
     for queue, held in _held_by_queue(ssn).items():
         for name in _lineage(ssn, queue):
             allocated[name].add(held)
+    writes_root = ssn.behaviours.root_queue_spec is not RootQueueSpec.KEPT
     return {
-        name: _root_status(ssn, amount) if name == ROOT_QUEUE else _status(ssn, name, amount)
+        name: _root_status(ssn, amount)
+        if writes_root and name == ROOT_QUEUE
+        else _status(ssn, name, amount)
         for name, amount in allocated.items()
     }
 
@@ -202,9 +213,11 @@ def _status(ssn: Session, name: str, amount: Resource) -> QueueStatus:
 
 
 def _root_status(ssn: Session, amount: Resource) -> QueueStatus:
-    """Return the root queue's: its spec gets the cluster's total and the sum of guarantees."""
+    """Return the root queue's: its spec gets what it deserves and the sum of guarantees."""
     told = amount.resource_list()
-    deserved, guarantee = ssn.total.resource_list(), ssn.total_guarantee.resource_list()
+    total = ssn.behaviours.root_queue_spec is RootQueueSpec.TOTAL
+    deserved = (ssn.total if total else ssn.total_deserved).resource_list()
+    guarantee = ssn.total_guarantee.resource_list()
     queue = ssn.queues[ROOT_QUEUE].queue
     changed = not (
         _same(deserved, queue.spec.deserved)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,8 +26,13 @@ if TYPE_CHECKING:
 Group = tuple[int, str]
 """Job and role."""
 
-LOWEST_SCORE = -1.0
-"""Only a node with a greater score can be taken."""
+BEST_NOTED = 5
+"""Scores that a step of the trace shows."""
+
+
+def lowest_score(ssn: Session) -> float:
+    """Return what the score of a node or hypernode must exceed for it to be taken."""
+    return -inf if ssn.behaviours.negative_scores_win else -1.0
 
 
 MANY = -1
@@ -77,6 +83,7 @@ class NodeSelection:
         self._not_of_class: dict[int, list[PredicateEntry]] = {}
         """By class: the filters that are to be asked about every task."""
         self._uniform: dict[int, float | None] = {}
+        self._lowest = lowest_score(ssn)
         self._least_name = isinstance(ssn.chooser, LeastName)
         self._tells_by_class = self._by_class and self._least_name and bool(ssn.nodes)
         self._klass: list[int] = ssn.tasks.klass.tolist()
@@ -107,7 +114,16 @@ class NodeSelection:
             verdicts = self._with_cache(cache, task, rows, verdicts)
         errors = FitErrors.none(self._ssn.reasons, len(self._ssn.nodes))
         errors.verdicts[rows] = verdicts
-        return rows[verdicts == PASS], errors
+        found = rows[verdicts == PASS]
+        if self._ssn.trace.on:
+            self._ssn.trace.add(
+                "predicate",
+                self._ssn.task_name(task),
+                by=purpose.value,
+                outcome=f"{len(found)} of {len(rows)} nodes",
+                numbers=dict(sorted(errors.reasons().items())),
+            )
+        return found, errors
 
     def scores(self, task: int, rows: Rows) -> Floats | None:
         """Return the scores of candidates, or ``None`` if a plugin could not score.
@@ -139,6 +155,17 @@ class NodeSelection:
             scores = np.concatenate((earlier[other], scores))
         kept[task] = (rows, scores)
 
+    def _note_scores(self, task: int, rows: Rows, scores: Floats) -> None:
+        """Keep the best few scores as a step; all of them are kept beside the trace."""
+        names = self._ssn.nodes.names
+        order = np.argsort(-scores, kind="stable")[:BEST_NOTED].tolist()
+        self._ssn.trace.add(
+            "score",
+            self._ssn.task_name(task),
+            outcome=f"best of {len(rows)} nodes",
+            numbers={names[int(rows[each])]: float(scores[each]) for each in order},
+        )
+
     def best(self, task: int, rows: Rows) -> tuple[int | None, float]:
         """Return (the node with the highest score, its score); ``None`` if none can be taken.
 
@@ -149,7 +176,7 @@ class NodeSelection:
             return None, 0.0
         best = int(np.argmax(scores))
         highest = float(scores[best])
-        if not highest > LOWEST_SCORE:
+        if not highest > self._lowest:
             return None, 0.0
         if self._least_name and not self._ssn.trace.on:
             return int(rows[best]), highest  # candidates come in order of name
@@ -211,7 +238,7 @@ class NodeSelection:
         ranked = columns.ranked(uniform)
         best = int(ranked.argmax())
         highest = ranked.item(best)
-        return (best, highest) if highest > LOWEST_SCORE else None
+        return (best, highest) if highest > self._lowest else None
 
     def _one_class(self, task: int, cache: ErrorCache | None) -> bool:
         """Return whether the group has had tasks of this class only."""

@@ -126,6 +126,8 @@ class Session(Extensions):
         """Sum of the nodes' allocatable."""
         self.total_guarantee = Resource()
         """Set by capacity; written to the root queue at the close."""
+        self.total_deserved = Resource()
+        """Likewise, by releases that do not write the total there."""
         self.conditions: dict[int, list[Condition]] = {}
         """Conditions of the jobs whose conditions this session changed."""
         self.touched: list[int] = []

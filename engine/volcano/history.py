@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import UsageError
-from .behaviours import Behaviours, UnknownAction
+from .behaviours import Behaviours, RootQueueSpec, RunningWhen, UnknownAction
 from .releases import Change, Release, landed, parse_release
 
 FIRST = landed("v1.8.0")
@@ -66,6 +66,41 @@ HISTORY: tuple[Row, ...] = (
         why="Queues form a tree; its root exists from the start.",
     ),
     Row(
+        "running_when",
+        RunningWhen.PLACED,
+        FIRST,
+        source="framework/session.go jobStatus",
+        why="A PodGroup is Running at the end of the session that placed it.",
+    ),
+    Row(
+        "root_queue_spec",
+        RootQueueSpec.TOTAL,
+        FIRST,
+        source="framework/session.go updateRootQueueResources",
+        why="What is written into the root queue's spec.deserved is the cluster.",
+    ),
+    Row(
+        "nominated_node_may_free",
+        False,
+        FIRST,
+        source="actions/allocate/allocate.go allocateResourcesForTasks",
+        why="A preemptor whose victims still run may be given another node.",
+    ),
+    Row(
+        "negative_scores_win",
+        False,
+        FIRST,
+        source="util/scheduler_helper.go SelectBestNodeAndScore",
+        why="A pod whose best node scores -1 or less stays pending without a reason.",
+    ),
+    Row(
+        "maximum_keeps_zeros",
+        False,
+        FIRST,
+        source="api/helpers/helpers.go Max",
+        why="A resource that is deserved 0 of is as if it were not named.",
+    ),
+    Row(
         "unknown_action",
         UnknownAction.IGNORED,
         landed("v1.12.0"),
@@ -73,11 +108,53 @@ HISTORY: tuple[Row, ...] = (
         why="A misspelt action is an error in the log, and the rest of the configuration works.",
     ),
     Row(
+        "negative_scores_win",
+        True,
+        landed("v1.12.2"),
+        source="util/scheduler_helper.go SelectBestNodeAndScore",
+        why="The best node is taken, also with a negative score.",
+    ),
+    Row(
+        "maximum_keeps_zeros",
+        True,
+        landed("v1.12.3"),
+        source="api/helpers/helpers.go Max",
+        why="A resource that is deserved 0 of is compared.",
+    ),
+    Row(
+        "running_when",
+        RunningWhen.BOUND,
+        landed("v1.13.0"),
+        source="framework/session.go getPodGroupPhase",
+        why="A PodGroup bound in a session is Inqueue until the next, and reserves its minimum so long.",
+    ),
+    Row(
+        "root_queue_spec",
+        RootQueueSpec.DESERVED,
+        landed("v1.13.0"),
+        source="framework/session.go updateRootQueueResources",
+        why="What an operator writes into the root queue's spec.deserved stays.",
+    ),
+    Row(
+        "nominated_node_may_free",
+        True,
+        landed("v1.13.0"),
+        source="actions/allocate/allocate.go allocateResourcesForTasks",
+        why="A preemptor waits for the node that its victims leave.",
+    ),
+    Row(
         "unknown_action",
         UnknownAction.REJECTS,
         landed("v1.14.0"),
         source="util.go UnmarshalSchedulerConf",
         why="A misspelt action keeps the configuration of before in force again.",
+    ),
+    Row(
+        "root_queue_spec",
+        RootQueueSpec.KEPT,
+        landed("v1.14.2"),
+        source="framework/session.go updateRootQueueResources",
+        why="The scheduler no longer writes the root queue's spec.deserved.",
     ),
     Row(
         "gang_eviction_actions",

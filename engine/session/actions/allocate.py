@@ -209,7 +209,7 @@ class Allocation:
         ssn = self.ssn
         nominated = ssn.tasks.info[task].pod.status.nominated_node_name
         node = ssn.nodes.row.get(nominated, NO_NODE) if nominated else NO_NODE
-        if node != NO_NODE and fits(ssn.tasks.request[task], ssn.nodes.idle[node]):
+        if node != NO_NODE and self._fits_nominated(task, node):
             found, _ = self._selection.predicate(
                 task, self._selection.all_rows[node : node + 1], Purpose.ALLOCATE, cache
             )
@@ -217,6 +217,11 @@ class Allocation:
                 return found
         found, errors = self._selection.predicate(task, rows, Purpose.ALLOCATE, cache)
         return found if len(found) else errors
+
+    def _fits_nominated(self, task: int, node: int) -> bool:
+        nodes, may_free = self.ssn.nodes, self.ssn.behaviours.nominated_node_may_free
+        room = nodes.future_idle(node) if may_free else nodes.idle[node]
+        return fits(self.ssn.tasks.request[task], room)
 
     def _best(self, task: int, rows: Rows) -> tuple[int | None, float]:
         """Return the best node that has room now, else the best that will have it."""

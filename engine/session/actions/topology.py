@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..priority_queue import Queue
-from ..scoring import LOWEST_SCORE
+from ..scoring import lowest_score
 from ..session import Session
 from ..statement import Operation, Statement
 from ..tables import Rows
@@ -170,7 +170,7 @@ def _best(ssn: Session, job: int, names: list[str]) -> str | None:
     for name, score in ssn.process.kept.get(_SCORES, {}).get(ssn.jobs.keys[job], {}).items():
         scores[name] = scores.get(name, 0.0) + score
     highest = max(scores.get(name, 0.0) for name in names)
-    if not highest > LOWEST_SCORE:
+    if not highest > lowest_score(ssn):
         return None
     equals = [name for name in names if scores.get(name, 0.0) == highest]
     if len(equals) == 1:

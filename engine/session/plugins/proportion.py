@@ -81,7 +81,7 @@ class Proportion:
         """Open the accounts of queues that have jobs, divide the cluster, and register."""
         self._ssn = ssn
         self._open_accounts(ssn)
-        divide(self._attrs.values(), ssn.total)
+        divide(self._attrs.values(), ssn.total, zeros=ssn.behaviours.maximum_keeps_zeros)
         ssn.add_queue_order(self.name, self._queue_order)
         ssn.add_reclaimable(self.name, self._reclaimable)
         ssn.add_overused(self.name, self._overused)
@@ -212,8 +212,8 @@ def real_capability(queue: QueueInfo, total: Resource, guaranteed: Resource) -> 
     return limit.min_dimension_resource(capability, INFINITY)
 
 
-def divide(queues: Iterable[QueueAttr], total: Resource) -> None:
-    """Give each queue what it deserves of the total.
+def divide(queues: Iterable[QueueAttr], total: Resource, *, zeros: bool = False) -> None:
+    """Give each queue what it deserves of the total; ``zeros`` as in ``maximum``.
 
     In every round the queues that are not met get their part, by weight, of what remains. A queue
     is met when it deserves all that it requests, or a round changes nothing for it.
@@ -227,7 +227,7 @@ def divide(queues: Iterable[QueueAttr], total: Resource) -> None:
         still = []
         for attr in unmet:
             before = attr.deserved
-            attr.deserved = _bounded(attr, remaining, weights)
+            attr.deserved = _bounded(attr, remaining, weights, zeros=zeros)
             met = attr.request.less_equal(attr.deserved, ZERO)
             if not met and not _same(attr.deserved, before):
                 still.append(attr)
@@ -243,12 +243,12 @@ def divide(queues: Iterable[QueueAttr], total: Resource) -> None:
         attr.settle()
 
 
-def _bounded(attr: QueueAttr, remaining: Resource, weights: int) -> Resource:
+def _bounded(attr: QueueAttr, remaining: Resource, weights: int, *, zeros: bool) -> Resource:
     """Return what a queue deserves after a round: its part more, within its bounds."""
     deserved = attr.deserved.clone().add(remaining.clone().multi(attr.weight / weights))
     deserved.min_dimension_resource(attr.real_capability, INFINITY)
     deserved.min_dimension_resource(attr.request, ZERO)
-    return maximum(deserved, attr.guarantee)
+    return maximum(deserved, attr.guarantee, zeros=zeros)
 
 
 def _same(one: Resource, other: Resource) -> bool:

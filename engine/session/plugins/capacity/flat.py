@@ -31,7 +31,9 @@ def build_queue_attrs(ssn: Session) -> tuple[dict[str, QueueAttr], Resource]:
             ssn.total, guarantees, attr.guarantee, attr.capability
         )
         attr.deserved.min_dimension_resource(attr.real_capability, INFINITY)
-        attr.deserved = maximum(attr.deserved, attr.guarantee)
+        attr.deserved = maximum(
+            attr.deserved, attr.guarantee, zeros=ssn.behaviours.maximum_keeps_zeros
+        )
         attr.update_share()
     return attrs, guarantees
 

@@ -120,7 +120,9 @@ class Hierarchy:
             )
             deserved_before = child.deserved.clone()
             child.deserved.min_dimension_resource(child.real_capability, INFINITY)
-            child.deserved = maximum(child.deserved, child.guarantee)
+            child.deserved = maximum(
+                child.deserved, child.guarantee, zeros=self._ssn.behaviours.maximum_keeps_zeros
+            )
             deserved.sub(deserved_before).add(child.deserved)
         if attr.deserved.less_partly(deserved, ZERO):
             raise _less_than_children(attr, "deserved")
