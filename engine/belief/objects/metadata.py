@@ -9,12 +9,12 @@ import msgspec
 
 from ...units import SECOND_US, parse_time
 
-ResourceList = dict[str, "str | Int64 | float"]
-"""Quantities by resource, as they are written."""
-
 Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
 Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 """Go refuses an object in which a number does not fit its field."""
+
+ResourceList = dict[str, str | Int64 | float]
+"""Quantities by resource, as they are written."""
 
 
 class Part(msgspec.Struct, frozen=True, gc=False, rename="camel"):
