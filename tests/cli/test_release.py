@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 from typer.testing import CliRunner, Result
 
@@ -19,7 +20,7 @@ def test_the_list_says_what_each_release_changed() -> None:
     listed = json.loads(run("list", "-o", "json").stdout)
     assert [line["name"] for line in listed] == [str(release) for release in RELEASES]
     assert {line["name"] for line in listed if line["sessions"]} >= {"v1.12.1"}
-    for before, line in zip(listed, listed[1:], strict=False):
+    for before, line in pairwise(listed):
         differing = json.loads(run("diff", before["name"], line["name"], "-o", "json").stdout)
         assert [each["behaviour"] for each in differing] == line["changed"]
 
