@@ -6,7 +6,7 @@ Source: ``pkg/scheduler/api/job_info.go``.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Mapping
 
 from ..belief.objects import PodGroup
 from ..belief.resource import Resource, exceeded_part
@@ -15,6 +15,7 @@ from .tables import (
     ALLOCATED_STATUS,
     READY_STATUS,
     STATUS_NAMES,
+    STATUSES,
     VALID_STATUS,
     JobColumns,
     NodeTable,
@@ -26,7 +27,14 @@ POD_GROUP_NOT_READY = "pod group is not ready"
 SCHEDULABLE = "Schedulable"
 UNSCHEDULABLE = "Unschedulable"
 
-_READY_OR_PIPELINED = READY_STATUS | {Status.PIPELINED}
+FREE = STATUSES
+"""In place of a status: pending tasks that ask for nothing."""
+
+_NOBODY = (0,) * (STATUSES + 1)
+_VALID = tuple(sorted(VALID_STATUS))
+_PLACED = (*sorted(READY_STATUS), Status.PIPELINED)
+_READY = (*sorted(READY_STATUS), FREE)
+_READY_OR_PIPELINED = (*_PLACED, FREE)
 
 
 class JobTable:
@@ -57,6 +65,14 @@ class JobTable:
         self._tasks = tasks
         self._nodes = nodes
         self._min_resources: dict[int, Resource] = {}
+        self._failed_roles: dict[int, set[str]] = {}
+        self._by_role: dict[int, dict[str, list[int]]] = {}
+        """By job and role what ``counts`` is by job, for jobs whose roles were asked for; the last
+        number is :data:`FREE`."""
+        self._free = [
+            self._count_free(job) if some else 0 for job, some in enumerate(self.best_effort)
+        ]
+        """By job: how many pending tasks ask for nothing."""
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -67,6 +83,21 @@ class JobTable:
         if group is None:
             raise LookupError(f"{self.keys[job]} has no PodGroup")
         return group
+
+    def move(self, job: int, task: int, status: int) -> None:
+        """Move a task of a job to another status."""
+        before = self._tasks.status.item(task)
+        self._tasks.status[task] = status
+        counts, info, roles = self.counts[job], self._tasks.info[task], self._by_role.get(job)
+        counts[before] -= 1
+        counts[status] += 1
+        freed = (status == Status.PENDING) - (before == Status.PENDING) if info.best_effort else 0
+        self._free[job] += freed
+        if roles is not None:
+            of_role = roles[info.role]
+            of_role[before] -= 1
+            of_role[status] += 1
+            of_role[FREE] += freed
 
     def tasks_with(self, job: int, statuses: Collection[int]) -> list[int]:
         """Return the job's tasks that have one of these statuses, in their order."""
@@ -99,10 +130,7 @@ class JobTable:
 
     def pending_best_effort_task_num(self, job: int) -> int:
         """Return how many pending tasks ask for nothing."""
-        if not self.best_effort[job]:
-            return 0
-        info = self._tasks.info
-        return sum(info[task].best_effort for task in self.pending_tasks(job))
+        return self._free[job]
 
     def valid_task_num(self, job: int) -> int:
         """Return how many tasks are not lost: neither releasing, failed nor unknown."""
@@ -131,30 +159,22 @@ class JobTable:
 
     def check_task_valid(self, job: int) -> bool:
         """Return whether each role has as many valid tasks as its minimum."""
-        if not self._checks_roles(job):
-            return True
-        actual = self._roles(job, VALID_STATUS)
-        minima = self.info[job].task_min_available
-        return all(actual[role] >= least for role, least in minima.items() if least)
+        return not self._checks_roles(job) or self._has_minima(job, _VALID)
 
     def check_task_ready(self, job: int) -> bool:
         """Return whether each role has its minimum of ready tasks."""
-        return not self._checks_roles(job) or self._has_minima(
-            job, self._roles(job, READY_STATUS, with_best_effort=True)
-        )
+        return not self._checks_roles(job) or self._has_minima(job, _READY)
 
     def check_task_pipelined(self, job: int) -> bool:
         """Return whether each role has its minimum of ready or pipelined tasks."""
-        return not self._checks_roles(job) or self._has_minima(
-            job, self._roles(job, _READY_OR_PIPELINED, with_best_effort=True)
-        )
+        return not self._checks_roles(job) or self._has_minima(job, _READY_OR_PIPELINED)
 
     def check_task_starving(self, job: int) -> bool:
         """Return whether a role lacks tasks; true if roles are not looked at."""
         info = self.info[job]
         if info.min_available < info.task_min_available_total:
             return True
-        return not self._has_minima(job, self._roles(job, _READY_OR_PIPELINED))
+        return not self._has_minima(job, _PLACED)
 
     def min_resources(self, job: int) -> Resource:
         """Return the PodGroup's minResources; empty if there are none. Not to be changed."""
@@ -198,8 +218,11 @@ class JobTable:
 
     def task_has_fit_errors(self, job: int, task: int) -> bool:
         """Return whether a task of the same role was found to fit nowhere in this session."""
+        failed = self._failed_roles.get(job)
+        if not failed:
+            return False
         role = self._tasks.info[task].role
-        return bool(role) and role in self._failed_roles(job)
+        return bool(role) and role in failed
 
     def need_continue_allocating(self, job: int) -> bool:
         """Return whether the gang can still be met after a task that fits nowhere.
@@ -209,20 +232,27 @@ class JobTable:
         info = self.info[job]
         if info.min_available == len(self.tasks[job]):
             return False
-        failed = self._failed_roles(job)
+        failed = self._failed_roles.get(job, set())
         if info.min_available < info.task_min_available_total:
-            roles = Counter(self._tasks.info[task].role for task in self.pending_tasks(job))
-            left = sum(number for role, number in roles.items() if role not in failed)
+            roles = self._roles(job)
+            left = sum(
+                counts[Status.PENDING] for role, counts in roles.items() if role not in failed
+            )
             return self.ready_task_num(job) + left >= info.min_available
-        allocated = self._roles(job, READY_STATUS, with_best_effort=True)
-        minima = info.task_min_available
-        return all(allocated[role] >= minima.get(role, 0) for role in sorted(failed))
+        minima = {role: info.task_min_available.get(role, 0) for role in sorted(failed)}
+        return self._has_minima(job, _READY, minima)
+
+    def set_fit_errors(self, job: int, task: int, errors: FitErrors) -> None:
+        """Note why no node takes a task."""
+        self.fit_errors[task] = errors
+        self._failed_roles.setdefault(job, set()).add(self._tasks.info[task].role)
 
     def reset_fit_errors(self, job: int) -> None:
         """Forget why the job and its tasks did not fit."""
         self.job_fit_errors.pop(job, None)
-        for task in self.tasks[job]:
-            self.fit_errors.pop(task, None)
+        if self._failed_roles.pop(job, None):
+            for task in self.tasks[job]:
+                self.fit_errors.pop(task, None)
 
     def fit_error(self, job: int) -> str:
         """Return the sentence of a PodGroup's condition: why the gang is not ready.
@@ -231,7 +261,7 @@ class JobTable:
         """
         counts = self.counts[job]
         states: Counter[str] = Counter(
-            {STATUS_NAMES[status]: number for status, number in enumerate(counts) if number}
+            {name: number for name, number in zip(STATUS_NAMES, counts, strict=True) if number}
         )
         states["minAvailable"] = self.info[job].min_available
         text = f"{POD_GROUP_NOT_READY}, {', '.join(histogram(states))}"
@@ -292,30 +322,33 @@ class JobTable:
         info = self.info[job]
         return bool(info.task_min_available) and info.min_available >= info.task_min_available_total
 
-    def _has_minima(self, job: int, roles: Counter[str]) -> bool:
-        return all(
-            roles[role] >= least for role, least in self.info[job].task_min_available.items()
-        )
+    def _has_minima(
+        self, job: int, statuses: tuple[int, ...], minima: Mapping[str, int] | None = None
+    ) -> bool:
+        """Return whether each role has its minimum of tasks that are in some statuses.
 
-    def _roles(
-        self, job: int, statuses: Collection[int], *, with_best_effort: bool = False
-    ) -> Counter[str]:
-        """Count the tasks by role in these statuses, and pending ones that ask for nothing."""
-        return Counter(self._counted(job, statuses, with_best_effort=with_best_effort))
+        :param minima: by role; the job's own if ``None``.
+        """
+        wanted = self.info[job].task_min_available if minima is None else minima
+        roles = self._roles(job) if any(wanted.values()) else {}
+        for role, least in wanted.items():
+            counts = roles.get(role, _NOBODY)
+            if sum(counts[status] for status in statuses) < least:
+                return False
+        return True
 
-    def _counted(
-        self, job: int, statuses: Collection[int], *, with_best_effort: bool
-    ) -> Iterator[str]:
-        status, info = self._tasks.status.item, self._tasks.info
-        for task in self.tasks[job]:
-            now = status(task)
-            if now in statuses or (
-                with_best_effort and now == Status.PENDING and info[task].best_effort
-            ):
-                yield info[task].role
+    def _roles(self, job: int) -> dict[str, list[int]]:
+        """Return, by role, how many of a job's tasks are where."""
+        known = self._by_role.get(job)
+        if known is None:
+            known = self._by_role[job] = {}
+            for task in self.tasks[job]:
+                info, status = self._tasks.info[task], self._tasks.status.item(task)
+                counts = known.setdefault(info.role, [0] * (STATUSES + 1))
+                counts[status] += 1
+                counts[FREE] += info.best_effort and status == Status.PENDING
+        return known
 
-    def _failed_roles(self, job: int) -> set[str]:
-        if not self.fit_errors:
-            return set()
+    def _count_free(self, job: int) -> int:
         info = self._tasks.info
-        return {info[task].role for task in self.tasks[job] if task in self.fit_errors}
+        return sum(info[task].best_effort for task in self.pending_tasks(job))

@@ -46,6 +46,8 @@ class _Visit:
     hypernode: str
     statement: Statement
     cache: ErrorCache | None
+    soft: bool
+    """Whether the job wants its tasks near each other, without insisting."""
     placed_in: str
     """Hypernode that the job is in by now, if it wants its tasks near each other."""
 
@@ -158,11 +160,12 @@ class Allocation:
             hypernode=hypernode,
             statement=Statement(ssn),
             cache=new_error_cache() if self._uses_cache else None,
+            soft=topology.is_soft(ssn, job),
             placed_in=topology.allocated_hypernode(ssn, job),
         )
         while tasks:
             after = self._allocate_task(visit, tasks.pop())
-            if after is _After.STOP or (after is _After.PLACED and ssn.job_ready(job) and tasks):
+            if after is _After.STOP or (after is _After.PLACED and tasks and ssn.job_ready(job)):
                 break
         if ssn.job_ready(job):
             topology.note_soft(ssn, job, visit.placed_in)
@@ -178,19 +181,20 @@ class Allocation:
             return _After.NEXT
         error = ssn.pre_predicate(task)
         if error is not None:
-            ssn.jobs.fit_errors[task] = everywhere(ssn, visit.rows, error)
+            ssn.jobs.set_fit_errors(job, task, everywhere(ssn, visit.rows, error))
             return _After.STOP
-        if topology.is_soft(ssn, job):
+        if visit.soft:
             ssn.tasks.job_hypernode[task] = visit.placed_in
         found = self._find(visit, task)
         if isinstance(found, FitErrors):
-            ssn.jobs.fit_errors[task] = found
+            ssn.jobs.set_fit_errors(job, task, found)
             return _After.NEXT if ssn.jobs.need_continue_allocating(job) else _After.STOP
         node, score = found
         if node is None:
             return _After.NEXT
-        topology.add_score(ssn, job, visit.hypernode, score)
-        if self._place(visit.statement, task, node) is None:
+        if visit.hypernode:
+            topology.add_score(ssn, job, visit.hypernode, score)
+        if self._place(visit.statement, task, node) is None and visit.soft:
             visit.placed_in = topology.after_placement(ssn, job, node, visit.placed_in)
         return _After.PLACED
 

@@ -22,13 +22,13 @@ def execute(ssn: Session) -> None:
         job = int(ssn.tasks.job[task])
         error = ssn.pre_predicate(task)
         if error is not None:
-            ssn.jobs.fit_errors[task] = everywhere(ssn, ssn.selection.all_rows, error)
+            ssn.jobs.set_fit_errors(job, task, everywhere(ssn, ssn.selection.all_rows, error))
             continue
         rows, errors = ssn.selection.predicate(
             task, ssn.selection.all_rows, Purpose.BACKFILL, new_error_cache()
         )
         if not len(rows):
-            ssn.jobs.fit_errors[task] = errors
+            ssn.jobs.set_fit_errors(job, task, errors)
             continue
         node: int | None = int(rows[0])
         if len(rows) > 1:
@@ -41,7 +41,7 @@ def execute(ssn: Session) -> None:
         failed = ssn.allocate(task, node)
         if failed is not None:
             ssn.errors.append(f"Failed to bind Task {ssn.task_name(task)} of {ssn.jobs.keys[job]}")
-            ssn.jobs.fit_errors[task] = _on_one(ssn, node, failed)
+            ssn.jobs.set_fit_errors(job, task, _on_one(ssn, node, failed))
 
 
 def _on_one(ssn: Session, node: int, error: str) -> FitErrors:
