@@ -236,12 +236,8 @@ class Session(Extensions):
     def set_status(self, task: int, status: int) -> None:
         """Move a task to another status within its job."""
         job = self.tasks.job.item(task)
-        if job == NO_JOB:
-            return
-        counts, statuses = self.jobs.counts[job], self.tasks.status
-        counts[statuses.item(task)] -= 1
-        counts[status] += 1
-        statuses[task] = status
+        if job != NO_JOB:
+            self.jobs.move(job, task, status)
 
     def place(self, task: int, node: int) -> str | None:
         """Put a task with its present status on a node's account; return the error, or ``None``.
