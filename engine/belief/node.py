@@ -136,13 +136,12 @@ class NodeInfo:
         if task.key in self.tasks:
             return f"task <{task.key}> already on node <{self.name}>"
         if self.node is not None:
-            if task.status == Status.BINDING:
-                fits, lacking = task.request.less_equal_with_resources_name(self.idle, ZERO)
-                if not fits:
-                    return (
-                        f"node {self.name} resources [{' '.join(lacking)}] are not enough to put "
-                        f"task <{task.key}>, idle: {self.idle}, req: {task.request}"
-                    )
+            if task.status == Status.BINDING and not task.request.less_equal(self.idle, ZERO):
+                lacking = task.request.less_equal_with_resources_name(self.idle, ZERO)[1]
+                return (
+                    f"node {self.name} resources [{' '.join(lacking)}] are not enough to put "
+                    f"task <{task.key}>, idle: {self.idle}, req: {task.request}"
+                )
             self._account(task, task.status)
         task.node_name = self.name
         self.tasks[task.key] = Placed(task, task.status)
@@ -202,10 +201,7 @@ class NodeInfo:
         copy._reset()
         for key, placed in self.tasks.items():
             task, status = placed
-            if (
-                status == Status.BINDING
-                and not task.request.less_equal_with_resources_name(copy.idle, ZERO)[0]
-            ):
+            if status == Status.BINDING and not task.request.less_equal(copy.idle, ZERO):
                 continue
             copy._account(task, status)
             copy.tasks[key] = placed

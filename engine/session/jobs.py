@@ -139,19 +139,12 @@ class JobTable:
 
     def is_ready(self, job: int) -> bool:
         """Return whether the gang has its minimum."""
-        return (
-            self.ready_task_num(job) + self.pending_best_effort_task_num(job)
-            >= self.min_available[job]
-        )
+        return self.ready_task_num(job) + self._free[job] >= self.min_available[job]
 
     def is_pipelined(self, job: int) -> bool:
         """Return whether the gang has its minimum when what is released counts."""
-        return (
-            self.waiting_task_num(job)
-            + self.ready_task_num(job)
-            + self.pending_best_effort_task_num(job)
-            >= self.min_available[job]
-        )
+        waiting = self.counts[job][Status.PIPELINED]
+        return waiting + self.ready_task_num(job) + self._free[job] >= self.min_available[job]
 
     def is_starving(self, job: int) -> bool:
         """Return whether the gang lacks tasks; those that ask for nothing do not count."""
