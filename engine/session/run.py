@@ -31,6 +31,7 @@ class SessionInput:
     :param now: microseconds since 1970: what the session takes for the present.
     :param process: what the process kept from the session before; it is changed.
     :param cache: the cache's part in binding and evicting.
+    :param samples_nodes: in clusters of more than 100 nodes, look for enough nodes and not for all.
     """
 
     snapshot: Snapshot
@@ -41,6 +42,7 @@ class SessionInput:
     cache: CacheActions
     chooser: Chooser | None = None
     trace: bool = False
+    samples_nodes: bool = False
 
 
 def run_session(given: SessionInput) -> SessionResult:
@@ -56,6 +58,7 @@ def run_session(given: SessionInput) -> SessionResult:
         cache=given.cache,
         trace=trace,
         chooser=given.chooser,
+        samples_nodes=given.samples_nodes,
     )
     try:
         plugins = open_plugins(ssn)

@@ -18,6 +18,7 @@ from .class_columns import ClassColumns, apply_filters, batch_score, order_score
 from .extension import BatchEntry, NodeOrderEntry, PredicateEntry, ScoreError
 from .fit_errors import FitErrors
 from .reasons import PASS
+from .sampling import Sampling
 from .tables import Floats, Ints, Rows
 
 if TYPE_CHECKING:
@@ -85,7 +86,10 @@ class NodeSelection:
         self._uniform: dict[int, float | None] = {}
         self._lowest = lowest_score(ssn)
         self._least_name = isinstance(ssn.chooser, LeastName)
-        self._tells_by_class = self._by_class and self._least_name and bool(ssn.nodes)
+        self._sampling = Sampling(ssn.process.kept) if ssn.samples_nodes else None
+        self._tells_by_class = (
+            self._by_class and self._least_name and bool(ssn.nodes) and self._sampling is None
+        )
         self._klass: list[int] = ssn.tasks.klass.tolist()
         self.all_rows: Rows = np.arange(len(ssn.nodes))
 
@@ -110,6 +114,10 @@ class NodeSelection:
         :param cache: failures of the task's role so far in this visit; ``None`` to look anew.
         """
         verdicts = self._verdicts(task, rows, purpose)
+        if self._sampling is not None:
+            passing = self._known(cache, task, rows, verdicts) == PASS
+            visited = np.sort(self._sampling.visit(passing))
+            rows, verdicts = rows[visited], verdicts[visited]
         if cache is not None:
             verdicts = self._with_cache(cache, task, rows, verdicts)
         errors = FitErrors.none(self._ssn.reasons, len(self._ssn.nodes))
@@ -250,6 +258,13 @@ class NodeSelection:
 
     def _group(self, task: int) -> Group:
         return self._ssn.tasks.job.item(task), self._ssn.tasks.info[task].role
+
+    def _known(self, cache: ErrorCache | None, task: int, rows: Rows, verdicts: Ints) -> Ints:
+        """Return verdicts with earlier failures of the group in their place; nothing is noted."""
+        failed = None if cache is None else cache.failed.get(self._group(task))
+        if failed is None or not self._ssn.tasks.info[task].role:
+            return verdicts
+        return np.where(failed[rows] == PASS, verdicts, failed[rows])
 
     def _with_cache(self, cache: ErrorCache, task: int, rows: Rows, verdicts: Ints) -> Ints:
         """Put earlier failures of the group in place, if they are used, and note the new ones."""

@@ -98,8 +98,11 @@ class Session(Extensions):
         cache: CacheActions,
         trace: Trace,
         chooser: Chooser | None = None,
+        samples_nodes: bool = False,
     ) -> None:
         super().__init__(conf.tiers, trace)
+        self.samples_nodes = samples_nodes
+        """Whether the search for nodes ends when enough are found."""
         self.snapshot = snapshot
         self.conf = conf
         self.behaviours = behaviours

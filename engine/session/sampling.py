@@ -1,0 +1,63 @@
+"""How many nodes are looked at: in large clusters the scheduler stops when it has found enough.
+
+Recorded decisions were made without it. As the scheduler does it, many workers look at once, and
+which of the last nodes are found is a matter of chance; here one worker looks at one after the other.
+
+Source: ``pkg/scheduler/util/scheduler_helper.go:CalculateNumOfFeasibleNodesToFind`` and
+``predicate_helper.go:PredicateNodes``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+MIN_NODES_TO_FIND = 100
+"""Flag ``--minimum-feasible-nodes``: of so few nodes all are looked at."""
+
+MIN_PERCENTAGE = 5
+"""Flag ``--minimum-percentage-nodes-to-find``."""
+
+BASELINE_PERCENTAGE = 50
+"""What is looked for in a small cluster; a percent less for every 125 nodes."""
+
+_LAST = "predicates: index of the node after the last that was looked at"
+
+
+def nodes_to_find(nodes: int) -> int:
+    """Return how many feasible nodes end the search."""
+    if nodes <= MIN_NODES_TO_FIND:
+        return nodes
+    percentage = max(BASELINE_PERCENTAGE - nodes // 125, MIN_PERCENTAGE)
+    return max(nodes * percentage // 100, MIN_NODES_TO_FIND)
+
+
+class Sampling:
+    """The place where the next search begins: all searches of a process share it.
+
+    :param kept: where the process keeps it from session to session.
+    """
+
+    def __init__(self, kept: dict[str, Any]) -> None:
+        self._kept = kept
+
+    def visit(self, passing: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """Return which of a list of nodes are looked at, in that order, and move on.
+
+        The one that is found after enough were found is looked at, and not among those returned.
+
+        :param passing: by place in the list, whether the node would be found.
+        """
+        count = len(passing)
+        if not count:
+            return np.empty(0, dtype=np.intp)
+        last = int(self._kept.get(_LAST, 0))
+        order = (last + np.arange(count)) % count
+        found = np.flatnonzero(passing[order])
+        enough = nodes_to_find(count)
+        seen = int(found[enough]) + 1 if len(found) > enough else count
+        self._kept[_LAST] = (last + seen) % count
+        visited: NDArray[np.intp] = order[:seen]
+        return visited[:-1] if len(found) > enough else visited
