@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
-import signal
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from ...engine.errors import PlinianError
 from ...engine.volcano.history import resolve
+from .. import parallel
 from .cases import case_name, read_case
 from .results import case_result
 from .simulation import simulate
@@ -70,41 +66,10 @@ def result_name(path: Path, release: str) -> str:
 
 
 def run_all(
-    tasks: Sequence[Task], *, jobs: int, progress: Callable[[int, int], None] | None = None
+    tasks: Sequence[Task], *, jobs: int, progress: parallel.Progress | None = None
 ) -> Iterator[Outcome]:
-    """Yield the outcomes in the order of the tasks, whichever is ready first.
+    """Yield the outcomes in the order of the tasks; see :func:`.parallel.run_all`.
 
     :param jobs: processes; 1 runs all in this one.
     """
-    total = len(tasks)
-    if jobs <= 1 or total <= 1:
-        for done, task in enumerate(tasks, start=1):
-            yield run_task(task)
-            if progress is not None:
-                progress(done, total)
-        return
-    # Spawned processes start from nothing, whatever threads and connections this one has.
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(min(jobs, total), mp_context=context)
-    try:
-        with _without_interrupts():
-            futures = [pool.submit(run_task, task) for task in tasks]
-        for done, future in enumerate(futures, start=1):
-            yield future.result()
-            if progress is not None:
-                progress(done, total)
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-@contextmanager
-def _without_interrupts() -> Iterator[None]:
-    """Let processes that are started meanwhile take no interrupts: the one that waits decides."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+    return parallel.run_all(run_task, tasks, jobs=jobs, progress=progress)

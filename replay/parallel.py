@@ -1,0 +1,76 @@
+"""Independent pieces of work, done by several processes: the one way in which commands share CPUs."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from typing import TypeVar
+
+from ..engine.errors import PlinianError
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+Progress = Callable[[int, int], None]
+
+
+def run_all(
+    work: Callable[[Task], Result],
+    tasks: Sequence[Task],
+    *,
+    jobs: int,
+    progress: Progress | None = None,
+) -> Iterator[Result]:
+    """Yield what a function makes of each task, in the order of the tasks.
+
+    :param work: a function of a module, which other processes can find; so are tasks and results
+        what can be sent to them.
+    :param jobs: processes; 1 does all in this one.
+    :param progress: called with (tasks done, tasks in all).
+    :raises PlinianError: of the first task that failed; what was not begun by then is left.
+    """
+    total = len(tasks)
+    if jobs <= 1 or total <= 1:
+        for done, task in enumerate(tasks, start=1):
+            yield work(task)
+            if progress is not None:
+                progress(done, total)
+        return
+    # Spawned processes start from nothing, whatever threads and connections this one has.
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(min(jobs, total), mp_context=context)
+    try:
+        with _without_interrupts():
+            futures = [pool.submit(partial(_sendable, work), task) for task in tasks]
+        for done, future in enumerate(futures, start=1):
+            yield future.result()
+            if progress is not None:
+                progress(done, total)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _sendable(work: Callable[[Task], Result], task: Task) -> Result:
+    """Do a piece of work; an error becomes one that can be sent to another process."""
+    try:
+        return work(task)
+    except PlinianError as fault:
+        raise PlinianError(fault.what, where=fault.where, now=fault.now) from None
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Let processes that are started meanwhile take no interrupts: the one that waits decides."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
