@@ -20,6 +20,8 @@ _MOST_BINARY = _HALF - 1
 _NANO = -9
 _DIGITS = 18
 """A number of more digits is not kept in an int64 (``maxInt64Factors``)."""
+_LARGEST_EXPONENT = 10_000
+"""Go knows no bound, and writes the number out in full to compare it, as we do."""
 _AT_ONCE = frozenset({1, 2, 3, 6, 9})
 """Powers of ten that are multiplied by at once, and wrap around; others give 0 on overflow."""
 
@@ -106,7 +108,10 @@ def _exponent(text: str | float, suffix: str) -> int:
     if suffix in _DECIMAL:
         return _DECIMAL[suffix]
     if suffix[0] in "eE" and re.fullmatch(r"[+-]?\d+", suffix[1:]):
-        return int(suffix[1:])
+        exponent = int(suffix[1:])
+        if abs(exponent) <= _LARGEST_EXPONENT:
+            return exponent
+        raise ValueError(f"{text!r} is a quantity that no API server gets done with comparing to 0")
     raise ValueError(f"{text!r} is not a quantity: unknown suffix {suffix!r}")
 
 

@@ -65,6 +65,13 @@ def test_a_large_negative_quantity_is_rounded_towards_zero_plus_one() -> None:
     assert parse("-1500.50000000000000000001").value() == -1499
 
 
+@pytest.mark.parametrize("text", ["1e10001", "-1E-10001", "1e999999999", f"1e{10**30}"])
+def test_a_number_that_nobody_gets_done_with_is_refused_at_once(text: str) -> None:
+    with pytest.raises(ValueError, match="no API server gets done"):
+        parse(text)
+    assert parse("1e10000").value() == 0
+
+
 @pytest.mark.parametrize(
     "text", ["", " ", "one", "1e", "1ee3", "1Kib", "0x10", "1 Gi", "Gi1", "1i"]
 )
