@@ -13,7 +13,7 @@ import numpy as np
 from ..belief.panic import Panic
 from ..belief.resource import Resource
 from ..quantity import parse
-from ..volcano.behaviours import RootQueueSpec, RunningWhen
+from ..volcano.behaviours import QueueStatusCounts, RootQueueSpec, RunningWhen
 from .fit_errors import ALL_NODES_UNAVAILABLE
 from .outcome import PodCondition, PodGroupStatus, QueueStatus, SessionResult
 from .session import Condition, Session
@@ -166,7 +166,11 @@ def _queue_statuses(ssn: Session) -> dict[str, QueueStatus]:
 def _held_by_queue(ssn: Session) -> dict[str, Resource]:
     """Return what the tasks of each queue's own jobs hold; a resource is named if a task names it."""
     tasks, names = ssn.tasks, list(ssn.queues)
-    rows = np.flatnonzero(IS_ALLOCATED[tasks.status] & (tasks.job != NO_JOB))
+    if ssn.behaviours.queue_status_counts is QueueStatusCounts.HOLDING:
+        counted = IS_ALLOCATED[tasks.status]
+    else:
+        counted = tasks.status == Status.RUNNING
+    rows = np.flatnonzero(counted & (tasks.job != NO_JOB))
     if not len(rows):
         return {}
     number = {name: index for index, name in enumerate(names)}

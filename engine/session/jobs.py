@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 
 from ..belief.objects import PodGroup
 from ..belief.resource import Resource, exceeded_part
+from ..volcano.behaviours import Behaviours
 from .fit_errors import FitErrors, histogram
 from .tables import (
     ALLOCATED_STATUS,
@@ -40,7 +41,10 @@ _READY_OR_PIPELINED = (*_PLACED, FREE)
 class JobTable:
     """Jobs by row; all functions take a row."""
 
-    def __init__(self, columns: JobColumns, tasks: TaskTable, nodes: NodeTable) -> None:
+    def __init__(
+        self, columns: JobColumns, tasks: TaskTable, nodes: NodeTable, behaviours: Behaviours
+    ) -> None:
+        self._behaviours = behaviours
         self.info = columns.info
         self.keys = columns.keys
         self.row = columns.row
@@ -279,21 +283,15 @@ class JobTable:
         message = self.job_fit_errors.get(int(self._tasks.job[task]), "")
         info = self._tasks.info[task]
         if status == Status.ALLOCATED:
-            name = self._nodes.names[node]
-            return (
-                SCHEDULABLE,
-                (
-                    f"Pod {info.key} can possibly be assigned to {name},"
-                    " once minAvailable is satisfied"
-                ),
-                "",
-            )
+            text = f"Pod {info.key} can possibly be assigned to {self._nodes.names[node]}"
+            if self._behaviours.pod_message_tells_minimum:
+                text += ", once minAvailable is satisfied"
+            return SCHEDULABLE, text, ""
         if status == Status.PIPELINED:
             name = self._nodes.names[node]
-            text = (
-                f"Pod {info.key} can possibly be assigned to {name},"
-                " once resource is released and minAvailable is satisfied"
-            )
+            text = f"Pod {info.key} can possibly be assigned to {name}, once resource is released"
+            if self._behaviours.pod_message_tells_minimum:
+                text += " and minAvailable is satisfied"
             return UNSCHEDULABLE, text, name if evicted else ""
         if status == Status.PENDING:
             errors = self.fit_errors.get(task)

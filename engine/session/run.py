@@ -13,7 +13,7 @@ from .actions import ACTIONS
 from .chooser import Chooser
 from .close import close
 from .outcome import SessionResult
-from .plugins import BUILDERS
+from .plugins import BUILDERS, NEWER_PLUGINS
 from .session import CacheActions, Plugin, ProcessState, Session
 from .tables import NO_NODE, Status
 from .trace import Trace
@@ -80,7 +80,9 @@ def open_plugins(ssn: Session) -> dict[str, Plugin]:
     for tier in ssn.conf.tiers:
         for option in tier:
             build = BUILDERS.get(option.name)
-            if build is None:
+            if build is None or (
+                option.name in NEWER_PLUGINS and option.name not in ssn.behaviours.plugins
+            ):
                 ssn.errors.append(f"Failed to get plugin {option.name}.")
                 continue
             plugin = plugins[option.name] = build(option.arguments)

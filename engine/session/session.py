@@ -120,7 +120,7 @@ class Session(Extensions):
         self.dims = snapshot.dims
         self.nodes = snapshot.nodes.copy()
         self.tasks = snapshot.tasks.copy()
-        self.jobs = JobTable(snapshot.jobs, self.tasks, self.nodes)
+        self.jobs = JobTable(snapshot.jobs, self.tasks, self.nodes, behaviours)
         self.queues = snapshot.queues
         self.quotas = snapshot.quotas
         self.objects = snapshot.objects

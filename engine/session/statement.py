@@ -8,6 +8,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
+from ..volcano.behaviours import FailedPipelining
 from .session import Session
 from .tables import NO_NODE, Status
 
@@ -34,6 +35,7 @@ class Statement:
 
     def __init__(self, ssn: Session) -> None:
         self._ssn = ssn
+        self._notices = ssn.behaviours.failed_pipelining is not FailedPipelining.UNNOTICED
         self.operations: list[Operation] = []
 
     def evict(self, task: int, reason: str) -> str | None:
@@ -63,7 +65,7 @@ class Statement:
         else:
             ssn.tasks.eviction_occurred.discard(task)
         errors += ssn.tell_allocated(task, node)
-        if errors:
+        if errors and self._notices:
             return self._failed("pipeline", task, node, errors)
         self.operations.append(Operation(Kind.PIPELINE, task, node))
         if ssn.trace.on:
@@ -75,7 +77,7 @@ class Statement:
         ssn = self._ssn
         errors = self._put(task, node, Status.ALLOCATED)
         errors += ssn.tell_allocated(task, node)
-        if errors:
+        if errors and self._notices:
             return self._failed("allocate", task, node, errors)
         self.operations.append(Operation(Kind.ALLOCATE, task, node))
         if ssn.trace.on:

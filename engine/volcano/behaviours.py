@@ -39,12 +39,124 @@ class RootQueueSpec(StrEnum):
     """Nothing: it stays as it is."""
 
 
+class QueueStatusCounts(StrEnum):
+    """Which tasks a queue's ``status.allocated`` counts."""
+
+    HOLDING = "holding"
+    """All that hold resources: also those that are about to be bound."""
+    RUNNING = "running"
+    """Those that run."""
+
+
+class JobReturn(StrEnum):
+    """When ``allocate`` puts a job back that still has tasks to place."""
+
+    IF_READY = "if ready"
+    """If it is ready; one that is not has had its turn."""
+    ALWAYS = "always"
+    """Whenever tasks are left, though those that were tried are not among them."""
+
+
+class NoBestNode(StrEnum):
+    """What ``allocate`` does with a task for which no node has a score above the lowest."""
+
+    CRASHES = "crashes"
+    """The scheduler crashes."""
+    SKIPS = "skips"
+    """The task is passed over."""
+
+
+class BackfillFailure(StrEnum):
+    """How ``backfill`` goes on after a task that no node takes."""
+
+    ENDS_JOB = "ends job"
+    """With the next job."""
+    ENDS_ACTION = "ends action"
+    """Not at all: whatever comes after it stays pending."""
+    CONTINUES = "continues"
+    """With the next task."""
+
+
+class FailedPipelining(StrEnum):
+    """What becomes of a task when a plugin objects to its being pipelined."""
+
+    UNNOTICED = "unnoticed"
+    """Nobody hears of it: the task is pipelined."""
+    UNDONE = "undone"
+    """It is taken back."""
+    LEFT = "left"
+    """In ``allocate`` it stays where it is, but nothing takes it back with the rest of its job."""
+
+
 @dataclass(frozen=True, slots=True)
 class Behaviours:
     """What a release's scheduler does where releases differ."""
 
     release: str
     """The release that this is the behaviour of, or was before single fields were changed."""
+
+    plugins: frozenset[str]
+    """Plugins that exist beyond those that all releases have."""
+
+    queue_status_counts: QueueStatusCounts
+    """Which tasks a queue's ``status.allocated`` counts."""
+
+    scalar_queue_gauges: bool
+    """The gauges of queues tell of scalars too, and of capability; else of cpu and memory only."""
+
+    pod_message_tells_minimum: bool
+    """A placed pod of a gang that is not complete is told that it waits for ``minAvailable``."""
+
+    empty_gangs_get_conditions: bool
+    """A PodGroup without pods is told that its gang is not ready."""
+
+    job_return: JobReturn
+    """When a job that has tasks left is looked at again."""
+
+    nominated_node_first: bool
+    """A pod's nominated node is tried before all others."""
+
+    no_best_node: NoBestNode
+    """What becomes of a task for which no node has a score that counts."""
+
+    backfill_failure: BackfillFailure
+    """How ``backfill`` goes on after a failure."""
+
+    failed_pipelining: FailedPipelining
+    """What becomes of a task that a plugin objects to."""
+
+    preempt_evicts_unwanted: bool
+    """``preempt`` ends with evicting what plugins want evicted for its own sake (tdm)."""
+
+    closed_queues_schedule: bool
+    """Queues that are not Open enqueue and allocate like others."""
+
+    deserved_within_request: bool
+    """With ``capacity``, a queue deserves no more than it requests."""
+
+    enqueue_asks_ancestors: bool
+    """With ``capacity``, a job is enqueued only if the queues above its own have room for it."""
+
+    excess_guarantees_crash: bool
+    """Guarantees that exceed the cluster crash the scheduler."""
+
+    excess_child_guarantees_crash: bool
+    """Guarantees of a queue's children that exceed what it may use crash the scheduler."""
+
+    division_may_crash: bool
+    """``proportion`` crashes when guarantees give queues more than remains."""
+
+    reclaim_spares_small_queues: bool
+    """Nobody reclaims from a queue that holds less of anything than the reclaimer asks for."""
+
+    cooldown_holds_in_reclaim: bool
+    """With ``cdp``, a pod that has just started is safe from ``reclaim`` too."""
+
+    volume_binding_filter: bool
+    """Whether volumes can be bound is asked of every node, before one is chosen."""
+
+    network_topology: bool
+    """Jobs may ask to be placed within hypernodes."""
 
     unknown_action: UnknownAction
     """What becomes of a configuration that names an unknown action."""

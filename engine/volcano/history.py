@@ -7,36 +7,20 @@ one that a release has reached holds.
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 from typing import Any
 
 from ..errors import UsageError
 from .behaviours import Behaviours, RootQueueSpec, RunningWhen, UnknownAction
-from .releases import Change, Release, landed, parse_release
+from .history_until_v1_12 import ROWS_UNTIL_V1_12
+from .releases import FIRST, Release, Row, landed, parse_release
 
-FIRST = landed("v1.8.0")
-"""Since ever, as far as this table reaches."""
-
-SUPPORTED: tuple[Release, ...] = (parse_release("v1.12.1"),)
+SUPPORTED: tuple[Release, ...] = tuple(
+    map(parse_release, ("v1.11.0", "v1.11.1", "v1.11.2", "v1.12.1"))
+)
 """Releases whose rows are complete: their sessions can be run."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One behaviour's value from a change on.
-
-    :param source: where it is to be read: a path below ``pkg/scheduler/`` and a function.
-    :param why: what it means for who runs the release.
-    """
-
-    behaviour: str
-    value: Any
-    change: Change
-    source: str
-    why: str
-
-
-HISTORY: tuple[Row, ...] = (
+_ROWS_SINCE: tuple[Row, ...] = (
     Row(
         "unknown_action",
         UnknownAction.REJECTS,
@@ -164,6 +148,12 @@ HISTORY: tuple[Row, ...] = (
         why="Whole gangs can be evicted by actions of their own.",
     ),
 )
+
+
+HISTORY: tuple[Row, ...] = tuple(
+    sorted((*ROWS_UNTIL_V1_12, *_ROWS_SINCE), key=lambda row: row.change.landed[-1])
+)
+"""All rows, in the order in which they landed on the main line."""
 
 
 def record(release: Release) -> Behaviours:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..errors import UsageError
 
@@ -78,6 +78,25 @@ class Change:
         return any(point.line == release.line and release >= point for point in self.landed)
 
 
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One behaviour's value from a change on.
+
+    :param source: where it is to be read: a path below ``pkg/scheduler/`` and a function.
+    :param why: what it means for who runs the release.
+    """
+
+    behaviour: str
+    value: Any
+    change: Change
+    source: str
+    why: str
+
+
 def landed(*names: str) -> Change:
     """Return the change that landed in these releases."""
     return Change(tuple(map(parse_release, names)))
+
+
+FIRST = landed("v1.8.0")
+"""Since ever, as far as the history reaches."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from ...belief.panic import Panic
+from ...volcano.behaviours import FailedPipelining, JobReturn, NoBestNode
 from ..fit_errors import FitErrors
 from ..priority_queue import PriorityQueue, Queue
 from ..reasons import PASS, StatusCode
@@ -23,6 +25,16 @@ ERROR_CACHE_ARGUMENT = "predicateErrorCacheEnable"
 def execute(ssn: Session) -> None:
     """Take queues, jobs and tasks in order, and place one task after the other."""
     Allocation(ssn).run()
+
+
+_NO_BEST_NODE = Panic(
+    "runtime error: invalid memory address or nil pointer dereference",
+    (
+        "actions/allocate.(*Action).allocateResourcesForTasks",
+        "actions/allocate.(*Action).allocateResources",
+        "actions/allocate.(*Action).Execute",
+    ),
+)
 
 
 class _After(Enum):
@@ -59,6 +71,12 @@ class Allocation:
         self.ssn = ssn
         self._selection: NodeSelection = ssn.selection
         self._uses_cache = ssn.action_arguments("allocate").get_bool(ERROR_CACHE_ARGUMENT, True)
+        self._job_returns = ssn.behaviours.job_return is JobReturn.ALWAYS
+        self._interrupted = False
+        """Whether the last visit to a job ended because it is ready, with tasks left."""
+        self._skips = ssn.behaviours.no_best_node is NoBestNode.SKIPS
+        self._takes_back = ssn.behaviours.failed_pipelining is FailedPipelining.UNDONE
+        self._nominated_first = ssn.behaviours.nominated_node_first
         self._queues: PriorityQueue[str] = PriorityQueue(ssn.queue_order)
         self._jobs: dict[str, Queue[int]] = {}
         self._pending: dict[int, Queue[int]] = {}
@@ -115,7 +133,7 @@ class Allocation:
         highest_tier = topology.hard_tier(ssn, job)
         if highest_tier is None:
             statement = self.allocate_tasks(tasks, job, queue, self._selection.all_rows, "")
-            if tasks:
+            if tasks and (self._job_returns or self._interrupted):
                 self._jobs[queue].push(job)
         else:
             if not ssn.hypernodes.ready:
@@ -163,9 +181,11 @@ class Allocation:
             soft=topology.is_soft(ssn, job),
             placed_in=topology.allocated_hypernode(ssn, job),
         )
+        self._interrupted = False
         while tasks:
             after = self._allocate_task(visit, tasks.pop())
-            if after is _After.STOP or (after is _After.PLACED and tasks and ssn.job_ready(job)):
+            self._interrupted = after is _After.PLACED and bool(tasks) and ssn.job_ready(job)
+            if after is _After.STOP or self._interrupted:
                 break
         if ssn.job_ready(job):
             topology.note_soft(ssn, job, visit.placed_in)
@@ -191,7 +211,9 @@ class Allocation:
             return _After.NEXT if ssn.jobs.need_continue_allocating(job) else _After.STOP
         node, score = found
         if node is None:
-            return _After.NEXT
+            if self._skips:
+                return _After.NEXT
+            raise _NO_BEST_NODE
         if visit.hypernode:
             topology.add_score(ssn, job, visit.hypernode, score)
         if self._place(visit.statement, task, node) is None and visit.soft:
@@ -200,7 +222,7 @@ class Allocation:
 
     def _find(self, visit: _Visit, task: int) -> tuple[int | None, float] | FitErrors:
         """Return (the best node, its score), or why no node takes a task."""
-        nominated = self.ssn.tasks.info[task].pod.status.nominated_node_name
+        nominated = self._nominated(task)
         if visit.rows is self._selection.all_rows and not nominated:
             best = self._selection.quick_best(task, visit.cache)
             if best is not None:
@@ -211,7 +233,7 @@ class Allocation:
     def _fitting(self, task: int, rows: Rows, cache: ErrorCache | None) -> Rows | FitErrors:
         """Return the nodes that take a task, or why none does; its nominated node goes first."""
         ssn = self.ssn
-        nominated = ssn.tasks.info[task].pod.status.nominated_node_name
+        nominated = self._nominated(task)
         node = ssn.nodes.row.get(nominated, NO_NODE) if nominated else NO_NODE
         if node != NO_NODE and self._fits_nominated(task, node):
             found, _ = self._selection.predicate(
@@ -221,6 +243,12 @@ class Allocation:
                 return found
         found, errors = self._selection.predicate(task, rows, Purpose.ALLOCATE, cache)
         return found if len(found) else errors
+
+    def _nominated(self, task: int) -> str:
+        """Return the node that is tried first; empty if there is none."""
+        if not self._nominated_first:
+            return ""
+        return self.ssn.tasks.info[task].pod.status.nominated_node_name
 
     def _fits_nominated(self, task: int, node: int) -> bool:
         nodes, may_free = self.ssn.nodes, self.ssn.behaviours.nominated_node_may_free
@@ -250,7 +278,10 @@ class Allocation:
                 statement.un_allocate(task)
             return error
         if columns.insufficient[node] == PASS:
-            return statement.pipeline(task, node)
+            error = statement.pipeline(task, node)
+            if error is not None and self._takes_back:
+                statement.un_pipeline(task)
+            return error
         return None
 
 

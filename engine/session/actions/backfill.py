@@ -6,6 +6,7 @@ Source: ``pkg/scheduler/actions/backfill/backfill.go``.
 from __future__ import annotations
 
 from ...belief.panic import Panic
+from ...volcano.behaviours import BackfillFailure
 from ..fit_errors import FitErrors
 from ..priority_queue import PriorityQueue, Queue
 from ..reasons import StatusCode
@@ -18,17 +19,22 @@ from .allocate import everywhere
 
 def execute(ssn: Session) -> None:
     """Place each task without request at once; neither Overused nor Allocatable is asked."""
+    ends = ssn.behaviours.backfill_failure is BackfillFailure.ENDS_ACTION
     for task in _pick_up(ssn):
         job = int(ssn.tasks.job[task])
         error = ssn.pre_predicate(task)
         if error is not None:
             ssn.jobs.set_fit_errors(job, task, everywhere(ssn, ssn.selection.all_rows, error))
+            if ends:
+                return
             continue
         rows, errors = ssn.selection.predicate(
             task, ssn.selection.all_rows, Purpose.BACKFILL, new_error_cache()
         )
         if not len(rows):
             ssn.jobs.set_fit_errors(job, task, errors)
+            if ends:
+                return
             continue
         node: int | None = int(rows[0])
         if len(rows) > 1:
@@ -41,7 +47,8 @@ def execute(ssn: Session) -> None:
         failed = ssn.allocate(task, node)
         if failed is not None:
             ssn.errors.append(f"Failed to bind Task {ssn.task_name(task)} of {ssn.jobs.keys[job]}")
-            ssn.jobs.set_fit_errors(job, task, _on_one(ssn, node, failed))
+            if not ends:
+                ssn.jobs.set_fit_errors(job, task, _on_one(ssn, node, failed))
 
 
 def _on_one(ssn: Session, node: int, error: str) -> FitErrors:

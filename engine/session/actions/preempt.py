@@ -42,6 +42,16 @@ def execute(ssn: Session) -> None:
         for job in starving:
             tasks_of[job] = pending_queue(ssn, job)
             _preempt_within_job(ssn, job, tasks_of[job], cache)
+    if ssn.behaviours.preempt_evicts_unwanted:
+        _evict_unwanted(ssn)
+
+
+def _evict_unwanted(ssn: Session) -> None:
+    """Evict the tasks that plugins want evicted for their own sake."""
+    statement = Statement(ssn)
+    for victim in ssn.victim_tasks([]):
+        statement.evict(victim, "evict")
+    statement.commit()
 
 
 def _preempt_between_jobs(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...belief.objects import NetworkTopology
 from ..priority_queue import Queue
 from ..scoring import lowest_score
 from ..session import Session
@@ -27,7 +28,7 @@ _SCORES = "allocate: scores of nodes by job and hypernode"
 
 def hard_tier(ssn: Session, job: int) -> int | None:
     """Return the highest tier that a job may span, ``None`` if that is left open."""
-    wanted = ssn.jobs.pod_group(job).spec.network_topology
+    wanted = _network_topology(ssn, job)
     if wanted is None or wanted.highest_tier_allowed is None or wanted.mode != "hard":
         return None
     return wanted.highest_tier_allowed
@@ -35,8 +36,14 @@ def hard_tier(ssn: Session, job: int) -> int | None:
 
 def is_soft(ssn: Session, job: int) -> bool:
     """Return whether a job wants its tasks near each other without insisting."""
-    wanted = ssn.jobs.pod_group(job).spec.network_topology
+    wanted = _network_topology(ssn, job)
     return wanted is not None and wanted.mode == "soft"
+
+
+def _network_topology(ssn: Session, job: int) -> NetworkTopology | None:
+    if not ssn.behaviours.network_topology:
+        return None
+    return ssn.jobs.pod_group(job).spec.network_topology
 
 
 def allocated_hypernode(ssn: Session, job: int) -> str:

@@ -58,3 +58,6 @@ BUILDERS: Mapping[str, Callable[[Arguments], Plugin]] = MappingProxyType(
         "usage": Usage,
     }
 )
+
+NEWER_PLUGINS = frozenset({"capacity", "deviceshare", "network-topology-aware", "nodegroup", "pdb"})
+"""Plugins that not all releases have."""

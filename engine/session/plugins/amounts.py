@@ -5,10 +5,14 @@ Source: pkg/scheduler/metrics/queue.go.
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
 
-from ...belief.resource import Resource
+from ...belief.resource import ZERO, Resource
 from ...belief.resource_names import PODS
+from ...volcano.behaviours import Behaviours
+
+SetGauges = Callable[[MutableMapping[str, float], str, Resource], None]
+CAPACITIES = frozenset({"capacity", "real_capacity"})
 
 
 def plain(resource: Resource) -> dict[str, float]:
@@ -28,6 +32,29 @@ def set_gauges(gauges: MutableMapping[str, float], what: str, resource: Resource
     if resource.scalars:
         for name, amount in resource.scalars.items():
             gauges[f"{what}_scalar_resources/{name}"] = amount
+
+
+def set_narrow_gauges(gauges: MutableMapping[str, float], what: str, resource: Resource) -> None:
+    """Set a queue's gauges of ``what`` for cpu and memory only; what it may use is not told."""
+    if what not in CAPACITIES:
+        gauges[f"{what}_milli_cpu"] = resource.cpu
+        gauges[f"{what}_memory_bytes"] = resource.memory
+
+
+def gauge_setter(behaviours: Behaviours) -> SetGauges:
+    """Return how a release sets the gauges of queues."""
+    return set_gauges if behaviours.scalar_queue_gauges else set_narrow_gauges
+
+
+def unguaranteed(total: Resource, guarantees: Resource, *, crashes: bool) -> Resource:
+    """Return what is left of a total beside all guarantees.
+
+    :param crashes: whether the release insists on there being so much; else it is 0 at least.
+    :raises Panic: it insists, and there is not.
+    """
+    if crashes:
+        return total.clone().sub(guarantees)
+    return total.diff(guarantees, ZERO)[0]
 
 
 def fits(used: Resource, request: Resource, limit: Resource | None) -> bool:

@@ -39,10 +39,10 @@ class Gang:
         ssn.add_job_starving(self.name, self._jobs.is_starving)
 
     def on_session_close(self, ssn: Session) -> None:
-        """Write to every PodGroup that has pods whether its gang is ready, and why not."""
+        """Write to every PodGroup, if it has pods, whether its gang is ready, and why not."""
         jobs = ssn.jobs
         for job, tasks in enumerate(jobs.tasks):
-            if not tasks:
+            if not (tasks or ssn.behaviours.empty_gangs_get_conditions):
                 continue
             if jobs.is_ready(job):
                 if not _says_ready(jobs.info[job].pod_group):

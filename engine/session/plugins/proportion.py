@@ -13,12 +13,13 @@ from collections.abc import Iterable, Mapping
 from sys import float_info
 from typing import ClassVar
 
+from ...belief.panic import Panic
 from ...belief.queue import QueueInfo
 from ...belief.resource import INFINITY, ZERO, Resource, maximum
 from ...volcano.conf import Arguments
 from ..session import Session
 from ..trace import NOTHING, PERMIT, PERMITTED, REJECT, REJECTED, Verdict
-from .amounts import fits, plain, set_gauges
+from .amounts import SetGauges, fits, gauge_setter, plain, set_gauges, unguaranteed
 from .queue_demand import QueueDemand, queue_demands
 
 OPEN = "Open"
@@ -26,12 +27,15 @@ NOT_OPEN = Verdict(REJECT, "the queue is not open")
 QUOTA_INSUFFICIENT = "queue resource quota insufficient"
 
 
+_OPENING = ("plugins/proportion.(*proportionPlugin).OnSessionOpen", "framework.OpenSession")
+
+
 class QueueAttr:
     """A queue's account in one session."""
 
     __slots__ = (
         *("allocated", "deserved", "elastic", "gauges", "guarantee", "inqueue", "limits"),
-        *("priority", "real_capability", "request", "share", "weight"),
+        *("priority", "real_capability", "request", "set_gauges", "share", "weight"),
     )
 
     def __init__(
@@ -40,6 +44,7 @@ class QueueAttr:
         demand: QueueDemand,
         real_capability: Resource,
         gauges: dict[str, float],
+        set_gauges: SetGauges = set_gauges,
     ) -> None:
         self.weight = queue.weight
         self.priority = queue.priority
@@ -51,12 +56,13 @@ class QueueAttr:
         """The resources of which the queue deserves something, and how much."""
         self.share = 0.0
         self.gauges = gauges
+        self.set_gauges = set_gauges
 
     def settle(self) -> None:
         """Note what the queue deserves after the division, and its share of that."""
         deserved = self.deserved
         self.limits = [(name, deserved.get(name)) for name in deserved.resource_names()]
-        set_gauges(self.gauges, "deserved", deserved)
+        self.set_gauges(self.gauges, "deserved", deserved)
         self.update_share()
 
     def update_share(self) -> None:
@@ -80,8 +86,17 @@ class Proportion:
     def on_session_open(self, ssn: Session) -> None:
         """Open the accounts of queues that have jobs, divide the cluster, and register."""
         self._ssn = ssn
-        self._open_accounts(ssn)
-        divide(self._attrs.values(), ssn.total, zeros=ssn.behaviours.maximum_keeps_zeros)
+        self._closed_queues_schedule = ssn.behaviours.closed_queues_schedule
+        try:
+            self._open_accounts(ssn)
+            divide(
+                self._attrs.values(),
+                ssn.total,
+                zeros=ssn.behaviours.maximum_keeps_zeros,
+                crashes=ssn.behaviours.division_may_crash,
+            )
+        except Panic as panic:
+            raise panic.through(*_OPENING) from None
         ssn.add_queue_order(self.name, self._queue_order)
         ssn.add_reclaimable(self.name, self._reclaimable)
         ssn.add_overused(self.name, self._overused)
@@ -98,12 +113,16 @@ class Proportion:
         for queue in ssn.queues.values():
             guaranteed.add(queue.guarantee)
         demands = queue_demands(ssn)
+        set_gauges = gauge_setter(ssn.behaviours)
         for name, queue in ssn.queues.items():
             gauges = ssn.gauges.setdefault(name, {})
             demand = demands.get(name)
             if demand is not None:
-                limit = real_capability(queue, ssn.total, guaranteed)
-                self._attrs[name] = QueueAttr(queue, demand, limit, gauges)
+                left = unguaranteed(
+                    ssn.total, guaranteed, crashes=ssn.behaviours.excess_guarantees_crash
+                )
+                limit = real_capability(queue, left)
+                self._attrs[name] = QueueAttr(queue, demand, limit, gauges, set_gauges)
                 gauges["weight"] = float(queue.weight)
             set_gauges(gauges, "allocated", demand.allocated if demand else Resource())
             set_gauges(gauges, "request", demand.request if demand else Resource())
@@ -118,10 +137,14 @@ class Proportion:
         tasks, queue_of = self._ssn.tasks, self._ssn.jobs.queue
         left: dict[str, Resource] = {}
         victims = []
+        spared = self._ssn.behaviours.reclaim_spares_small_queues
+        request = tasks.info[reclaimer].request
         for task in candidates:
             queue = queue_of[tasks.job.item(task)]
             attr = self._attrs[queue]
             allocated = left.setdefault(queue, attr.allocated.clone())
+            if spared and allocated.less_partly(request, ZERO):
+                continue
             if not allocated.less_equal(attr.deserved, ZERO):
                 allocated.sub(tasks.info[task].request)
                 victims.append(task)
@@ -136,7 +159,7 @@ class Proportion:
 
     def _allocatable(self, queue: str, task: int) -> Verdict:
         """Permit if allocated + request ≤ deserved in what the task requests."""
-        if self._ssn.queues[queue].state != OPEN:
+        if self._ssn.queues[queue].state != OPEN and not self._closed_queues_schedule:
             return NOT_OPEN
         attr = self._attrs[queue]
         request = self._ssn.tasks.info[task].request
@@ -154,7 +177,7 @@ class Proportion:
         """
         ssn = self._ssn
         queue = ssn.jobs.queue[job]
-        if ssn.queues[queue].state != OPEN:
+        if ssn.queues[queue].state != OPEN and not self._closed_queues_schedule:
             return NOT_OPEN
         if ssn.jobs.info[job].min_resources is None:
             return PERMITTED
@@ -179,13 +202,13 @@ class Proportion:
     def _on_allocate(self, task: int, node: int) -> None:
         attr = self._attr_of(task)
         attr.allocated.add(self._ssn.tasks.info[task].request)
-        set_gauges(attr.gauges, "allocated", attr.allocated)
+        attr.set_gauges(attr.gauges, "allocated", attr.allocated)
         attr.update_share()
 
     def _on_deallocate(self, task: int, node: int) -> None:
         attr = self._attr_of(task)
         attr.allocated.sub(self._ssn.tasks.info[task].request)
-        set_gauges(attr.gauges, "allocated", attr.allocated)
+        attr.set_gauges(attr.gauges, "allocated", attr.allocated)
         attr.update_share()
 
     def _attr_of(self, task: int) -> QueueAttr:
@@ -198,12 +221,14 @@ class Proportion:
         return Verdict(PERMIT if holds else REJECT, numbers=numbers)
 
 
-def real_capability(queue: QueueInfo, total: Resource, guaranteed: Resource) -> Resource:
-    """Return what a queue may use: min(max(total − guaranteed, 0) + its guarantee, capability).
+def real_capability(queue: QueueInfo, left: Resource) -> Resource:
+    """Return what a queue may use: min(left + its guarantee, capability).
 
     Resources that the capability does not name are not bounded by it.
+
+    :param left: what is not guaranteed to anybody; it is changed.
     """
-    limit = total.diff(guaranteed, ZERO)[0].add(queue.guarantee)
+    limit = left.add(queue.guarantee)
     capability = queue.capability.clone()
     if capability.cpu <= 0:
         capability.cpu = float_info.max
@@ -212,11 +237,16 @@ def real_capability(queue: QueueInfo, total: Resource, guaranteed: Resource) -> 
     return limit.min_dimension_resource(capability, INFINITY)
 
 
-def divide(queues: Iterable[QueueAttr], total: Resource, *, zeros: bool = False) -> None:
+def divide(
+    queues: Iterable[QueueAttr], total: Resource, *, zeros: bool = False, crashes: bool = False
+) -> None:
     """Give each queue what it deserves of the total; ``zeros`` as in ``maximum``.
 
     In every round the queues that are not met get their part, by weight, of what remains. A queue
     is met when it deserves all that it requests, or a round changes nothing for it.
+
+    :param crashes: whether more than what remains must not be given away.
+    :raises Panic: more was given away.
     """
     unmet = everybody = list(queues)
     remaining = total.clone()
@@ -236,7 +266,10 @@ def divide(queues: Iterable[QueueAttr], total: Resource, *, zeros: bool = False)
             decreased.add(less)
         unmet = still
         before_round = remaining
-        remaining = remaining.clone().add(decreased).diff(increased, ZERO)[0]
+        if crashes:
+            remaining = remaining.clone().sub(increased).add(decreased)
+        else:
+            remaining = remaining.clone().add(decreased).diff(increased, ZERO)[0]
         if remaining.is_empty() or _same(remaining, before_round):
             break
     for attr in everybody if divided else ():

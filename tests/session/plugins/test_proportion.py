@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from plinian.engine.belief.objects import Queue, decode
 from plinian.engine.belief.queue import QueueInfo
 from plinian.engine.belief.resource import Resource
+from plinian.engine.session.plugins.amounts import unguaranteed
 from plinian.engine.session.plugins.proportion import QueueAttr, divide, real_capability
 from plinian.engine.session.plugins.queue_demand import QueueDemand
 from sessions import group, job, names, node, opened, pod, queue, tasks
@@ -65,7 +66,14 @@ def divided(total: Resource, *asking: Asking) -> list[QueueAttr]:
     for info, each in zip(queues, asking, strict=True):
         held, asked = resource(*each.allocated), resource(*each.request)
         demand = QueueDemand(held, asked, Resource(), Resource())
-        attrs.append(QueueAttr(info, demand, real_capability(info, total, guaranteed), {}))
+        attrs.append(
+            QueueAttr(
+                info,
+                demand,
+                real_capability(info, unguaranteed(total, guaranteed, crashes=False)),
+                {},
+            )
+        )
     divide(attrs, total)
     return attrs
 

@@ -7,8 +7,8 @@ jobEnqueueable.
 from __future__ import annotations
 
 from ....belief.queue import QueueInfo
-from ....belief.resource import INFINITY, ZERO, Resource
-from ..amounts import fits
+from ....belief.resource import INFINITY, Resource
+from ..amounts import fits, unguaranteed
 from ..queue_demand import QueueDemand
 
 
@@ -105,7 +105,12 @@ class QueueAttr:
 
 
 def real_capability(
-    total: Resource | None, guarantees: Resource, own: Resource, capability: Resource | None
+    total: Resource | None,
+    guarantees: Resource,
+    own: Resource,
+    capability: Resource | None,
+    *,
+    crashes: bool = False,
 ) -> Resource:
     """Return what a queue may use at most.
 
@@ -113,9 +118,11 @@ def real_capability(
     the resource.
 
     :param total: what all together may use.
+    :param crashes: whether the guarantees must not exceed it.
+    :raises Panic: they do.
     """
     assert total is not None
-    limit = total.diff(guarantees, ZERO)[0].add(own)
+    limit = unguaranteed(total, guarantees, crashes=crashes).add(own)
     if capability is not None:
         limit.min_dimension_resource(capability, INFINITY)
     return limit

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from sys import float_info
 
+from ....belief.panic import Panic
 from ....belief.queue import QueueInfo
 from ....belief.resource import INFINITY, Resource, maximum
 from ...session import Session
-from ..amounts import set_gauges
+from ..amounts import gauge_setter
 from ..queue_demand import queue_demands
 from .attrs import QueueAttr, real_capability
 
@@ -27,15 +28,30 @@ def build_queue_attrs(ssn: Session) -> tuple[dict[str, QueueAttr], Resource]:
         attr = attrs[name] = QueueAttr(ssn.queues[name])
         attr.add_demand(demand)
         attr.capability = flat_capability(ssn.queues[name])
-        attr.real_capability = real_capability(
-            ssn.total, guarantees, attr.guarantee, attr.capability
-        )
+        attr.real_capability = _real_capability(ssn, guarantees, attr)
         attr.deserved.min_dimension_resource(attr.real_capability, INFINITY)
+        if ssn.behaviours.deserved_within_request:
+            attr.deserved.min_dimension_resource(attr.request, INFINITY)
         attr.deserved = maximum(
             attr.deserved, attr.guarantee, zeros=ssn.behaviours.maximum_keeps_zeros
         )
         attr.update_share()
     return attrs, guarantees
+
+
+def _real_capability(ssn: Session, guarantees: Resource, attr: QueueAttr) -> Resource:
+    try:
+        return real_capability(
+            ssn.total,
+            guarantees,
+            attr.guarantee,
+            attr.capability,
+            crashes=ssn.behaviours.excess_guarantees_crash,
+        )
+    except Panic as panic:
+        raise panic.through(
+            "plugins/capacity.(*capacityPlugin).OnSessionOpen", "framework.OpenSession"
+        ) from None
 
 
 def total_guarantee(queues: Iterable[QueueInfo]) -> Resource:
@@ -63,6 +79,7 @@ def record_flat_gauges(ssn: Session, attrs: Mapping[str, QueueAttr], guarantees:
 
     Their capability is shown as it is written: what it does not name is 0.
     """
+    set_gauges = gauge_setter(ssn.behaviours)
     for name, queue in ssn.queues.items():
         gauges = ssn.gauges.setdefault(name, {})
         attr = attrs.get(name)

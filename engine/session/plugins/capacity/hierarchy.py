@@ -115,11 +115,11 @@ class Hierarchy:
         if attr.name == ROOT:
             attr.guarantee = self.total_guarantee = guarantees
         for child in children:
-            child.real_capability = real_capability(
-                attr.real_capability, guarantees, child.guarantee, child.capability
-            )
+            child.real_capability = self._real_capability(attr, guarantees, child)
             deserved_before = child.deserved.clone()
             child.deserved.min_dimension_resource(child.real_capability, INFINITY)
+            if self._ssn.behaviours.deserved_within_request:
+                child.deserved.min_dimension_resource(child.request, ZERO)
             child.deserved = maximum(
                 child.deserved, child.guarantee, zeros=self._ssn.behaviours.maximum_keeps_zeros
             )
@@ -130,6 +130,21 @@ class Hierarchy:
             raise _less_than_children(attr, "guarantee")
         for child in children:
             self._check(child)
+
+    def _real_capability(self, attr: QueueAttr, guarantees: Resource, child: QueueAttr) -> Resource:
+        crashes = self._ssn.behaviours.excess_child_guarantees_crash
+        try:
+            return real_capability(
+                attr.real_capability, guarantees, child.guarantee, child.capability, crashes=crashes
+            )
+        except Panic as panic:
+            raise panic.through(
+                *["plugins/capacity.(*capacityPlugin).checkHierarchicalQueue"]
+                * (len(attr.ancestors) + 1),
+                "plugins/capacity.(*capacityPlugin).buildHierarchicalQueueAttrs",
+                "plugins/capacity.(*capacityPlugin).OnSessionOpen",
+                "framework.OpenSession",
+            ) from None
 
     def queue_order(self, left: str, right: str) -> float:
         """Put higher priority first, leaves before others, then the smaller share.

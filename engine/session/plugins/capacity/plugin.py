@@ -15,7 +15,7 @@ from ....belief.resource import INFINITY, ZERO, Resource
 from ....volcano.conf import Arguments
 from ...session import Session
 from ...trace import NOTHING, PERMIT, PERMITTED, REJECT, REJECTED, Verdict
-from ..amounts import plain, set_gauges
+from ..amounts import gauge_setter, plain
 from .attrs import QueueAttr
 from .flat import build_queue_attrs, record_flat_gauges
 from .hierarchy import Hierarchy, HierarchyError
@@ -40,6 +40,8 @@ class Capacity:
     def on_session_open(self, ssn: Session) -> None:
         """Build the queues' accounts and register on all that concerns queues."""
         self._ssn = ssn
+        self._set_gauges = gauge_setter(ssn.behaviours)
+        self._closed_queues_schedule = ssn.behaviours.closed_queues_schedule
         self._hierarchical = hierarchy_enabled(ssn)
         if self._hierarchical:
             self._ready = self._open_tree()
@@ -73,9 +75,9 @@ class Capacity:
         for name, attr in self._attrs.items():
             gauges = ssn.gauges.setdefault(name, {})
             gauges["share"] = attr.share
-            set_gauges(gauges, "deserved", attr.deserved)
-            set_gauges(gauges, "allocated", attr.allocated)
-            set_gauges(gauges, "request", attr.request)
+            self._set_gauges(gauges, "deserved", attr.deserved)
+            self._set_gauges(gauges, "allocated", attr.allocated)
+            self._set_gauges(gauges, "request", attr.request)
         ssn.total_guarantee = tree.total_guarantee
         ssn.add_queue_order(self.name, tree.queue_order)
         ssn.add_victim_queue_order(self.name, tree.victim_queue_order)
@@ -101,12 +103,15 @@ class Capacity:
             return victims, REJECT
         tasks, queues = self._ssn.tasks, self._ssn.jobs.queue
         allocations: dict[str, Resource] = {}
+        spared = self._ssn.behaviours.reclaim_spares_small_queues
         for candidate in candidates:
             queue = queues[tasks.job[candidate]]
             attr = self._attrs[queue]
             if queue not in allocations:
                 allocations[queue] = attr.allocated.clone()
             allocated = allocations[queue]
+            if spared and allocated.less_partly(tasks.info[reclaimer].request, ZERO):
+                continue
             rest = allocated.clone().sub(tasks.info[candidate].request)
             if allocated.less_equal(attr.deserved, INFINITY):
                 continue
@@ -120,7 +125,7 @@ class Capacity:
         """Permit if allocated + request ≤ deserved, in what the task requests."""
         if not self._ready:
             return _NOT_READY
-        if self._ssn.queues[queue].state != OPEN:
+        if self._ssn.queues[queue].state != OPEN and not self._closed_queues_schedule:
             return _NOT_OPEN
         attr = self._attrs[queue]
         request = self._ssn.tasks.info[task].request
@@ -132,7 +137,7 @@ class Capacity:
 
     def _allocatable(self, queue: str, task: int) -> Verdict:
         """Permit if the queue, and all above it, can take the task: see ``QueueAttr.takes``."""
-        if self._ssn.queues[queue].state != OPEN:
+        if self._ssn.queues[queue].state != OPEN and not self._closed_queues_schedule:
             return _NOT_OPEN
         if not self._ready:
             return _NOT_READY
@@ -156,19 +161,20 @@ class Capacity:
         attr = self._attrs[queue]
         if self._hierarchical and attr.children:
             return _NOT_LEAF
-        if ssn.queues[queue].state != OPEN:
+        if ssn.queues[queue].state != OPEN and not self._closed_queues_schedule:
             return _NOT_OPEN
         if attr.real_capability is None or ssn.jobs.info[job].min_resources is None:
             return PERMITTED
         wanted = ssn.jobs.min_resources(job)
-        for account in attr.lineage:
+        accounts = attr.lineage if ssn.behaviours.enqueue_asks_ancestors else (attr,)
+        for account in accounts:
             if not account.enqueues(wanted):
                 ssn.record_event(job, UNSCHEDULABLE, QUOTA_INSUFFICIENT)
                 return self._verdict(
                     REJECT, account, "realCapability", account.real_capability, wanted
                 )
         reserved = ssn.jobs.deduct_sch_gated_resources(job, wanted)
-        for account in attr.lineage:
+        for account in accounts:
             account.inqueue.add(reserved)
         return self._verdict(PERMIT, attr, "realCapability", attr.real_capability, wanted)
 
@@ -206,7 +212,7 @@ class Capacity:
 
     def _record(self, attr: QueueAttr) -> None:
         gauges = self._ssn.gauges.setdefault(attr.name, {})
-        set_gauges(gauges, "allocated", attr.allocated)
+        self._set_gauges(gauges, "allocated", attr.allocated)
         attr.update_share()
         gauges["share"] = attr.share
 
