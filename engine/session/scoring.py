@@ -151,6 +151,7 @@ class NodeSelection:
             return None
         if self._ssn.trace.on:
             self._note_scores(task, rows, total)
+            self._trace_best(task, rows, total)
         return total
 
     def _note_scores(self, task: int, rows: Rows, scores: Floats) -> None:
@@ -163,7 +164,7 @@ class NodeSelection:
             scores = np.concatenate((earlier[other], scores))
         kept[task] = (rows, scores)
 
-    def _note_scores(self, task: int, rows: Rows, scores: Floats) -> None:
+    def _trace_best(self, task: int, rows: Rows, scores: Floats) -> None:
         """Keep the best few scores as a step; all of them are kept beside the trace."""
         names = self._ssn.nodes.names
         order = np.argsort(-scores, kind="stable")[:BEST_NOTED].tolist()
