@@ -143,7 +143,7 @@ def test_what_go_cannot_decode_is_passed_over_and_told() -> None:
     broken["object"]["spec"]["priority"] = "high"
     (step,) = run([node(), group("g"), broken])
     assert step["binds"] == []
-    assert step["errors"][0].startswith("event 2: ADDED default/p: a Pod that Go cannot decode")
+    assert step["errors"][0].startswith("event 2: ADDED p: a Pod that Go cannot decode")
 
 
 def test_a_refused_configuration_leaves_the_default_and_an_error() -> None:
