@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..volcano.conf import PluginOption
 from .reasons import PASS
@@ -20,6 +21,7 @@ from .trace import NOTHING, PERMIT, Trace, Verdict
 
 Compare = Callable[[Any, Any], float]
 EvictableFn = Callable[[int, list[int]], tuple[list[int] | None, int]]
+MayFn = Callable[[int, Rows], NDArray[np.bool_]]
 PredicateFn = Callable[[int, Rows], Ints | None]
 NodeOrderFn = Callable[[int, Rows], Floats]
 BatchNodeOrderFn = Callable[[int, Rows], Floats | None]
@@ -32,6 +34,17 @@ Per = Literal["class", "task"]
 
 class ScoreError(Exception):
     """A plugin could not score: no node is chosen. The message is what the scheduler logs."""
+
+
+class EvictableEntry(NamedTuple):
+    """A registered choice of victims on one node.
+
+    ``may`` tells of candidates on all nodes which of them could be chosen, whoever else is on their
+    nodes; more may be told than are chosen.
+    """
+
+    function: EvictableFn
+    may: MayFn
 
 
 class PredicateEntry(NamedTuple):
@@ -165,13 +178,16 @@ class Extensions:
         """Register whether a queue may reclaim for a task."""
         self._add("Preemptive", name, fn)
 
-    def add_preemptable(self, name: str, fn: EvictableFn) -> None:
-        """Register which candidates a task may preempt."""
-        self._add("Preemptable", name, fn)
+    def add_preemptable(self, name: str, fn: EvictableFn, *, may: MayFn | None = None) -> None:
+        """Register which candidates on a node a task may preempt.
 
-    def add_reclaimable(self, name: str, fn: EvictableFn) -> None:
-        """Register which candidates a task may reclaim."""
-        self._add("Reclaimable", name, fn)
+        :param may: see :class:`EvictableEntry`; it saves asking ``fn`` about many nodes.
+        """
+        self._add("Preemptable", name, EvictableEntry(fn, may or _anybody))
+
+    def add_reclaimable(self, name: str, fn: EvictableFn, *, may: MayFn | None = None) -> None:
+        """Register which candidates on a node a task may reclaim; as :meth:`add_preemptable`."""
+        self._add("Reclaimable", name, EvictableEntry(fn, may or _anybody))
 
     def add_victim_tasks(self, name: str, fn: Callable[[list[int]], list[int]]) -> None:
         """Register which tasks are to be evicted for their own sake; a plugin may add several."""
@@ -378,8 +394,8 @@ class Extensions:
         """
         victims: list[int] | None = None
         for tier in self.functions(point):
-            for plugin, fn in tier:
-                chosen, vote = fn(preemptor, candidates)
+            for plugin, entry in tier:
+                chosen, vote = entry.function(preemptor, candidates)
                 if self.trace.on:
                     self._note_victims(point, preemptor, plugin, chosen, vote)
                 if vote == 0:
@@ -445,6 +461,10 @@ _FLAG_OF = MappingProxyType(
 
 _ALWAYS = frozenset({"JobValid", "VictimQueueOrder"})
 """Points without an enable flag."""
+
+
+def _anybody(_: int, candidates: Rows) -> NDArray[np.bool_]:
+    return np.ones(len(candidates), dtype=np.bool_)
 
 
 def _verdict_of_one(fn: PredicateFn) -> OneVerdictFn:

@@ -16,6 +16,7 @@ from ..belief.resource import Resource
 from .chooser import Chooser, LeastName
 from .extension import Extensions
 from .jobs import JobTable
+from .lying import Lying
 from .priority_queue import KeyedQueue, PriorityQueue, Queue
 from .reasons import Reasons
 from .scoring import NodeSelection
@@ -138,6 +139,7 @@ class Session(Extensions):
         self.binds: list[tuple[int, int]] = []
         self.evictions: list[tuple[int, str]] = []
         self._selection: NodeSelection | None = None
+        self._lying: Lying | None = None
         self.node_scores: dict[int, tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]] = {}
         """(rows, scores) of the last scoring of each task, while tracing."""
 
@@ -147,6 +149,13 @@ class Session(Extensions):
         if self._selection is None:
             self._selection = NodeSelection(self)
         return self._selection
+
+    @property
+    def lying(self) -> Lying:
+        """Return what lies on the nodes, by task."""
+        if self._lying is None:
+            self._lying = Lying(self)
+        return self._lying
 
     @property
     def gauges(self) -> dict[str, dict[str, float]]:

@@ -7,11 +7,6 @@ GetUnschedulableAndUnresolvableNodesForTask``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import numpy as np
-from numpy.typing import NDArray
-
 from .priority_queue import PriorityQueue, Queue
 from .session import Session, fits
 from .tables import Rows
@@ -22,27 +17,6 @@ def resolvable_nodes(ssn: Session, task: int) -> Rows:
     rows = ssn.selection.all_rows
     errors = ssn.jobs.fit_errors.get(task)
     return rows if errors is None else rows[~errors.unresolvable_nodes()]
-
-
-def candidates_on(ssn: Session, node: int, wanted: Callable[[int, int], bool]) -> list[int]:
-    """Return the tasks of a node that are wanted, in order of name.
-
-    :param wanted: asked with the task and the status that the node noted of it.
-    """
-    placed = ssn.nodes.tasks(node)
-    return [placed[key][0] for key in sorted(placed) if wanted(*placed[key])]
-
-
-def nodes_with_enough(ssn: Session, task: int, rows: Rows) -> Rows:
-    """Leave out nodes on which not even evicting everybody would give a task its room.
-
-    It only saves asking: :func:`would_help` is false there, whoever the victims are.
-    """
-    nodes, request = ssn.nodes, ssn.tasks.request[task]
-    room = nodes.future_idle(rows) + nodes.used[rows]
-    enough: NDArray[np.bool_] = ((request < room) | (np.abs(request - room) < 0.1)).all(axis=1)
-    kept: Rows = rows[enough]
-    return kept
 
 
 def would_help(ssn: Session, task: int, node: int, victims: list[int]) -> bool:

@@ -5,25 +5,18 @@ Source: ``pkg/scheduler/actions/preempt/preempt.go``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from ..priority_queue import PriorityQueue, Queue
 from ..scoring import ErrorCache, Purpose, new_error_cache
 from ..session import Session, fits
 from ..statement import Statement
-from ..tables import PREEMPTABLE_STATUS
 from ..victims import (
-    candidates_on,
     never_preempts,
-    nodes_with_enough,
     pending_queue,
     resolvable_nodes,
     starving_jobs,
     victims_queue,
     would_help,
 )
-
-Wanted = Callable[[int, int], bool]
 
 
 def execute(ssn: Session) -> None:
@@ -41,7 +34,7 @@ def execute(ssn: Session) -> None:
             _preempt_between_jobs(ssn, jobs, tasks_of, cache)
         for job in starving:
             tasks_of[job] = pending_queue(ssn, job)
-            _preempt_within_job(ssn, job, tasks_of[job], cache)
+            _preempt_within_job(ssn, tasks_of[job], cache)
     if ssn.behaviours.preempt_evicts_unwanted:
         _evict_unwanted(ssn)
 
@@ -62,22 +55,10 @@ def _preempt_between_jobs(
 ) -> None:
     """Let the first job preempt until it starves no more; commit if it is then pipelined."""
     job = jobs.pop()
-    queue = ssn.jobs.queue[job]
     statement, tasks = Statement(ssn), tasks_of[job]
     assigned = False
     while ssn.job_starving(job) and tasks:
-        task = tasks.pop()
-
-        def wanted(victim: int, status: int, task: int = task) -> bool:
-            other = int(ssn.tasks.job[victim])
-            return (
-                _may_go(ssn, task, victim, status)
-                and other >= 0
-                and other != job
-                and ssn.jobs.queue[other] == queue
-            )
-
-        assigned = _preempt(ssn, statement, task, wanted, cache)
+        assigned = _preempt(ssn, statement, tasks.pop(), cache, own=False)
     if not ssn.job_pipelined(job):
         statement.discard()
         return
@@ -86,47 +67,42 @@ def _preempt_between_jobs(
         jobs.push(job)
 
 
-def _preempt_within_job(ssn: Session, job: int, tasks: Queue[int], cache: ErrorCache) -> None:
+def _preempt_within_job(ssn: Session, tasks: Queue[int], cache: ErrorCache) -> None:
     """Let a job's tasks preempt its own, one after the other, until one finds no place."""
     while tasks:
-        task = tasks.pop()
-
-        def wanted(victim: int, status: int, task: int = task) -> bool:
-            return _may_go(ssn, task, victim, status) and int(ssn.tasks.job[victim]) == job
-
         statement = Statement(ssn)
-        assigned = _preempt(ssn, statement, task, wanted, cache)
+        assigned = _preempt(ssn, statement, tasks.pop(), cache, own=True)
         statement.commit()
         if not assigned:
             return
 
 
-def _may_go(ssn: Session, task: int, victim: int, status: int) -> bool:
-    """Return whether a task on a node can be a victim at all."""
-    info = ssn.tasks.info[victim]
-    return (
-        status in PREEMPTABLE_STATUS
-        and info.preemptable
-        and (info.best_effort or not ssn.tasks.info[task].best_effort)
-    )
-
-
 def _preempt(
-    ssn: Session, statement: Statement, task: int, wanted: Wanted, cache: ErrorCache
+    ssn: Session, statement: Statement, task: int, cache: ErrorCache, *, own: bool
 ) -> bool:
     """Find a node for a task by evicting, and pipeline it there; return whether it was found.
 
     Evictions on a node that does not suffice in the end stay in the statement.
+
+    :param own: whether tasks of the same job go, and not those of other jobs of the queue.
     """
     if never_preempts(ssn, task) or ssn.pre_predicate(task) is not None:
         return False
     rows, _ = ssn.selection.predicate(task, resolvable_nodes(ssn, task), Purpose.PREEMPT, cache)
     if not len(rows):
         return False
-    ordered = ssn.selection.sorted_nodes(task, rows)
-    for node in nodes_with_enough(ssn, task, ordered).tolist():
-        candidates = candidates_on(ssn, node, wanted)
-        victims = ssn.preemptable(task, candidates)
+    lying, who = ssn.lying, ssn.lying.preemptable_by(task, own=own)
+    hopeful = lying.could_help("Preemptable", task, rows, who)
+    ordered = ssn.selection.sorted_nodes(task, rows, hopeful)
+    queue = ssn.jobs.queue[ssn.tasks.job.item(task)]
+    peopled, takes, done = lying.nodes_of(who)[ordered].tolist(), None, -1
+    for node, has_candidates in zip(ordered.tolist(), peopled, strict=True):
+        if not has_candidates:
+            if done < len(statement.operations):
+                takes, done = ssn.allocatable(queue, task), len(statement.operations)
+            if not takes:
+                continue  # nobody can be evicted there, and only evictions let a queue take more
+        victims = ssn.preemptable(task, lying.on(node, who))
         if not would_help(ssn, task, node, victims):
             continue
         if _evict_for(ssn, statement, task, node, victims):
@@ -138,7 +114,7 @@ def _evict_for(
     ssn: Session, statement: Statement, task: int, node: int, victims: list[int]
 ) -> bool:
     """Evict victims until the queue and the node take a task, and pipeline it if they do."""
-    queue = ssn.jobs.queue[int(ssn.tasks.job[task])]
+    queue = ssn.jobs.queue[ssn.tasks.job.item(task)]
     waiting = victims_queue(ssn, victims, task)
     evicted = False
     while waiting and not _takes(ssn, queue, task, node):

@@ -9,11 +9,8 @@ from ...belief.resource import ZERO, Resource
 from ..priority_queue import PriorityQueue
 from ..scoring import Purpose
 from ..session import Session
-from ..tables import Status
 from ..victims import (
-    candidates_on,
     never_preempts,
-    nodes_with_enough,
     resolvable_nodes,
     starving_jobs,
     victims_queue,
@@ -55,24 +52,17 @@ def execute(ssn: Session) -> None:
 
 def _reclaim(ssn: Session, task: int, queue: str) -> bool:
     """Evict on one node after the other until one gives a task its request; return whether."""
-    for node in nodes_with_enough(ssn, task, resolvable_nodes(ssn, task)).tolist():
-        victims = _victims(ssn, task, node, queue)
+    who = ssn.lying.reclaimable_by(queue)
+    hopeful = ssn.lying.could_help("Reclaimable", task, resolvable_nodes(ssn, task), who)
+    for node in hopeful.tolist():
+        victims = _victims(ssn, task, node, ssn.lying.on(node, who))
         if victims and _evict_for(ssn, task, node, victims):
             return True
     return False
 
 
-def _victims(ssn: Session, task: int, node: int, queue: str) -> list[int] | None:
-    """Return whom a task may reclaim on a node; ``None`` if that does not help."""
-
-    def wanted(victim: int, status: int) -> bool:
-        other = int(ssn.tasks.job[victim])
-        if status != Status.RUNNING or other < 0 or not ssn.tasks.info[victim].preemptable:
-            return False
-        theirs = ssn.jobs.queue[other]
-        return theirs != queue and ssn.queues[theirs].reclaimable
-
-    candidates = candidates_on(ssn, node, wanted)
+def _victims(ssn: Session, task: int, node: int, candidates: list[int]) -> list[int] | None:
+    """Return whom of some candidates a task may reclaim on a node; ``None`` if none helps."""
     if not candidates:
         return None
     row = ssn.selection.all_rows[node : node + 1]

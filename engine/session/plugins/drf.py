@@ -10,12 +10,13 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...belief.panic import Panic
 from ...belief.resource import MIN_RESOURCE, Resource
 from ...volcano.conf import Arguments
 from ..session import Session
-from ..tables import Floats
+from ..tables import Floats, Rows
 from ..trace import PERMIT
 from .hdrf import Tree, dominant_shares
 
@@ -40,9 +41,10 @@ class Drf:
         self._allocated = ssn.jobs.allocated.copy()
         total = np.array(ssn.total.vector(ssn.dims))
         self._total: list[float] = np.where(total >= MIN_RESOURCE, total, np.inf).tolist()
+        self._totals = total
         self._shares: list[float] = dominant_shares(self._allocated, total).tolist()
 
-        ssn.add_preemptable(self.name, self._preemptable)
+        ssn.add_preemptable(self.name, self._preemptable, may=self._may_preempt)
         if _hierarchy_enabled(ssn):
             self._open_hierarchy(ssn, total)
             ssn.add_queue_order(self.name, self._queue_order)
@@ -88,6 +90,13 @@ class Drf:
             if ours < theirs or abs(ours - theirs) <= SHARE_DELTA:
                 victims.append(task)
         return victims, PERMIT
+
+    def _may_preempt(self, preemptor: int, candidates: Rows) -> NDArray[np.bool_]:
+        """Say which candidates' jobs still have as much without that candidate alone."""
+        ours = self._share(self._allocated[self._job[preemptor]] + self._request[preemptor])
+        left = self._allocated[self._job[candidates]] - self._request[candidates]
+        theirs = dominant_shares(left, self._totals)
+        return (ours < theirs) | (np.abs(ours - theirs) <= SHARE_DELTA)
 
     def _queue_order(self, left: str, right: str) -> float:
         if self._stale:

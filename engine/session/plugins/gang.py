@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ...belief.objects import PodGroup
 from ...volcano.conf import Arguments
 from ..close import update_condition
 from ..session import Condition, Session
-from ..tables import ALLOCATED_STATUS
+from ..tables import ALLOCATED_STATUS, Rows
 from ..trace import PERMIT, REJECT, Verdict
 
 NOT_ENOUGH_RESOURCES = "NotEnoughResources"
@@ -31,8 +34,8 @@ class Gang:
         self._jobs = ssn.jobs
         self._job_of = ssn.tasks.job
         ssn.add_job_valid(self.name, self._valid)
-        ssn.add_preemptable(self.name, self._evictable)
-        ssn.add_reclaimable(self.name, self._evictable)
+        ssn.add_preemptable(self.name, self._evictable, may=self._may_spare)
+        ssn.add_reclaimable(self.name, self._evictable, may=self._may_spare)
         ssn.add_job_order(self.name, self._jobs.is_ready)  # those that are not ready come first
         ssn.add_job_ready(self.name, self._ready)
         ssn.add_job_pipelined(self.name, self._pipelined)
@@ -78,6 +81,15 @@ class Gang:
                 occupied[job] -= 1
                 victims.append(task)
         return victims, PERMIT
+
+    def _may_spare(self, _: int, candidates: Rows) -> NDArray[np.bool_]:
+        """Say of which candidates the jobs have more than their minimum."""
+        jobs = self._jobs
+        jobs_of = self._job_of[candidates]
+        spare = np.zeros(len(jobs), dtype=np.bool_)
+        for job in np.flatnonzero(np.bincount(jobs_of, minlength=len(jobs))).tolist():
+            spare[job] = jobs.ready_task_num(job) > jobs.min_available[job]
+        return spare[jobs_of]
 
     def _ready(self, job: int) -> bool:
         return self._jobs.check_task_ready(job) and self._jobs.is_ready(job)

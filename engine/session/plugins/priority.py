@@ -7,8 +7,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ...volcano.conf import Arguments
 from ..session import Session
+from ..tables import Rows
 from ..trace import PERMIT
 
 
@@ -37,12 +41,19 @@ class Priority:
         def preemptable(preemptor: int, candidates: list[int]) -> tuple[list[int], int]:
             return [task for task in candidates if yields(task, preemptor)], PERMIT
 
+        def may_yield(preemptor: int, candidates: Rows) -> NDArray[np.bool_]:
+            """Say so of other jobs' tasks; of the preemptor's own job, all may."""
+            theirs, ours = job_of[candidates], job_of.item(preemptor)
+            may: NDArray[np.bool_] = ssn.jobs.priority[theirs] < job_priority[ours]
+            may |= theirs == ours
+            return may
+
         def starving(job: int) -> bool:
             return jobs.ready_task_num(job) + jobs.waiting_task_num(job) < len(jobs.tasks[job])
 
         ssn.add_task_key(self.name, lambda task: -tasks[task].priority)
         ssn.add_job_order(self.name, lambda job: -job_priority[job])
-        ssn.add_preemptable(self.name, preemptable)
+        ssn.add_preemptable(self.name, preemptable, may=may_yield)
         ssn.add_job_starving(self.name, starving)
 
     def on_session_close(self, ssn: Session) -> None:

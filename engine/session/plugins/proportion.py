@@ -13,11 +13,15 @@ from collections.abc import Iterable, Mapping
 from sys import float_info
 from typing import ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ...belief.panic import Panic
 from ...belief.queue import QueueInfo
 from ...belief.resource import INFINITY, ZERO, Resource, maximum
 from ...volcano.conf import Arguments
 from ..session import Session
+from ..tables import Rows
 from ..trace import NOTHING, PERMIT, PERMITTED, REJECT, REJECTED, Verdict
 from .amounts import SetGauges, fits, gauge_setter, plain, set_gauges, unguaranteed
 from .queue_demand import QueueDemand, queue_demands
@@ -98,7 +102,7 @@ class Proportion:
         except Panic as panic:
             raise panic.through(*_OPENING) from None
         ssn.add_queue_order(self.name, self._queue_order)
-        ssn.add_reclaimable(self.name, self._reclaimable)
+        ssn.add_reclaimable(self.name, self._reclaimable, may=self._may_reclaim)
         ssn.add_overused(self.name, self._overused)
         ssn.add_allocatable(self.name, self._allocatable)
         ssn.add_preemptive(self.name, self._allocatable)
@@ -149,6 +153,16 @@ class Proportion:
                 allocated.sub(tasks.info[task].request)
                 victims.append(task)
         return victims, PERMIT
+
+    def _may_reclaim(self, _: int, candidates: Rows) -> NDArray[np.bool_]:
+        """Say which candidates' queues have more than they deserve."""
+        rich = {
+            name: not attr.allocated.less_equal(attr.deserved, ZERO)
+            for name, attr in self._attrs.items()
+        }
+        jobs = np.array([rich[queue] for queue in self._ssn.jobs.queue], dtype=np.bool_)
+        mask: NDArray[np.bool_] = jobs[self._ssn.tasks.job[candidates]]
+        return mask
 
     def _overused(self, queue: str) -> Verdict:
         """Permit (it is overused) if deserved ≤ allocated in every resource deserved."""

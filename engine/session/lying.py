@@ -1,0 +1,135 @@
+"""What lies on the nodes, by task: whom a session could evict, and where that could help.
+
+Who preempts or reclaims goes from node to node, and on each of them asks the plugins whom it may
+evict. Most nodes cannot help whatever they answer; here that is found out for all nodes at once.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .tables import NO_JOB, NO_NODE, PREEMPTABLE_STATUS, Floats, Ints, Rows, Status
+
+if TYPE_CHECKING:
+    from .session import Session
+
+Mask = NDArray[np.bool_]
+
+_SLACK = 1.0
+"""So much may be lost to rounding in a sum; a node that lacks less is asked about."""
+
+_MAY_GO = np.array([status in PREEMPTABLE_STATUS for status in Status])
+_MAY_GO.setflags(write=False)
+
+
+class Lying:
+    """The tasks on nodes as the nodes noted them, brought up to date from the session's journal."""
+
+    def __init__(self, ssn: Session) -> None:
+        self._ssn = ssn
+        self._seen = len(ssn.touched)
+        count, info = len(ssn.tasks), ssn.tasks.info
+        self.node: Ints = np.full(count, NO_NODE, dtype=np.int32)
+        """By task: the node that it lies on, or ``NO_NODE``."""
+        self._status = np.zeros(count, dtype=np.int8)
+        self._on: list[list[int]] = [[] for _ in range(len(ssn.nodes))]
+        for node in range(len(ssn.nodes)):
+            self._read(node)
+        self._preemptable = np.array([each.preemptable for each in info], dtype=np.bool_)
+        self._best_effort = np.array([each.best_effort for each in info], dtype=np.bool_)
+        number = {name: index for index, name in enumerate(ssn.queues)}
+        reclaimable = [queue.reclaimable for queue in ssn.queues.values()]
+        self._reclaimable = np.array([*reclaimable, False])  # the last for tasks in no queue
+        self._number = number
+        of_job = np.array([number.get(name, -1) for name in ssn.jobs.queue], dtype=np.intp)
+        has_job = ssn.tasks.job != NO_JOB
+        self._queue = np.full(count, -1, dtype=np.intp)
+        self._queue[has_job] = of_job[ssn.tasks.job[has_job]]
+
+    def preemptable_by(self, task: int, *, own: bool) -> Mask:
+        """Return, by task, who may go for a task: of its job if ``own``, else of its queue's others.
+
+        One that asks for nothing takes the place only of others that do.
+        """
+        self._refresh()
+        ssn = self._ssn
+        job = ssn.tasks.job.item(task)
+        mine: Mask = ssn.tasks.job == job
+        who: Mask = mine if own else (self._queue == self._number[ssn.jobs.queue[job]]) & ~mine
+        who &= _MAY_GO[self._status] & self._preemptable & (self.node != NO_NODE)
+        if ssn.tasks.info[task].best_effort:
+            who &= self._best_effort
+        return who
+
+    def reclaimable_by(self, queue: str) -> Mask:
+        """Return, by task, who runs in other queues that may be reclaimed from."""
+        self._refresh()
+        running = (self._status == Status.RUNNING) & self._preemptable & (self.node != NO_NODE)
+        others = self._queue != self._number[queue]
+        who: Mask = running & others & self._reclaimable[self._queue]
+        return who
+
+    def on(self, node: int, who: Mask) -> list[int]:
+        """Return those tasks of a node that are among some, in order of name."""
+        placed = self._ssn.nodes.tasks(node)
+        return [placed[key][0] for key in sorted(placed) if who.item(placed[key][0])]
+
+    def nodes_of(self, who: Mask) -> Mask:
+        """Return, by node, whether some of these tasks lie there."""
+        there = np.zeros(len(self._ssn.nodes), dtype=np.bool_)
+        there[self.node[who]] = True
+        return there
+
+    def could_help(self, point: str, task: int, nodes: Rows, who: Mask) -> Rows:
+        """Leave out nodes that lack room for a task whomever of some tasks the plugins let go.
+
+        :param point: the extension point whose plugins are asked.
+        """
+        ssn = self._ssn
+        room = ssn.nodes.future_idle() + self._freed(point, task, np.flatnonzero(who))
+        enough = (ssn.tasks.request[task] - room < _SLACK).all(axis=1)
+        kept: Rows = nodes[enough[nodes]]
+        return kept
+
+    def _freed(self, point: str, task: int, candidates: Rows) -> Floats:
+        """Return, by node and resource, what the plugins' victims could free at most.
+
+        A tier says nothing of a node where one of its plugins chooses nobody. Whom the last one
+        does not choose is no victim of the tier; with the others it is not as simple, see
+        ``Extensions.preemptable``.
+        """
+        ssn, count = self._ssn, len(self._ssn.nodes)
+        freed = np.zeros((count, len(ssn.dims)))
+        node, request = self.node[candidates], ssn.tasks.request[candidates]
+        for tier in ssn.functions(point) if len(candidates) else ():
+            somebody, chosen = np.ones(count, dtype=np.bool_), np.zeros(len(node), dtype=np.bool_)
+            for _, entry in tier:
+                chosen = entry.may(task, candidates)
+                there = np.zeros(count, dtype=np.bool_)
+                there[node[chosen]] = True
+                somebody &= there
+            chosen &= somebody[node]
+            for dim in range(len(ssn.dims)):
+                sums = np.bincount(node[chosen], request[chosen, dim], count)
+                freed[:, dim] = np.maximum(freed[:, dim], sums)
+        return freed
+
+    def _refresh(self) -> None:
+        touched = self._ssn.touched
+        if self._seen < len(touched):
+            for node in sorted(set(touched[self._seen :])):
+                self._read(node)
+            self._seen = len(touched)
+
+    def _read(self, node: int) -> None:
+        for task in self._on[node]:
+            if self.node.item(task) == node:
+                self.node[task] = NO_NODE
+        placed = self._ssn.nodes.tasks(node)
+        self._on[node] = [task for task, _ in placed.values()]
+        for task, status in placed.values():
+            self.node[task] = node
+            self._status[task] = status
