@@ -484,10 +484,7 @@ def maximum(left: Resource, right: Resource, *, zeros: bool = False) -> Resource
     if left.scalars is None and right.scalars is None:
         return made
     made.scalars = {}
-    for name, amount in (left.scalars or {}).items():
-        if amount > 0 or (zeros and amount == 0):
-            made.scalars[name] = amount
-    for name, amount in (right.scalars or {}).items():
+    for name, amount in (*(left.scalars or {}).items(), *(right.scalars or {}).items()):
         if amount > 0 or (zeros and amount == 0):
             made.scalars[name] = max(amount, made.scalars.get(name, 0.0))
     return made

@@ -21,6 +21,8 @@ ANNOTATIONS = (
     "volcano.sh/topology-decision",
     "volcano.sh/cooldown-time",
     "volcano.sh/queue-name",
+    "volcano.sh/resource-strategy-scoring-type",
+    "volcano.sh/resource-strategy-weight",
     "volcano.sh/template-uid",
     "volcano.sh/vgpu-mode",
     "nvidia.com/use-gputype",

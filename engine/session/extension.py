@@ -105,6 +105,8 @@ class Extensions:
 
     def __init__(self, tiers: Sequence[Sequence[PluginOption]], trace: Trace) -> None:
         self.tiers = tiers
+        self.prepared: set[int] | None = None
+        """Tasks that the filters were prepared for, if an action asks; ``None``: all are."""
         self.trace = trace
         self._on_allocate: list[EventFn] = []
         self._on_deallocate: list[EventFn] = []
@@ -259,6 +261,17 @@ class Extensions:
         return [*self._on_allocate, *self._on_deallocate]
 
     # Voting.
+
+    def hierarchy_enabled(self, plugin: str) -> bool:
+        """Return the flag ``enableHierarchy`` where the configuration names a plugin first.
+
+        Source: ``framework/session.go:HierarchyEnabled``.
+        """
+        for tier in self.tiers:
+            for option in tier:
+                if option.name == plugin:
+                    return option.enabled_hierarchy
+        return False
 
     def functions(self, point: str) -> list[list[tuple[str, Any]]]:
         """Return, by tier, the (plugin, function) pairs that answer at a point."""

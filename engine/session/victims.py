@@ -68,8 +68,3 @@ def pending_queue(ssn: Session, job: int) -> Queue[int]:
     """Return a job's pending tasks without gates, in order; those without request too."""
     info = ssn.tasks.info
     return ssn.task_queue([task for task in ssn.jobs.pending_tasks(job) if not info[task].gated])
-
-
-def never_preempts(ssn: Session, task: int) -> bool:
-    """Return whether a pod's policy forbids that others go for it."""
-    return ssn.tasks.info[task].pod.spec.preemption_policy == "Never"

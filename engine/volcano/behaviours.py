@@ -25,14 +25,14 @@ class RunningWhen(StrEnum):
     PLACED = "placed"
     """Those that hold resources, also if this session gave them, and completed ones."""
     BOUND = "bound"
-    """Those that are bound, run or are completed: a group bound now is Running one session later."""
+    """Those that are bound, run or are completed: a group bound now is Running a session later."""
 
 
 class RootQueueSpec(StrEnum):
     """What a session writes into the root queue's spec."""
 
     TOTAL = "total"
-    """``deserved`` is all that the cluster has, ``guarantee`` the sum of what queues are guaranteed."""
+    """``deserved`` is all that the cluster has, ``guarantee`` the sum of queues' guarantees."""
     DESERVED = "deserved"
     """Both are what the capacity plugin took for them; nothing without its hierarchy."""
     KEPT = "kept"
@@ -174,10 +174,34 @@ class Behaviours:
     """What is written into the root queue's spec."""
 
     nominated_node_may_free: bool
-    """A pod's nominated node is tried first also if it only has room when what is released is gone."""
+    """A pod's nominated node is tried first also if it only has room when evicted pods are gone."""
 
     negative_scores_win: bool
     """A node, or hypernode, is taken however low the best score is; else it must exceed -1."""
 
     maximum_keeps_zeros: bool
     """Scalars that a queue deserves nothing of, but names, stay named in what it deserves."""
+
+    proportional_in_predicates: bool
+    """``predicates`` reads ``predicate.ProportionalEnable`` and ``predicate.resources``."""
+
+    pod_affinity_curable: bool
+    """``preempt`` looks at nodes from which anti-affinity to pods, or theirs, keeps a pod."""
+
+    nodegroup_by_job: bool
+    """``nodegroup`` goes by the queue of a pod's job, and knows ``strict`` and ancestors."""
+
+    nodegroup_preferred_order: bool
+    """``nodegroup`` has the argument ``enablePreferredOrder``: earlier groups score more."""
+
+    hard_jobs_keep_near: bool
+    """Within its hypernode, a job with a hard topology prefers nodes that are near its tasks."""
+
+    nominated_pods_wait: bool
+    """A pod that was nominated a node preempts no more as long as it can hope for that node."""
+
+    hosts_spread_scored: bool
+    """A soft constraint to spread over hosts weighs how many of a pod's like a node has."""
+
+    best_effort_balanced: bool
+    """Pods that ask for no cpu, memory or GPU get the score BalancedAllocation too."""

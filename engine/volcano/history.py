@@ -10,8 +10,11 @@ import dataclasses
 from typing import Any
 
 from ..errors import UsageError
-from .behaviours import Behaviours, RootQueueSpec, RunningWhen, UnknownAction
+from .behaviours import Behaviours, UnknownAction
 from .history_until_v1_12 import ROWS_UNTIL_V1_12
+from .history_v1_13 import ROWS_V1_13
+from .history_v1_14 import ROWS_V1_14
+from .history_v1_15 import ROWS_V1_15
 from .releases import FIRST, Release, Row, landed, parse_release
 
 SUPPORTED: tuple[Release, ...] = tuple(
@@ -50,41 +53,6 @@ _ROWS_SINCE: tuple[Row, ...] = (
         why="Queues form a tree; its root exists from the start.",
     ),
     Row(
-        "running_when",
-        RunningWhen.PLACED,
-        FIRST,
-        source="framework/session.go jobStatus",
-        why="A PodGroup is Running at the end of the session that placed it.",
-    ),
-    Row(
-        "root_queue_spec",
-        RootQueueSpec.TOTAL,
-        FIRST,
-        source="framework/session.go updateRootQueueResources",
-        why="What is written into the root queue's spec.deserved is the cluster.",
-    ),
-    Row(
-        "nominated_node_may_free",
-        False,
-        FIRST,
-        source="actions/allocate/allocate.go allocateResourcesForTasks",
-        why="A preemptor whose victims still run may be given another node.",
-    ),
-    Row(
-        "negative_scores_win",
-        False,
-        FIRST,
-        source="util/scheduler_helper.go SelectBestNodeAndScore",
-        why="A pod whose best node scores -1 or less stays pending without a reason.",
-    ),
-    Row(
-        "maximum_keeps_zeros",
-        False,
-        FIRST,
-        source="api/helpers/helpers.go Max",
-        why="A resource that is deserved 0 of is as if it were not named.",
-    ),
-    Row(
         "unknown_action",
         UnknownAction.IGNORED,
         landed("v1.12.0"),
@@ -92,53 +60,11 @@ _ROWS_SINCE: tuple[Row, ...] = (
         why="A misspelt action is an error in the log, and the rest of the configuration works.",
     ),
     Row(
-        "negative_scores_win",
-        True,
-        landed("v1.12.2"),
-        source="util/scheduler_helper.go SelectBestNodeAndScore",
-        why="The best node is taken, also with a negative score.",
-    ),
-    Row(
-        "maximum_keeps_zeros",
-        True,
-        landed("v1.12.3"),
-        source="api/helpers/helpers.go Max",
-        why="A resource that is deserved 0 of is compared.",
-    ),
-    Row(
-        "running_when",
-        RunningWhen.BOUND,
-        landed("v1.13.0"),
-        source="framework/session.go getPodGroupPhase",
-        why="A PodGroup bound in a session is Inqueue until the next, and reserves its minimum so long.",
-    ),
-    Row(
-        "root_queue_spec",
-        RootQueueSpec.DESERVED,
-        landed("v1.13.0"),
-        source="framework/session.go updateRootQueueResources",
-        why="What an operator writes into the root queue's spec.deserved stays.",
-    ),
-    Row(
-        "nominated_node_may_free",
-        True,
-        landed("v1.13.0"),
-        source="actions/allocate/allocate.go allocateResourcesForTasks",
-        why="A preemptor waits for the node that its victims leave.",
-    ),
-    Row(
         "unknown_action",
         UnknownAction.REJECTS,
         landed("v1.14.0"),
         source="util.go UnmarshalSchedulerConf",
         why="A misspelt action keeps the configuration of before in force again.",
-    ),
-    Row(
-        "root_queue_spec",
-        RootQueueSpec.KEPT,
-        landed("v1.14.2"),
-        source="framework/session.go updateRootQueueResources",
-        why="The scheduler no longer writes the root queue's spec.deserved.",
     ),
     Row(
         "gang_eviction_actions",
@@ -151,7 +77,10 @@ _ROWS_SINCE: tuple[Row, ...] = (
 
 
 HISTORY: tuple[Row, ...] = tuple(
-    sorted((*ROWS_UNTIL_V1_12, *_ROWS_SINCE), key=lambda row: row.change.landed[-1])
+    sorted(
+        (*ROWS_UNTIL_V1_12, *_ROWS_SINCE, *ROWS_V1_13, *ROWS_V1_14, *ROWS_V1_15),
+        key=lambda row: row.change.landed[-1],
+    )
 )
 """All rows, in the order in which they landed on the main line."""
 

@@ -61,9 +61,9 @@ def test_yaml_says_what_json_says(logs: Mapping[str, Path]) -> None:
 def test_a_table_names_every_decision(logs: Mapping[str, Path]) -> None:
     ran = run("session", "--log", logs["gang-0"])
     for pod, node in answer(logs["gang-0"])["binds"]:
-        assert any(
-            line.split()[:3] == ["bind", pod, node] for line in ran.stdout.splitlines()
-        ), ran.stdout
+        assert any(line.split()[:3] == ["bind", pod, node] for line in ran.stdout.splitlines()), (
+            ran.stdout
+        )
 
 
 def test_a_trace_tells_who_voted_how(logs: Mapping[str, Path]) -> None:

@@ -58,7 +58,7 @@ class _Visit:
     hypernode: str
     statement: Statement
     cache: ErrorCache | None
-    soft: bool
+    keeps_near: bool
     """Whether the job wants its tasks near each other, without insisting."""
     placed_in: str
     """Hypernode that the job is in by now, if it wants its tasks near each other."""
@@ -178,7 +178,7 @@ class Allocation:
             hypernode=hypernode,
             statement=Statement(ssn),
             cache=new_error_cache() if self._uses_cache else None,
-            soft=topology.is_soft(ssn, job),
+            keeps_near=topology.keeps_near(ssn, job),
             placed_in=topology.allocated_hypernode(ssn, job),
         )
         self._interrupted = False
@@ -203,7 +203,7 @@ class Allocation:
         if error is not None:
             ssn.jobs.set_fit_errors(job, task, everywhere(ssn, visit.rows, error))
             return _After.STOP
-        if visit.soft:
+        if visit.keeps_near:
             ssn.tasks.job_hypernode[task] = visit.placed_in
         found = self._find(visit, task)
         if isinstance(found, FitErrors):
@@ -216,7 +216,7 @@ class Allocation:
             raise _NO_BEST_NODE
         if visit.hypernode:
             topology.add_score(ssn, job, visit.hypernode, score)
-        if self._place(visit.statement, task, node) is None and visit.soft:
+        if self._place(visit.statement, task, node) is None and visit.keeps_near:
             visit.placed_in = topology.after_placement(ssn, job, node, visit.placed_in)
         return _After.PLACED
 

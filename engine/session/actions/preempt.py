@@ -5,12 +5,12 @@ Source: ``pkg/scheduler/actions/preempt/preempt.go``.
 
 from __future__ import annotations
 
+from ..eligibility import may_preempt
 from ..priority_queue import PriorityQueue, Queue
 from ..scoring import ErrorCache, Purpose, new_error_cache
 from ..session import Session, fits
 from ..statement import Statement
 from ..victims import (
-    never_preempts,
     pending_queue,
     resolvable_nodes,
     starving_jobs,
@@ -86,7 +86,7 @@ def _preempt(
 
     :param own: whether tasks of the same job go, and not those of other jobs of the queue.
     """
-    if never_preempts(ssn, task) or ssn.pre_predicate(task) is not None:
+    if not may_preempt(ssn, task) or ssn.pre_predicate(task) is not None:
         return False
     rows, _ = ssn.selection.predicate(task, resolvable_nodes(ssn, task), Purpose.PREEMPT, cache)
     if not len(rows):

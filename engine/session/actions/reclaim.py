@@ -6,11 +6,11 @@ Source: ``pkg/scheduler/actions/reclaim/reclaim.go``.
 from __future__ import annotations
 
 from ...belief.resource import ZERO, Resource
+from ..eligibility import never_preempts
 from ..priority_queue import PriorityQueue
 from ..scoring import Purpose
 from ..session import Session
 from ..victims import (
-    never_preempts,
     resolvable_nodes,
     starving_jobs,
     victims_queue,

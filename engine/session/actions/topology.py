@@ -46,6 +46,13 @@ def _network_topology(ssn: Session, job: int) -> NetworkTopology | None:
     return ssn.jobs.pod_group(job).spec.network_topology
 
 
+def keeps_near(ssn: Session, job: int) -> bool:
+    """Return whether nodes are scored by how near they are to a job's tasks."""
+    if ssn.behaviours.hard_jobs_keep_near:
+        return _network_topology(ssn, job) is not None
+    return is_soft(ssn, job)
+
+
 def allocated_hypernode(ssn: Session, job: int) -> str:
     """Return the hypernode that a job was placed in, as its PodGroup is annotated by now."""
     known: str | None = ssn.jobs.hypernode.get(job)
@@ -124,8 +131,8 @@ def add_score(ssn: Session, job: int, hypernode: str, score: float) -> None:
 
 
 def after_placement(ssn: Session, job: int, node: int, placed_in: str) -> str:
-    """Return the hypernode that a soft job is in after one more task was placed."""
-    if not is_soft(ssn, job):
+    """Return the hypernode that a job is in after one more task was placed."""
+    if not keeps_near(ssn, job):
         return ""
     leaf = leaf_hypernode(ssn, node)
     if not leaf:

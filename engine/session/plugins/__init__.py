@@ -25,6 +25,7 @@ from .predicates import Predicates
 from .priority import Priority
 from .proportion import Proportion
 from .rescheduling import Rescheduling
+from .resource_strategy_fit import ResourceStrategyFit
 from .resourcequota import ResourceQuota
 from .sla import Sla
 from .task_topology import TaskTopologyPlugin
@@ -51,6 +52,7 @@ BUILDERS: Mapping[str, Callable[[Arguments], Plugin]] = MappingProxyType(
         "priority": Priority,
         "proportion": Proportion,
         "rescheduling": Rescheduling,
+        "resource-strategy-fit": ResourceStrategyFit,
         "resourcequota": ResourceQuota,
         "sla": Sla,
         "task-topology": TaskTopologyPlugin,
@@ -59,5 +61,14 @@ BUILDERS: Mapping[str, Callable[[Arguments], Plugin]] = MappingProxyType(
     }
 )
 
-NEWER_PLUGINS = frozenset({"capacity", "deviceshare", "network-topology-aware", "nodegroup", "pdb"})
+NEWER_PLUGINS = frozenset(
+    {
+        "capacity",
+        "deviceshare",
+        "network-topology-aware",
+        "nodegroup",
+        "pdb",
+        "resource-strategy-fit",
+    }
+)
 """Plugins that not all releases have."""

@@ -44,7 +44,8 @@ class NetworkTopologyAware:
         self._leaf_of: tuple[list[str], NDArray[np.intp]] | None = None
         self._inside: dict[str, NDArray[np.bool_]] = {}
         self._near: dict[tuple[str, str], float] = {}
-        ssn.add_hyper_node_order(self.name, self._hyper_node_order)
+        if not ssn.behaviours.hard_jobs_keep_near:
+            ssn.add_hyper_node_order(self.name, self._hyper_node_order)
         ssn.add_batch_node_order(self.name, self._batch_node_order, uniform=self._uniform)
 
     def on_session_close(self, ssn: Session) -> None:
@@ -52,9 +53,10 @@ class NetworkTopologyAware:
 
     def _uniform(self, _: int) -> float | None:
         """Return 0 if no job cares where in the network its tasks run, short of insisting on it."""
-        jobs = self._ssn.jobs
+        jobs, hard = self._ssn.jobs, self._ssn.behaviours.hard_jobs_keep_near
         specs = (jobs.pod_group(job).spec.network_topology for job in range(len(jobs)))
-        return None if any(spec is not None and spec.mode == "soft" for spec in specs) else 0.0
+        cares = any(spec is not None and (hard or spec.mode == "soft") for spec in specs)
+        return None if cares else 0.0
 
     def _hyper_node_order(self, job: int, hyper_nodes: dict[str, Rows]) -> dict[str, float]:
         """Score hypernodes for a job that has one; without, all are equal."""
@@ -84,6 +86,7 @@ class NetworkTopologyAware:
             topology is not None
             and topology.highest_tier_allowed is not None
             and topology.mode == "hard"
+            and not self._ssn.behaviours.hard_jobs_keep_near
         ):
             return ""
         return self._ssn.tasks.job_hypernode.get(task, "")

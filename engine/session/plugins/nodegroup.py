@@ -1,7 +1,8 @@
 """Plugin ``nodegroup``: queues have affinities to groups of nodes.
 
 A node's group is its label ``volcano.sh/nodegroup-name``; a queue's affinities are in its spec. A
-queue without any takes no node at all.
+pod that names a queue without any takes no node at all. Newer releases go by the queue of the pod's
+job (:class:`NodeGroupByJob`).
 
 Source: pkg/scheduler/plugins/nodegroup/nodegroup.go.
 """
@@ -23,6 +24,11 @@ QUEUE_NAME = "volcano.sh/queue-name"
 QUEUE_NAME_ANNOTATION = "scheduling.volcano.sh/queue-name"
 NOT_SATISFIED = "node not satisfy"
 
+AFFINITY_NOT_FOUND = "node group affinity not specified"
+LABEL_NOT_FOUND = "node group label not found"
+UNSATISFIED = "node does not satisfy the node group affinity"
+ROOT = "root"
+
 BASE_SCORE = 100.0
 
 
@@ -33,6 +39,8 @@ class Affinity(NamedTuple):
     preferred: frozenset[str] = frozenset()
     anti_required: frozenset[str] = frozenset()
     anti_preferred: frozenset[str] = frozenset()
+    order: tuple[str, ...] = ()
+    """The preferred groups as they are written, if their order matters."""
 
     @classmethod
     def of(cls, affinity: QueueAffinity | None) -> Affinity:
@@ -45,6 +53,11 @@ class Affinity(NamedTuple):
             frozenset(anti.required if anti else ()),
             frozenset(anti.preferred if anti else ()),
         )
+
+    @property
+    def rules(self) -> bool:
+        """Whether it names any group."""
+        return bool(self.required or self.preferred or self.anti_required or self.anti_preferred)
 
     def takes(self, group: str) -> bool:
         """Return whether pods of the queue may run in a group: the last rule that names it decides.
@@ -60,11 +73,17 @@ class Affinity(NamedTuple):
     def score(self, group: str) -> float:
         """Return 100 for a required group and 50 for a preferred one, but −1 for one to be avoided.
 
+        Where the order of n preferred groups matters, the one at index i gets 50 × (n − i) / n.
+
         Source: nodegroup.go score.
         """
         if group in self.anti_preferred:
             return -1.0
-        return BASE_SCORE * (group in self.required) + 0.5 * BASE_SCORE * (group in self.preferred)
+        part = float(group in self.preferred)
+        if self.order and part:
+            last = {name: index for index, name in enumerate(self.order)}
+            part *= (len(last) - last[group]) / len(last)
+        return BASE_SCORE * (group in self.required) + 0.5 * BASE_SCORE * part
 
 
 def pod_queue(pod: Pod) -> str:
@@ -81,15 +100,24 @@ def pod_queue(pod: Pod) -> str:
 
 
 class NodeGroup:
-    """Filters and scores nodes by their group; takes no arguments."""
+    """Filters and scores nodes by their group.
+
+    Arguments, which newer releases read: ``strict`` (true), ``enablePreferredOrder`` (false).
+    """
 
     name: ClassVar[str] = "nodegroup"
 
     def __init__(self, arguments: Arguments) -> None:
-        """Take no arguments."""
+        self._arguments = arguments
 
     def on_session_open(self, ssn: Session) -> None:
         """Sort the nodes into groups, and register filter and score."""
+        if ssn.behaviours.nodegroup_by_job:
+            NodeGroupByJob(ssn, self.name, self._arguments)
+        else:
+            self._open(ssn)
+
+    def _open(self, ssn: Session) -> None:
         self._ssn = ssn
         names = [info.labels.get(NODE_GROUP, "") for info in ssn.nodes.info]
         self._groups = sorted(set(names))
@@ -130,3 +158,77 @@ class NodeGroup:
     def _affinity(self, name: str) -> Affinity:
         queue = self._ssn.queues.get(name)
         return Affinity() if queue is None else Affinity.of(queue.queue.spec.affinity)
+
+
+class NodeGroupByJob:
+    """Filters and scores nodes by their group for the queue of a task's job.
+
+    A queue without rules takes nodes without a group only, and with ``strict`` not even these. In a
+    tree of queues, one that says nothing has the rules of the nearest above it that does.
+    """
+
+    def __init__(self, ssn: Session, name: str, arguments: Arguments) -> None:
+        self._ssn = ssn
+        self._strict = arguments.get_bool("strict", True)
+        self._ordered = ssn.behaviours.nodegroup_preferred_order and arguments.get_bool(
+            "enablePreferredOrder", False
+        )
+        self._inherits = ssn.hierarchy_enabled(name)
+        names = [info.labels.get(NODE_GROUP) for info in ssn.nodes.info]
+        labels = sorted({name for name in names if name is not None})
+        self._groups: list[str | None] = [None, *labels]
+        index = {group: number for number, group in enumerate(self._groups)}
+        self._group_of = np.array([index[group] for group in names], dtype=np.intp)
+        code = StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE
+        self._unlabelled = ssn.reasons.intern(code, LABEL_NOT_FOUND)
+        self._without_rules = ssn.reasons.intern(code, AFFINITY_NOT_FOUND)
+        self._refused = ssn.reasons.intern(code, UNSATISFIED)
+        self._verdicts: dict[str, Ints] = {}
+        self._scores: dict[str, Floats] = {}
+        ssn.add_node_order(name, self._node_order, per="task")
+        ssn.add_predicate(name, self._predicate, per="task")
+
+    def _predicate(self, task: int, rows: Rows) -> Ints | None:
+        queue = self._queue(task)
+        verdicts = self._verdicts.get(queue)
+        if verdicts is None:
+            affinity = self._affinity(queue)
+            by_group = [self._verdict(affinity, group) for group in self._groups]
+            verdicts = np.array(by_group, dtype=np.int32)[self._group_of]
+            self._verdicts[queue] = verdicts
+        return verdicts[rows]
+
+    def _verdict(self, affinity: Affinity, group: str | None) -> int:
+        if group is None:
+            return PASS if not self._strict and not affinity.rules else self._unlabelled
+        if not affinity.rules:
+            return self._without_rules
+        return PASS if affinity.takes(group) else self._refused
+
+    def _node_order(self, task: int, rows: Rows) -> Floats:
+        queue = self._queue(task)
+        scores = self._scores.get(queue)
+        if scores is None:
+            affinity = self._affinity(queue)
+            by_group = [0.0 if group is None else affinity.score(group) for group in self._groups]
+            scores = self._scores[queue] = np.array(by_group)[self._group_of]
+        return scores[rows]
+
+    def _queue(self, task: int) -> str:
+        return self._ssn.jobs.queue[self._ssn.tasks.job.item(task)]
+
+    def _affinity(self, name: str) -> Affinity:
+        """Return a queue's rules, or those that it inherits."""
+        queues = self._ssn.queues
+        seen: set[str] = set()
+        while name in queues and name not in seen:
+            seen.add(name)
+            affinity = queues[name].queue.spec.affinity
+            if affinity is not None:
+                groups = affinity.node_group_affinity if self._ordered else None
+                order = tuple(groups.preferred) if groups else ()
+                return Affinity.of(affinity)._replace(order=order)
+            if not self._inherits or name == ROOT:
+                break
+            name = queues[name].parent or ROOT
+        return Affinity()

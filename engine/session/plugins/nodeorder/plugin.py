@@ -82,10 +82,13 @@ class Scores:
         self._allocation = ResourceAllocation(
             nodes,
             Weights(weights.least_requested, weights.most_requested, weights.balanced_resource),
+            best_effort_balanced=ssn.behaviours.best_effort_balanced,
         )
         self._affinity = InterPodAffinity(nodes, ssn.objects.namespaces)
         self._taints = TaintToleration(nodes)
-        self._spread = PodTopologySpread(nodes, ssn.objects)
+        self._spread = PodTopologySpread(
+            nodes, ssn.objects, counts_on_hosts=ssn.behaviours.hosts_spread_scored
+        )
         self._fixed: dict[int, Floats] = {}
 
     def order(self, task: int, rows: Rows) -> Floats:

@@ -56,9 +56,13 @@ class _Plan(NamedTuple):
 
 
 class PodTopologySpread:
-    """Counts pods by domain for the constraints that only weigh."""
+    """Counts pods by domain for the constraints that only weigh.
 
-    def __init__(self, nodes: NodeMap, objects: Objects) -> None:
+    :param counts_on_hosts: pods on a node count for it; without, all hosts are equally empty.
+    """
+
+    def __init__(self, nodes: NodeMap, objects: Objects, *, counts_on_hosts: bool) -> None:
+        self._counts_on_hosts = counts_on_hosts
         self._nodes = nodes
         self._objects = objects
         self._plans: dict[int, _Plan] = {}
@@ -140,6 +144,8 @@ class PodTopologySpread:
         nodes = self._nodes
         classes = matching_classes(nodes, pod, constraint.selector)
         among = None
+        if constraint.key == HOSTNAME and not self._counts_on_hosts:
+            classes = []
         if constraint.key != HOSTNAME:
             among = counting_nodes(nodes.columns, pod, constraint)
             if scored is not None:

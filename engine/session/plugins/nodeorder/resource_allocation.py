@@ -114,8 +114,9 @@ def _quotient(dividend: Amounts, divisor: Amounts | int) -> Amounts:
 class ResourceAllocation:
     """The weighted sum of the three scores, of tasks on nodes as they are."""
 
-    def __init__(self, nodes: NodeMap, weights: Weights) -> None:
+    def __init__(self, nodes: NodeMap, weights: Weights, *, best_effort_balanced: bool) -> None:
         self._nodes = nodes
+        self._best_effort_balanced = best_effort_balanced
         self._weights = weights
         self._cpu: list[int] = nodes.columns.cpu.tolist()
         self._memory: list[int] = nodes.columns.memory.tolist()
@@ -142,7 +143,7 @@ class ResourceAllocation:
             sum_of_both = most_requested(nonzero_cpu, has_cpu)
             sum_of_both += most_requested(nonzero_memory, has_memory)
             score += most * (sum_of_both // 2)
-        if balance:
+        if balance and self._balances(pod):
             used_cpu, used_memory = (
                 (cpu + asked.cpu) / has_cpu,
                 (memory + asked.memory) / has_memory,
@@ -153,6 +154,11 @@ class ResourceAllocation:
             else:
                 score += balance * balanced((used_cpu, used_memory))
         return score
+
+    def _balances(self, pod: PodClass) -> bool:
+        """Return whether the balance of nodes counts for a pod."""
+        asked = pod.requests
+        return self._best_effort_balanced or bool(asked.cpu or asked.memory or asked.gpu)
 
     def all(self, pod: PodClass, rows: Rows) -> Amounts:
         """Return the scores of a pod on many nodes."""
@@ -165,7 +171,7 @@ class ResourceAllocation:
                 score += weights.least * _mean(all_least_requested, counted, has[:, :GPU])
             if weights.most:
                 score += weights.most * _mean(all_most_requested, counted, has[:, :GPU])
-        if weights.balanced:
+        if weights.balanced and self._balances(pod):
             used = accounts[:, :NONZERO_CPU] + (asked.cpu, asked.memory, asked.gpu)
             number = 3 if asked.gpu else 2
             score += weights.balanced * all_balanced(used[:, :number], has[:, :number])

@@ -53,10 +53,12 @@ class Filters:
         self._stable = StableFilters(nodes, options, reasons)
         self._proportional = (
             Proportional(ssn, options.rates, reasons)
-            if options.proportional and options.rates
+            if ssn.behaviours.proportional_in_predicates and options.proportional and options.rates
             else None
         )
-        self._affinity = InterPodAffinity(nodes, ssn.objects.namespaces, reasons)
+        self._affinity = InterPodAffinity(
+            nodes, ssn.objects.namespaces, reasons, curable=ssn.behaviours.pod_affinity_curable
+        )
         self._spread = PodTopologySpread(nodes, reasons)
         self._volumes = VolumeFilters(ssn, nodes, options)
         self._parts: dict[int, _Parts] = {}

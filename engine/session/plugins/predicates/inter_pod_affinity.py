@@ -47,13 +47,23 @@ class _Plan(NamedTuple):
 
 
 class InterPodAffinity:
-    """Checks the required terms of pods that are placed and of those that lie on the nodes."""
+    """Checks the required terms of pods that are placed and of those that lie on the nodes.
 
-    def __init__(self, nodes: NodeMap, namespaces: Namespaces, reasons: Reasons) -> None:
+    :param curable: evicting pods can help where there is one too many.
+    """
+
+    def __init__(
+        self, nodes: NodeMap, namespaces: Namespaces, reasons: Reasons, *, curable: bool
+    ) -> None:
         self._nodes = nodes
         self._namespaces = namespaces
-        code = StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE
-        self._ids = [reasons.intern(code, text) for text in (AFFINITY, ANTI_AFFINITY, EXISTING)]
+        final = StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE
+        code = StatusCode.UNSCHEDULABLE if curable else final
+        self._ids = [
+            reasons.intern(final, AFFINITY),
+            reasons.intern(code, ANTI_AFFINITY),
+            reasons.intern(code, EXISTING),
+        ]
         self._with_anti = nodes.classes_where(lambda pod: pod.has_required_anti)
         self._concerned: dict[int, bool] = {}
         self._plans: dict[int, _Plan] = {}

@@ -5,6 +5,7 @@ Source: pkg/scheduler/plugins/predicates/predicates.go.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from ....volcano.conf import Arguments
@@ -55,8 +56,30 @@ class Predicates:
             return None
 
         ssn.add_event_handler(allocate=allocate, deallocate=deallocate)
-        ssn.add_pre_predicate(self.name, filters.pre_predicate)
+        ssn.add_pre_predicate(self.name, self._preparing(ssn, filters, prepared=prepared))
         ssn.add_predicate(self.name, filters.verdicts, per=filters.per, one=filters.of_class_on)
+
+    def _preparing(
+        self, ssn: Session, filters: Filters, *, prepared: bool
+    ) -> Callable[[int], str | None]:
+        """Return what prepares the filters; it notes for whom, if a release makes use of that."""
+        options = self._options
+        stateful = (
+            options.node_ports,
+            options.pod_affinity,
+            options.topology_spread,
+            options.volume_binding,
+        )
+        if not (ssn.behaviours.nominated_pods_wait and prepared and any(stateful)):
+            return filters.pre_predicate
+        noted: set[int] = set()
+        ssn.prepared = noted
+
+        def pre_predicate(task: int) -> str | None:
+            noted.add(task)
+            return filters.pre_predicate(task)
+
+        return pre_predicate
 
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing."""
