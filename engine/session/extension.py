@@ -40,11 +40,11 @@ class EvictableEntry(NamedTuple):
     """A registered choice of victims on one node.
 
     ``may`` tells of candidates on all nodes which of them could be chosen, whoever else is on their
-    nodes; more may be told than are chosen.
+    nodes; more may be told than are chosen. ``None`` tells nothing.
     """
 
     function: EvictableFn
-    may: MayFn
+    may: MayFn | None
 
 
 class PredicateEntry(NamedTuple):
@@ -185,11 +185,11 @@ class Extensions:
 
         :param may: see :class:`EvictableEntry`; it saves asking ``fn`` about many nodes.
         """
-        self._add("Preemptable", name, EvictableEntry(fn, may or _anybody))
+        self._add("Preemptable", name, EvictableEntry(fn, may))
 
     def add_reclaimable(self, name: str, fn: EvictableFn, *, may: MayFn | None = None) -> None:
         """Register which candidates on a node a task may reclaim; as :meth:`add_preemptable`."""
-        self._add("Reclaimable", name, EvictableEntry(fn, may or _anybody))
+        self._add("Reclaimable", name, EvictableEntry(fn, may))
 
     def add_victim_tasks(self, name: str, fn: Callable[[list[int]], list[int]]) -> None:
         """Register which tasks are to be evicted for their own sake; a plugin may add several."""
@@ -474,10 +474,6 @@ _FLAG_OF = MappingProxyType(
 
 _ALWAYS = frozenset({"JobValid", "VictimQueueOrder"})
 """Points without an enable flag."""
-
-
-def _anybody(_: int, candidates: Rows) -> NDArray[np.bool_]:
-    return np.ones(len(candidates), dtype=np.bool_)
 
 
 def _verdict_of_one(fn: PredicateFn) -> OneVerdictFn:

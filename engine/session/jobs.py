@@ -31,6 +31,7 @@ UNSCHEDULABLE = "Unschedulable"
 FREE = STATUSES
 """In place of a status: pending tasks that ask for nothing."""
 
+_IS_READY = tuple(int(status in READY_STATUS) for status in Status)
 _NOBODY = (0,) * (STATUSES + 1)
 _VALID = tuple(sorted(VALID_STATUS))
 _PLACED = (*sorted(READY_STATUS), Status.PIPELINED)
@@ -55,6 +56,8 @@ class JobTable:
         self.min_available: list[int] = columns.min_available.tolist()
         self.counts: list[list[int]] = columns.counts.tolist()
         """By job and status: how many tasks. They are read and changed one at a time."""
+        self.ready: list[int] = columns.counts[:, sorted(READY_STATUS)].sum(axis=1).tolist()
+        """By job: how many tasks hold resources or have succeeded."""
         self.allocated = columns.allocated
         """As at the opening; :meth:`allocated_resource` is as it is now."""
         self.total_request = columns.total_request
@@ -95,6 +98,7 @@ class JobTable:
         counts, info, roles = self.counts[job], self._tasks.info[task], self._by_role.get(job)
         counts[before] -= 1
         counts[status] += 1
+        self.ready[job] += _IS_READY[status] - _IS_READY[before]
         freed = (status == Status.PENDING) - (before == Status.PENDING) if info.best_effort else 0
         self._free[job] += freed
         if roles is not None:
@@ -121,8 +125,7 @@ class JobTable:
 
     def ready_task_num(self, job: int) -> int:
         """Return how many tasks hold resources or have succeeded."""
-        _, allocated, _, binding, bound, running, _, succeeded, _, _ = self.counts[job]
-        return allocated + binding + bound + running + succeeded
+        return self.ready[job]
 
     def allocated_task_num(self, job: int) -> int:
         """Return how many tasks hold resources."""
@@ -143,12 +146,12 @@ class JobTable:
 
     def is_ready(self, job: int) -> bool:
         """Return whether the gang has its minimum."""
-        return self.ready_task_num(job) + self._free[job] >= self.min_available[job]
+        return self.ready[job] + self._free[job] >= self.min_available[job]
 
     def is_pipelined(self, job: int) -> bool:
         """Return whether the gang has its minimum when what is released counts."""
         waiting = self.counts[job][Status.PIPELINED]
-        return waiting + self.ready_task_num(job) + self._free[job] >= self.min_available[job]
+        return waiting + self.ready[job] + self._free[job] >= self.min_available[job]
 
     def is_starving(self, job: int) -> bool:
         """Return whether the gang lacks tasks; those that ask for nothing do not count."""

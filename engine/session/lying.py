@@ -6,17 +6,20 @@ evict. Most nodes cannot help whatever they answer; here that is found out for a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .extension import EvictableEntry
 from .tables import NO_JOB, NO_NODE, PREEMPTABLE_STATUS, Floats, Ints, Rows, Status
 
 if TYPE_CHECKING:
     from .session import Session
 
 Mask = NDArray[np.bool_]
+Tier = Sequence[tuple[str, EvictableEntry]]
 
 _SLACK = 1.0
 """So much may be lost to rounding in a sum; a node that lacks less is asked about."""
@@ -88,34 +91,45 @@ class Lying:
 
         :param point: the extension point whose plugins are asked.
         """
-        ssn = self._ssn
-        room = ssn.nodes.future_idle() + self._freed(point, task, np.flatnonzero(who))
+        ssn, candidates = self._ssn, np.flatnonzero(who)
+        room = ssn.nodes.future_idle()
+        if len(candidates):
+            room += self._freed(ssn.functions(point), task, candidates)
         enough = (ssn.tasks.request[task] - room < _SLACK).all(axis=1)
         kept: Rows = nodes[enough[nodes]]
         return kept
 
-    def _freed(self, point: str, task: int, candidates: Rows) -> Floats:
-        """Return, by node and resource, what the plugins' victims could free at most.
-
-        A tier says nothing of a node where one of its plugins chooses nobody. Whom the last one
-        does not choose is no victim of the tier; with the others it is not as simple, see
-        ``Extensions.preemptable``.
-        """
-        ssn, count = self._ssn, len(self._ssn.nodes)
-        freed = np.zeros((count, len(ssn.dims)))
-        node, request = self.node[candidates], ssn.tasks.request[candidates]
-        for tier in ssn.functions(point) if len(candidates) else ():
-            somebody, chosen = np.ones(count, dtype=np.bool_), np.zeros(len(node), dtype=np.bool_)
-            for _, entry in tier:
-                chosen = entry.may(task, candidates)
-                there = np.zeros(count, dtype=np.bool_)
-                there[node[chosen]] = True
-                somebody &= there
-            chosen &= somebody[node]
-            for dim in range(len(ssn.dims)):
-                sums = np.bincount(node[chosen], request[chosen, dim], count)
+    def _freed(self, tiers: Sequence[Tier], task: int, candidates: Rows) -> Floats:
+        """Return, by node and resource, what the plugins' victims could free at most."""
+        dims, count = range(len(self._ssn.dims)), len(self._ssn.nodes)
+        freed = np.zeros((count, len(dims)))
+        for tier in tiers:
+            victims = self._chosen(tier, task, candidates)
+            node, request = self.node[victims], self._ssn.tasks.request[victims]
+            for dim in dims if len(victims) else ():
+                sums = np.bincount(node, request[:, dim], count)
                 freed[:, dim] = np.maximum(freed[:, dim], sums)
         return freed
+
+    def _chosen(self, tier: Tier, task: int, candidates: Rows) -> Rows:
+        """Return whom a tier could let go.
+
+        It says nothing of a node where one of its plugins chooses nobody. Whom the last one does
+        not choose is no victim; with the others it is not as simple, see ``Extensions.preemptable``.
+        """
+        somebody: Mask | None = None
+        last = candidates[:0]
+        for _, entry in tier:
+            if entry.may is None:
+                last = candidates
+                continue
+            last = candidates[entry.may(task, candidates)]
+            if not len(last):
+                return last
+            there = np.zeros(len(self._ssn.nodes), dtype=np.bool_)
+            there[self.node[last]] = True
+            somebody = there if somebody is None else somebody & there
+        return last if somebody is None else last[somebody[self.node[last]]]
 
     def _refresh(self) -> None:
         touched = self._ssn.touched

@@ -8,6 +8,9 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 
 class StatusCode(IntEnum):
     """Code of a status, as in kube-scheduler's framework."""
@@ -46,6 +49,7 @@ class Reasons:
     def __init__(self) -> None:
         self._ids: dict[tuple[Status, ...], int] = {(): PASS}
         self._statuses: list[tuple[Status, ...]] = [()]
+        self._stops: list[bool] = [False]
 
     def intern(self, code: StatusCode, *messages: str) -> int:
         """Return the id of a verdict with one status of this code for each message."""
@@ -57,6 +61,7 @@ class Reasons:
         if known is None:
             known = self._ids[statuses] = len(self._statuses)
             self._statuses.append(statuses)
+            self._stops.append(any(status.code in _FINAL for status in statuses))
         return known
 
     def statuses(self, verdict: int) -> tuple[Status, ...]:
@@ -79,7 +84,11 @@ class Reasons:
 
         Source: ``framework/session.go:PredicateForPreemptAction``.
         """
-        return any(status.code in _FINAL for status in self._statuses[verdict])
+        return self._stops[verdict]
+
+    def stop_preemption(self) -> NDArray[np.bool_]:
+        """Return :meth:`stops_preemption` of all verdicts."""
+        return np.array(self._stops)
 
     def __len__(self) -> int:
         return len(self._statuses)

@@ -143,7 +143,11 @@ class NodeSelection:
                 order = self.columns(task).score_all()[rows]
             else:
                 order = order_score(self._orders, task, rows)
-            total = order + batch_score(self._batches, task, rows)
+            uniform = self._uniform_score(task)
+            if uniform is None:
+                total = order + batch_score(self._batches, task, rows)
+            else:
+                total = order + uniform
         except ScoreError as fault:
             self._ssn.errors.append(
                 f"Error in Calculating batch Priority for the node, err {fault}"
@@ -230,9 +234,7 @@ class NodeSelection:
 
     def _stopping(self, verdicts: Ints) -> Ints:
         """Let those verdicts pass that evicting pods could cure."""
-        kinds = np.unique(verdicts)
-        curable = [kind for kind in kinds if kind and not self._ssn.reasons.stops_preemption(kind)]
-        return np.where(np.isin(verdicts, curable), PASS, verdicts) if curable else verdicts
+        return np.where(self._ssn.reasons.stop_preemption()[verdicts], verdicts, PASS)
 
     def quick_best(self, task: int, cache: ErrorCache | None) -> tuple[int, float] | None:
         """Return the best of all nodes that take a task now, where that can be told by its class.

@@ -140,6 +140,7 @@ class Session(Extensions):
         self.evictions: list[tuple[int, str]] = []
         self._selection: NodeSelection | None = None
         self._lying: Lying | None = None
+        self._task_keys: dict[int, tuple[Any, ...]] = {}
         self.node_scores: dict[int, tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]] = {}
         """(rows, scores) of the last scoring of each task, while tracing."""
 
@@ -228,9 +229,13 @@ class Session(Extensions):
 
     def task_key(self, task: int) -> tuple[Any, ...]:
         """Return by what tasks are ordered, if all orders have keys; see :meth:`task_queue`."""
-        info = self.tasks.info[task]
-        keys = [order.key(task) for _, order in self.flat("TaskOrder")]
-        return (*keys, pod_index(info.name) or 0, info.created, info.uid)
+        known = self._task_keys.get(task)
+        if known is None:
+            info = self.tasks.info[task]
+            keys = [order.key(task) for _, order in self.flat("TaskOrder")]
+            known = (*keys, pod_index(info.name) or 0, info.created, info.uid)
+            self._task_keys[task] = known
+        return known
 
     def task_queue(self, tasks: list[int]) -> Queue[int]:
         """Return a queue with these tasks.

@@ -33,6 +33,7 @@ class Gang:
         """Register validity, order, readiness, and which tasks a job can spare."""
         self._jobs = ssn.jobs
         self._job_of = ssn.tasks.job
+        self._least = np.array(ssn.jobs.min_available)
         ssn.add_job_valid(self.name, self._valid)
         ssn.add_preemptable(self.name, self._evictable, may=self._may_spare)
         ssn.add_reclaimable(self.name, self._evictable, may=self._may_spare)
@@ -84,12 +85,8 @@ class Gang:
 
     def _may_spare(self, _: int, candidates: Rows) -> NDArray[np.bool_]:
         """Say of which candidates the jobs have more than their minimum."""
-        jobs = self._jobs
-        jobs_of = self._job_of[candidates]
-        spare = np.zeros(len(jobs), dtype=np.bool_)
-        for job in np.flatnonzero(np.bincount(jobs_of, minlength=len(jobs))).tolist():
-            spare[job] = jobs.ready_task_num(job) > jobs.min_available[job]
-        return spare[jobs_of]
+        spare: NDArray[np.bool_] = np.array(self._jobs.ready) > self._least
+        return spare[self._job_of[candidates]]
 
     def _ready(self, job: int) -> bool:
         return self._jobs.check_task_ready(job) and self._jobs.is_ready(job)
