@@ -38,6 +38,10 @@ AMOUNTS = {
     "volcano.sh/vgpu-number": ("1", "2"),
     "volcano.sh/vgpu-memory": ("1000",),
 }
+CONTROLS = (
+    *("RESTART", "CLEANUP_HOLD", "CLEANUP_STEP", "CLEANUP_RUN"),
+    *("CLEANUP_BEGIN", "CLEANUP_END"),
+)
 NONSENSE = (None, "", "x", -1, 0, 1.5, 2**40, 10**30, True, [], {}, [None], ["x"], {"x": None})
 ODD_AMOUNTS = ("0", "0.1", "1e3", "1n", "1E", f"{2**63 - 1}", 2, 1.5, "1.5Gi", "+1", "8Ei", "x")
 
@@ -63,7 +67,7 @@ class _Author:
         self.there: dict[tuple[str, str], Document] = {}
         self.nodes = [f"n{number}" for number in range(chance.choice((0, 1, 2, 3, 3, 4, 6)))]
         self.groups = [f"pg{number}" for number in range(chance.randint(1, 6))]
-        self.queue_names = self.some(QUEUES, 0.5)
+        self.queue_names = self.some(QUEUES, 0.2 if self.crowded else 0.5)
 
     # Choices.
 
@@ -98,7 +102,11 @@ class _Author:
             self.chance.shuffle(first)
         steps = [{"events": [self.arrival(each) for each in first]}]
         steps += [self.step() for _ in range(self.chance.randint(0, 3))]
-        options = {name: True for name in ("noDefaultQueues", "noFeedback") if self.often(0.07)}
+        options = {
+            name: True
+            for name in ("noDefaultQueues", "noFeedback", "noPodFilter")
+            if self.often(0.07)
+        }
         return {"conf": self.conf(), "options": options, "steps": steps}
 
     def conf(self) -> str:
@@ -137,7 +145,7 @@ class _Author:
     def change(self) -> Event:
         """Return something that happens: an object comes, changes, goes or comes back."""
         if self.often(0.05):
-            return {"type": self.one("RESTART", "CLEANUP_HOLD", "CLEANUP_STEP", "CLEANUP_RUN")}
+            return {"type": self.one(*CONTROLS)}
         if self.often(0.3):
             return self.arrival(self.pod(self.one("new-0", "p-w-7"), self.one("", *self.groups)))
         kind, key = self.chance.choice(sorted(self.there))
@@ -169,6 +177,8 @@ class _Author:
 
     def document(self, kind: str, name: str, *, api: str = "v1", **parts: Any) -> Document:
         metadata: Document = {"name": name, "creationTimestamp": self.time()}
+        if kind in ("Pod", "PodGroup") and self.often(self.oddness):
+            metadata["namespace"] = "other"
         for field in ("labels", "annotations", "namespace"):
             if field in parts:
                 metadata[field] = parts.pop(field)
@@ -192,7 +202,9 @@ class _Author:
         status: Document = {}
         if not self.often(self.oddness):
             amounts = self.amounts("cpu", "memory", "pods", more=0.2)
-            if not self.crowded:
+            if self.crowded:
+                amounts |= {"cpu": "8", "memory": "16Gi", "pods": self.one("3", "110")}
+            else:
                 amounts |= {"cpu": self.one("8", "16"), "memory": "32Gi", "pods": "110"}
             status = {"allocatable": amounts, "capacity": amounts}
         taints = [
@@ -246,12 +258,13 @@ class _Author:
 
     def group(self, name: str) -> list[Document]:
         """Return a PodGroup and its pods, in any order, perhaps one without the other."""
-        pods = [self.pod(f"{name}-w-{n}", name) for n in range(self.chance.randint(0, 5))]
+        runs = 0.8 if self.crowded and self.often(0.5) else 0.05
+        pods = [self.pod(f"{name}-w-{n}", name, runs) for n in range(self.chance.randint(0, 5))]
         group = [] if self.often(0.05) else [self.pod_group(name)]
         return pods + group if self.often(0.3) else group + pods
 
     def pod_group(self, name: str) -> Document:
-        spec: Document = {"minMember": self.number(0, 4)}
+        spec: Document = {"minMember": self.number(0, 2 if self.crowded else 4)}
         if self.often(0.9):
             odd = self.often(self.oddness)
             names = ("root", "nowhere", *QUEUES) if odd else ("default", *self.queue_names)
@@ -260,8 +273,9 @@ class _Author:
             spec["minTaskMember"] = {role: self.number(0, 2) for role in self.some("wmx", 0.6)}
         if self.often(0.3):
             spec["minResources"] = self.amounts("cpu", "memory")
-        if self.often(0.3):
-            spec["priorityClassName"] = self.one("high", "low", "nowhere")
+        if self.often(0.6 if self.crowded else 0.3):
+            odd = self.often(self.oddness)
+            spec["priorityClassName"] = "nowhere" if odd else self.one("high", "low")
         if self.often(0.2):
             spec["networkTopology"] = self.one(
                 {"mode": "hard", "highestTierAllowed": self.number(1, 3)},
@@ -283,7 +297,7 @@ class _Author:
             "PodGroup", name, api=VOLCANO, spec=spec, annotations=annotations, status=status
         )
 
-    def pod(self, name: str, group: str) -> Document:
+    def pod(self, name: str, group: str, runs: float = 0.2) -> Document:
         annotations = {
             key: self.one(*values) for key, values in POD_ANNOTATIONS.items() if self.often(0.03)
         }
@@ -293,7 +307,7 @@ class _Author:
             annotations["volcano.sh/task-spec"] = self.one("w", "m")
         spec = pod_spec(self)
         status: Document = {"phase": "Pending"}
-        if self.often(0.4 if self.crowded else 0.1):
+        if self.often(runs):
             odd = self.often(self.oddness) or not self.nodes
             spec["nodeName"] = "lost" if odd else self.one(*self.nodes)
             phases = ("Pending", "Succeeded", "Failed", "Unknown", "")
@@ -334,7 +348,7 @@ class _Author:
             self.document("PersistentVolumeClaim", "claim", **self._claim()),
             self.document("PersistentVolume", "volume", **self._volume()),
         ]
-        made = [each for each in made if self.often(0.25)]
+        made = [each for each in made if self.often(0.25) or each["kind"] == "PriorityClass"]
         made += [self._csi_node(name) for name in self.nodes if self.often(0.15)]
         made += [self._numatopology(name) for name in self.nodes if self.often(0.05)]
         if self.often(0.3):
