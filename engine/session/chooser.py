@@ -26,8 +26,9 @@ class Chooser(Protocol):
 class LeastName:
     """Takes the least name."""
 
-    def choose(self, what: str, about: str, equals: Sequence[str]) -> int:  # noqa: ARG002 -- protocol
+    def choose(self, what: str, about: str, equals: Sequence[str]) -> int:
         """Return 0."""
+        del what, about, equals
         return 0
 
 
@@ -47,7 +48,7 @@ class Recorded:
 
 
 class Seeded:
-    """Takes one by a hash of a seed, of what is chosen and of the equals: the same on every machine."""
+    """Takes one by a hash of a seed and the question: the same on every machine."""
 
     def __init__(self, seed: int) -> None:
         self._seed = seed

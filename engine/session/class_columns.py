@@ -121,7 +121,7 @@ class ClassColumns:
                 self._ranked[rows] = np.where(takes, score + self._uniform, -inf)
 
     def _update_one(self, row: int) -> None:
-        """Do as :meth:`_update` for one row, without the cost of calling NumPy for a few numbers."""
+        """Do as :meth:`_update` for one row, without calling NumPy for a few numbers."""
         task, takes = self._task, self._fit_one(row)
         if not self._unfiltered:
             filtered = PASS

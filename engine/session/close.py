@@ -164,7 +164,7 @@ def _queue_statuses(ssn: Session) -> dict[str, QueueStatus]:
 
 
 def _held_by_queue(ssn: Session) -> dict[str, Resource]:
-    """Return what the tasks of each queue's own jobs hold; a resource is named if a task names it."""
+    """Return what the tasks of each queue's own jobs hold, of the resources that they name."""
     tasks, names = ssn.tasks, list(ssn.queues)
     if ssn.behaviours.queue_status_counts is QueueStatusCounts.HOLDING:
         counted = IS_ALLOCATED[tasks.status]

@@ -249,7 +249,7 @@ class Extensions:
     def add_event_handler(
         self, *, allocate: EventFn | None = None, deallocate: EventFn | None = None
     ) -> None:
-        """Register what to do when a task is placed (also pipelined) and taken away (or evicted)."""
+        """Register what to do when a task is placed or pipelined, and taken away or evicted."""
         if allocate is not None:
             self._on_allocate.append(allocate)
         if deallocate is not None:

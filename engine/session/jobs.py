@@ -312,7 +312,7 @@ class JobTable:
         return ""
 
     def _checks_roles(self, job: int) -> bool:
-        """Return whether roles' minima matter: there are some, and they do not exceed the gang's."""
+        """Return whether roles' minima matter: there are some, at most the gang's in sum."""
         info = self.info[job]
         return bool(info.task_min_available) and info.min_available >= info.task_min_available_total
 

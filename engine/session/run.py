@@ -74,7 +74,7 @@ def run_session(given: SessionInput) -> SessionResult:
 
 
 def open_plugins(ssn: Session) -> dict[str, Plugin]:
-    """Open the plugins of all tiers in order; one that does not exist is reported and passed over."""
+    """Open the plugins of all tiers in order; one that does not exist is reported only."""
     plugins: dict[str, Plugin] = {}
     ssn.trace.action = "open"
     for tier in ssn.conf.tiers:

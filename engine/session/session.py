@@ -118,16 +118,7 @@ class Session(Extensions):
         self.events: list[tuple[int, str, str]] = []
         """(job, reason, message) of events about PodGroups."""
 
-        self.dims = snapshot.dims
-        self.nodes = snapshot.nodes.copy()
-        self.tasks = snapshot.tasks.copy()
-        self.jobs = JobTable(snapshot.jobs, self.tasks, self.nodes, behaviours)
-        self.queues = snapshot.queues
-        self.quotas = snapshot.quotas
-        self.objects = snapshot.objects
-        self.hypernodes = snapshot.hypernodes
-        self.total: Resource = snapshot.total()
-        """Sum of the nodes' allocatable."""
+        self._take(snapshot)
         self.total_guarantee = Resource()
         """Set by capacity; written to the root queue at the close."""
         self.total_deserved = Resource()
@@ -143,6 +134,19 @@ class Session(Extensions):
         self._task_keys: dict[int, tuple[Any, ...]] = {}
         self.node_scores: dict[int, tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]] = {}
         """(rows, scores) of the last scoring of each task, while tracing."""
+
+    def _take(self, snapshot: Snapshot) -> None:
+        """Copy what the session changes of a snapshot, and share the rest."""
+        self.dims = snapshot.dims
+        self.nodes = snapshot.nodes.copy()
+        self.tasks = snapshot.tasks.copy()
+        self.jobs = JobTable(snapshot.jobs, self.tasks, self.nodes, self.behaviours)
+        self.queues = snapshot.queues
+        self.quotas = snapshot.quotas
+        self.objects = snapshot.objects
+        self.hypernodes = snapshot.hypernodes
+        self.total: Resource = snapshot.total()
+        """Sum of the nodes' allocatable."""
 
     @property
     def selection(self) -> NodeSelection:

@@ -99,7 +99,7 @@ def allocate_in_hypernodes(
 
 
 def hypernode_rows(ssn: Session, name: str) -> Rows | None:
-    """Return the nodes below a hypernode, by name; ``None`` if the hypernode has no list of them."""
+    """Return the nodes below a hypernode, by name; ``None`` if there is no list of them."""
     members = ssn.hypernodes.real_nodes.get(name)
     if members is None:
         return None

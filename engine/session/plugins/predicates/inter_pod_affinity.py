@@ -72,7 +72,7 @@ class InterPodAffinity:
         self._verdicts: Ints | None = None
 
     def concerns(self, klass: int) -> bool:
-        """Return whether pods of a class have required terms, or others may have some about them."""
+        """Return whether pods of a class have required terms, or others may have about them."""
         known = self._concerned.get(klass)
         if known is None:
             pod = self._nodes.classes[klass]
