@@ -88,6 +88,50 @@ class FailedPipelining(StrEnum):
     """In ``allocate`` it stays where it is, but nothing takes it back with the rest of its job."""
 
 
+class RootQueueBounds(StrEnum):
+    """What all queues of a tree may use together."""
+
+    CLUSTER = "cluster"
+    """What the cluster has."""
+    CLUSTER_UNLESS_SET = "cluster unless set"
+    """What the root queue's spec says, else what the cluster has."""
+    ENDLESS_UNLESS_SET = "endless unless set"
+    """What the root queue's spec says, else anything; it deserves what its children do."""
+
+
+class TreeDeserved(StrEnum):
+    """What a queue in a tree deserves."""
+
+    WITHIN_LIMITS = "within limits"
+    """What its spec says, as far as it may use that, and what it is guaranteed."""
+    AS_WRITTEN = "as written"
+    """What its spec says."""
+    AT_LEAST_GUARANTEED = "at least guaranteed"
+    """What its spec says, and what it is guaranteed."""
+
+
+class ReclaimsFor(StrEnum):
+    """For which tasks a queue may reclaim."""
+
+    ALL = "all"
+    """Those within what it deserves of everything that they request."""
+    SOME = "some"
+    """Those within what it deserves of anything that they request."""
+    SOME_WITHIN_CAPABILITY = "some within capability"
+    """The same, if it may use what they request; or if ancestors that are asked deserve it."""
+
+
+class CapacityVictims(StrEnum):
+    """Whom a task may reclaim."""
+
+    OVER_DESERVED = "over deserved"
+    """Tasks of queues that hold more than they deserve of anything."""
+    BY_DIMENSION = "by dimension"
+    """Tasks that hold what the reclaimer asks for, and of which their queue holds too much."""
+    IN_ORDER_BY_DIMENSION = "in order by dimension"
+    """The same, the least important first, and those whose ancestors hold too much as well."""
+
+
 @dataclass(frozen=True, slots=True)
 class Behaviours:
     """What a release's scheduler does where releases differ."""
@@ -205,3 +249,33 @@ class Behaviours:
 
     best_effort_balanced: bool
     """Pods that ask for no cpu, memory or GPU get the score BalancedAllocation too."""
+
+    root_queue_bounds: RootQueueBounds
+    """What all queues of a tree may use together."""
+
+    children_inherit_scalars: bool
+    """A queue in a tree that names no capability of a scalar has its parent's."""
+
+    tree_deserved: TreeDeserved
+    """What a queue in a tree deserves."""
+
+    unsound_tree_stops: bool
+    """A tree in which children have more than their parent stops all scheduling."""
+
+    tree_errors_tell_amounts: bool
+    """What is wrong with a tree of queues is logged with the amounts."""
+
+    tree_gauges_tell_capability: bool
+    """The gauges of queues in a tree tell what each may use."""
+
+    absent_scalars_are_zero: bool
+    """The gauge of a scalar that a queue no longer has is set to 0."""
+
+    capacity_reclaims_for: ReclaimsFor
+    """With ``capacity``, for which tasks a queue may reclaim."""
+
+    capacity_victims: CapacityVictims
+    """With ``capacity``, whom a task may reclaim."""
+
+    deserving_queues_first: bool
+    """With ``capacity``, a queue that deserves nothing has the share 1 from the start."""

@@ -5,7 +5,13 @@ Each behaviour's first row says what was so before.
 
 from __future__ import annotations
 
-from .behaviours import RootQueueSpec, RunningWhen
+from .behaviours import (
+    ReclaimsFor,
+    RootQueueBounds,
+    RootQueueSpec,
+    RunningWhen,
+    TreeDeserved,
+)
 from .releases import FIRST, Row, landed
 
 ROWS_V1_13: tuple[Row, ...] = (
@@ -180,7 +186,7 @@ ROWS_V1_13: tuple[Row, ...] = (
         False,
         landed("v1.13.0"),
         source="plugins/util/nodescore/score_helper.go CalculatePluginScore",
-        why="Nodes are scored as if they had no pods: spreading over hosts has no effect on scores.",
+        why="Nodes are scored as if empty: spreading over hosts has no effect on scores.",
     ),
     Row(
         "best_effort_balanced",
@@ -195,5 +201,124 @@ ROWS_V1_13: tuple[Row, ...] = (
         landed("v1.14.2"),
         source="framework/session.go updateRootQueueResources",
         why="The scheduler no longer writes the root queue's spec.deserved.",
+    ),
+    Row(
+        "root_queue_bounds",
+        RootQueueBounds.CLUSTER,
+        FIRST,
+        source="plugins/capacity/capacity.go buildHierarchicalQueueAttrs",
+        why="The root queue's capability is the cluster, whatever an operator wrote.",
+    ),
+    Row(
+        "root_queue_bounds",
+        RootQueueBounds.CLUSTER_UNLESS_SET,
+        landed("v1.13.0"),
+        source="plugins/capacity/capacity.go buildHierarchicalQueueAttrs",
+        why="The root queue's capability can be set above what the cluster has now.",
+    ),
+    Row(
+        "root_queue_bounds",
+        RootQueueBounds.ENDLESS_UNLESS_SET,
+        landed("v1.14.2"),
+        source="plugins/capacity/capacity.go buildHierarchicalQueueAttrs",
+        why="Jobs greater than the cluster are enqueued, for an autoscaler to see.",
+    ),
+    Row(
+        "children_inherit_scalars",
+        False,
+        FIRST,
+        source="plugins/capacity/capacity.go checkHierarchicalQueue",
+        why="A scalar that a child does not name is bounded by what its parent may use.",
+    ),
+    Row(
+        "children_inherit_scalars",
+        True,
+        landed("v1.13.0"),
+        source="plugins/capacity/capacity.go checkHierarchicalQueue",
+        why="What a parent may use of a GPU bounds children that do not name it.",
+    ),
+    Row(
+        "tree_deserved",
+        TreeDeserved.WITHIN_LIMITS,
+        FIRST,
+        source="plugins/capacity/capacity.go checkHierarchicalQueue",
+        why="Deserving too much is cut to what the queue may use.",
+    ),
+    Row(
+        "tree_deserved",
+        TreeDeserved.AS_WRITTEN,
+        landed("v1.13.0"),
+        source="plugins/capacity/capacity.go checkHierarchicalQueue",
+        why="Children that deserve more than their parent make the tree unsound.",
+    ),
+    Row(
+        "tree_deserved",
+        TreeDeserved.AT_LEAST_GUARANTEED,
+        landed("v1.14.2"),
+        source="plugins/capacity/capacity.go checkHierarchicalQueue",
+        why="What is guaranteed is deserved again.",
+    ),
+    Row(
+        "tree_errors_tell_amounts",
+        False,
+        FIRST,
+        source="plugins/capacity/capacity.go checkHierarchicalQueue",
+        why="The log names the queues only.",
+    ),
+    Row(
+        "tree_errors_tell_amounts",
+        True,
+        landed("v1.12.3", "v1.13.0"),
+        source="plugins/capacity/capacity.go checkHierarchicalQueue",
+        why="The log says by how much a queue exceeds another.",
+    ),
+    Row(
+        "tree_gauges_tell_capability",
+        False,
+        FIRST,
+        source="plugins/capacity/capacity.go buildHierarchicalQueueAttrs",
+        why="Only flat queues export their capability.",
+    ),
+    Row(
+        "tree_gauges_tell_capability",
+        True,
+        landed("v1.12.2"),
+        source="plugins/capacity/capacity.go buildHierarchicalQueueAttrs",
+        why="Dashboards show the capability of queues in a tree.",
+    ),
+    Row(
+        "absent_scalars_are_zero",
+        False,
+        FIRST,
+        source="metrics/queue.go",
+        why="Gauges of scalars keep the last value.",
+    ),
+    Row(
+        "absent_scalars_are_zero",
+        True,
+        landed("v1.12.3", "v1.13.0"),
+        source="metrics/queue.go updateScalarResourceMetrics",
+        why="Gauges of scalars fall to 0 when nothing is left.",
+    ),
+    Row(
+        "capacity_reclaims_for",
+        ReclaimsFor.ALL,
+        FIRST,
+        source="plugins/capacity/capacity.go OnSessionOpen (AddPreemptiveFn)",
+        why="A queue that deserves no more cpu reclaims no GPU.",
+    ),
+    Row(
+        "capacity_reclaims_for",
+        ReclaimsFor.SOME,
+        landed("v1.13.1"),
+        source="plugins/capacity/capacity.go OnSessionOpen (AddPreemptiveFn)",
+        why="A queue reclaims if it deserves more of anything that the task needs.",
+    ),
+    Row(
+        "capacity_reclaims_for",
+        ReclaimsFor.SOME_WITHIN_CAPABILITY,
+        landed("v1.15.0"),
+        source="plugins/capacity/capacity.go OnSessionOpen (AddPreemptiveFn)",
+        why="A queue reclaims nothing that it may not use; its ancestors may deserve it.",
     ),
 )

@@ -41,8 +41,22 @@ def set_narrow_gauges(gauges: MutableMapping[str, float], what: str, resource: R
         gauges[f"{what}_memory_bytes"] = resource.memory
 
 
+def set_exact_gauges(gauges: MutableMapping[str, float], what: str, resource: Resource) -> None:
+    """Set a queue's gauges of ``what``; those of scalars that the resource lacks fall to 0.
+
+    Source: updateScalarResourceMetrics.
+    """
+    scalars, prefix = resource.scalars or {}, f"{what}_scalar_resources/"
+    for name in gauges:
+        if name.startswith(prefix) and name.removeprefix(prefix) not in scalars:
+            gauges[name] = 0.0
+    set_gauges(gauges, what, resource)
+
+
 def gauge_setter(behaviours: Behaviours) -> SetGauges:
     """Return how a release sets the gauges of queues."""
+    if behaviours.absent_scalars_are_zero:
+        return set_exact_gauges
     return set_gauges if behaviours.scalar_queue_gauges else set_narrow_gauges
 
 

@@ -21,12 +21,14 @@ class QueueAttr:
     """
 
     __slots__ = (
+        "_fixed_share",
         "_limits",
         "allocated",
         "ancestors",
         "capability",
         "children",
         "deserved",
+        "deserving_first",
         "elastic",
         "guarantee",
         "inqueue",
@@ -38,7 +40,9 @@ class QueueAttr:
         "share",
     )
 
-    def __init__(self, queue: QueueInfo) -> None:
+    def __init__(self, queue: QueueInfo, *, deserving_first: bool) -> None:
+        self.deserving_first = deserving_first
+        """Queues that deserve nothing come after those that hold less than they deserve."""
         self.name = queue.name
         self.priority = queue.priority
         self.deserved = queue.deserved.clone()
@@ -51,6 +55,7 @@ class QueueAttr:
         self.inqueue = Resource()
         self.share = 0.0
         self._limits: list[tuple[str, float]] | None = None
+        self._fixed_share: float | None = None
         self.children: dict[str, QueueAttr] = {}
         self.ancestors: tuple[QueueAttr, ...] = ()
         """From the root down to the parent; empty in a flat configuration."""
@@ -73,13 +78,17 @@ class QueueAttr:
     def update_share(self) -> None:
         """Set the share: the largest part that any deserved resource is used to.
 
-        share = max over r in deserved of allocated[r] / deserved[r]
+        share = max over r in deserved of allocated[r] / deserved[r]; without any, 0 or always 1
         """
         limits = self._limits
         if limits is None:  # by now nobody changes what is deserved
             deserved = self.deserved
+            self._fixed_share = 1.0 if self.deserving_first and deserved.is_empty() else None
             limits = [(name, deserved.get(name)) for name in deserved.resource_names()]
             self._limits = limits
+        if self._fixed_share is not None:
+            self.share = self._fixed_share
+            return
         share, allocated = 0.0, self.allocated
         for name, limit in limits:
             share = max(share, allocated.get(name) / limit)
@@ -102,6 +111,16 @@ class QueueAttr:
         """
         needed = min_resources.clone().add(self.allocated).add(self.inqueue).sub(self.elastic)
         return needed.less_equal_with_dimension(self.real_capability, min_resources)
+
+
+def compare_shares(one: QueueAttr, other: QueueAttr) -> int:
+    """Put the smaller share first; of equal ones, queues that deserve something, if that matters.
+
+    Source: capacity.go compareShareWithDeserved.
+    """
+    if one.share != other.share or not one.deserving_first:
+        return (one.share > other.share) - (one.share < other.share)
+    return one.deserved.is_empty() - other.deserved.is_empty()
 
 
 def real_capability(

@@ -25,7 +25,9 @@ def build_queue_attrs(ssn: Session) -> tuple[dict[str, QueueAttr], Resource]:
     guarantees = total_guarantee(ssn.queues.values())
     attrs = {}
     for name, demand in queue_demands(ssn).items():
-        attr = attrs[name] = QueueAttr(ssn.queues[name])
+        attr = attrs[name] = QueueAttr(
+            ssn.queues[name], deserving_first=ssn.behaviours.deserving_queues_first
+        )
         attr.add_demand(demand)
         attr.capability = flat_capability(ssn.queues[name])
         attr.real_capability = _real_capability(ssn, guarantees, attr)

@@ -12,9 +12,11 @@ from collections.abc import Sequence
 
 from ....belief.panic import Panic
 from ....belief.resource import INFINITY, ZERO, Resource, maximum
+from ....volcano.behaviours import RootQueueBounds, TreeDeserved
 from ...session import Session
 from ..queue_demand import queue_demands
-from .attrs import QueueAttr, real_capability
+from .attrs import QueueAttr, compare_shares, real_capability
+from .soundness import bound_root, inherit_capability, too_little, too_much
 
 ROOT = "root"
 
@@ -27,12 +29,14 @@ class Hierarchy:
     """The tree of a session's queues.
 
     ``attrs`` has the account of every queue; those opened before an error stay in it.
-    ``total_guarantee`` is what the children of the root are guaranteed together.
+    ``total_guarantee`` is what the children of the root are guaranteed together, or the root
+    itself; likewise ``total_deserved``.
     """
 
     def __init__(self, ssn: Session) -> None:
         self.attrs: dict[str, QueueAttr] = {}
         self.total_guarantee = Resource()
+        self.total_deserved = Resource()
         self._ssn = ssn
         self._rivals: dict[tuple[str, str], tuple[QueueAttr, QueueAttr]] = {}
 
@@ -61,7 +65,9 @@ class Hierarchy:
     def _place(self, name: str) -> None:
         """Open the accounts of a queue and of those above it that have none yet."""
         queue = self._ssn.queues[name]
-        attr = self.attrs[name] = QueueAttr(queue)
+        attr = self.attrs[name] = QueueAttr(
+            queue, deserving_first=self._ssn.behaviours.deserving_queues_first
+        )
         attr.capability = queue.capability.clone()
         if name == ROOT:
             return
@@ -101,35 +107,69 @@ class Hierarchy:
                     "framework.OpenSession",
                 ),
             )
-        root.capability = root.real_capability = root.deserved = self._ssn.total
+        bound_root(self._ssn, root)
         self._check(root)
 
     def _check(self, attr: QueueAttr) -> None:
         """Set the limits of a queue's children, and compare what they have with what it has."""
+        how = self._ssn.behaviours
         children = [attr.children[name] for name in sorted(attr.children)]
         deserved, guarantees = Resource(), Resource()
         for child in children:
+            if how.tree_deserved is TreeDeserved.AT_LEAST_GUARANTEED:
+                child.deserved = maximum(child.deserved, child.guarantee, zeros=True)
             deserved.add(child.deserved)
             guarantees.add(child.guarantee)
-            inherit_capability(attr, child)
+            inherit_capability(attr, child, scalars=how.children_inherit_scalars)
+            self._compare_capability(attr, child)
         if attr.name == ROOT:
-            attr.guarantee = self.total_guarantee = guarantees
+            self._sum_up_root(attr, deserved, guarantees)
         for child in children:
             child.real_capability = self._real_capability(attr, guarantees, child)
-            deserved_before = child.deserved.clone()
-            child.deserved.min_dimension_resource(child.real_capability, INFINITY)
-            if self._ssn.behaviours.deserved_within_request:
-                child.deserved.min_dimension_resource(child.request, ZERO)
-            child.deserved = maximum(
-                child.deserved, child.guarantee, zeros=self._ssn.behaviours.maximum_keeps_zeros
-            )
-            deserved.sub(deserved_before).add(child.deserved)
+            if how.tree_deserved is TreeDeserved.WITHIN_LIMITS:
+                before = child.deserved.clone()
+                self._limit_deserved(child)
+                deserved.sub(before).add(child.deserved)
         if attr.deserved.less_partly(deserved, ZERO):
-            raise _less_than_children(attr, "deserved")
+            self._complain(too_little(attr, "deserved", attr.deserved, deserved, how))
         if attr.guarantee.less_partly(guarantees, ZERO):
-            raise _less_than_children(attr, "guarantee")
+            self._complain(too_little(attr, "guarantee", attr.guarantee, guarantees, how))
         for child in children:
             self._check(child)
+
+    def _sum_up_root(self, root: QueueAttr, deserved: Resource, guarantees: Resource) -> None:
+        """Give the root what its children have together, or leave it what it has."""
+        bounds = self._ssn.behaviours.root_queue_bounds
+        kept = bounds is RootQueueBounds.CLUSTER_UNLESS_SET
+        if not kept or root.guarantee.is_empty():
+            root.guarantee = guarantees
+        if (kept and root.deserved.is_empty()) or bounds is RootQueueBounds.ENDLESS_UNLESS_SET:
+            root.deserved = deserved
+        self.total_guarantee, self.total_deserved = root.guarantee, root.deserved
+
+    def _limit_deserved(self, child: QueueAttr) -> None:
+        """Bound what a queue deserves: max(min(deserved, real capability), guarantee)."""
+        assert child.real_capability is not None
+        child.deserved.min_dimension_resource(child.real_capability, INFINITY)
+        if self._ssn.behaviours.deserved_within_request:
+            child.deserved.min_dimension_resource(child.request, ZERO)
+        child.deserved = maximum(
+            child.deserved, child.guarantee, zeros=self._ssn.behaviours.maximum_keeps_zeros
+        )
+
+    def _compare_capability(self, parent: QueueAttr, child: QueueAttr) -> None:
+        """Complain if a parent has less of something, or lacks a scalar that a child names."""
+        own, theirs = parent.capability, child.capability
+        assert own is not None
+        assert theirs is not None
+        if own.less_partly(theirs, ZERO):
+            self._complain(too_much(parent, child, self._ssn.behaviours))
+
+    def _complain(self, text: str) -> None:
+        """Refuse the tree, or only say so."""
+        if self._ssn.behaviours.unsound_tree_stops:
+            raise HierarchyError(text)
+        self._ssn.errors.append(text)
 
     def _real_capability(self, attr: QueueAttr, guarantees: Resource, child: QueueAttr) -> Resource:
         crashes = self._ssn.behaviours.excess_child_guarantees_crash
@@ -158,7 +198,7 @@ class Hierarchy:
             return -1 if not one.children else 1
         if not one.children:
             one, other = self._rivals.get((left, right)) or self._part(one, other)
-        return (one.share > other.share) - (one.share < other.share)
+        return compare_shares(one, other)
 
     def _part(self, left: QueueAttr, right: QueueAttr) -> tuple[QueueAttr, QueueAttr]:
         """Return the two queues whose shares decide between two leaves."""
@@ -188,29 +228,3 @@ def queue_level(left: Sequence[QueueAttr], right: Sequence[QueueAttr]) -> int:
             break
         level = depth
     return level
-
-
-def inherit_capability(parent: QueueAttr, child: QueueAttr) -> None:
-    """Let a child that names no cpu or memory have its parent's capability of it.
-
-    :raises HierarchyError: the parent has less of something, or lacks a scalar that the child
-        names.
-    """
-    own, theirs = parent.capability, child.capability
-    assert own is not None
-    assert theirs is not None
-    if theirs.cpu <= 0:
-        theirs.cpu = own.cpu
-    if theirs.memory <= 0:
-        theirs.memory = own.memory
-    if own.less_partly(theirs, ZERO):
-        raise HierarchyError(
-            f"queue <{parent.name}> capability is less than its child queue <{child.name}>"
-        )
-
-
-def _less_than_children(attr: QueueAttr, what: str) -> HierarchyError:
-    return HierarchyError(
-        f"{what} resources of queue <{attr.name}> are less than"
-        f" the sum of its child queues' {what} resources"
-    )

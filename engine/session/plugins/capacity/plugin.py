@@ -11,14 +11,17 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ....belief.panic import Panic
-from ....belief.resource import INFINITY, ZERO, Resource
+from ....belief.resource import Resource
+from ....volcano.behaviours import CapacityVictims, ReclaimsFor
 from ....volcano.conf import Arguments
 from ...session import Session
 from ...trace import NOTHING, PERMIT, PERMITTED, REJECT, REJECTED, Verdict
 from ..amounts import gauge_setter, plain
-from .attrs import QueueAttr
+from .attrs import QueueAttr, compare_shares
+from .dimensions import fits_partly
 from .flat import build_queue_attrs, record_flat_gauges
-from .hierarchy import Hierarchy, HierarchyError
+from .hierarchy import ROOT, Hierarchy, HierarchyError
+from .victims import VICTIMS, Question
 
 OPEN = "Open"
 UNSCHEDULABLE = "Unschedulable"
@@ -32,7 +35,13 @@ class Capacity:
     name: ClassVar[str] = "capacity"
 
     def __init__(self, arguments: Arguments) -> None:
-        """Take no arguments; the enable flag ``enableHierarchy`` makes a tree of the queues."""
+        """Keep the arguments; the enable flag ``enableHierarchy`` makes a tree of the queues.
+
+        Argument ``ancestorReclaimLevel`` (0), which newer releases read: how many levels above a
+        queue are asked too when it reclaims and gives.
+        """
+        self._arguments = arguments
+        self._level = 0
         self._attrs: dict[str, QueueAttr] = {}
         self._hierarchical = False
         self._ready = True
@@ -42,9 +51,11 @@ class Capacity:
         self._ssn = ssn
         self._set_gauges = gauge_setter(ssn.behaviours)
         self._closed_queues_schedule = ssn.behaviours.closed_queues_schedule
-        self._hierarchical = hierarchy_enabled(ssn)
+        self._hierarchical = ssn.hierarchy_enabled(self.name)
         if self._hierarchical:
             self._ready = self._open_tree()
+            if ssn.behaviours.capacity_victims is CapacityVictims.IN_ORDER_BY_DIMENSION:
+                self._level = max(0, self._arguments.get_int("ancestorReclaimLevel", 0))
         else:
             self._open_flat()
         ssn.add_reclaimable(self.name, self._reclaimable)
@@ -54,7 +65,10 @@ class Capacity:
         ssn.add_event_handler(allocate=self._task_allocated, deallocate=self._task_deallocated)
 
     def on_session_close(self, ssn: Session) -> None:
-        """Do nothing."""
+        """Say which queues use more than they deserve, if the release does so at the close."""
+        if ssn.behaviours.capacity_reclaims_for is ReclaimsFor.SOME_WITHIN_CAPABILITY:
+            for name, attr in self._attrs.items():
+                ssn.gauges.setdefault(name, {})["overused"] = float(attr.share > 1)
 
     def _open_flat(self) -> None:
         ssn = self._ssn
@@ -78,7 +92,10 @@ class Capacity:
             self._set_gauges(gauges, "deserved", attr.deserved)
             self._set_gauges(gauges, "allocated", attr.allocated)
             self._set_gauges(gauges, "request", attr.request)
-        ssn.total_guarantee = tree.total_guarantee
+            if ssn.behaviours.tree_gauges_tell_capability:
+                self._set_gauges(gauges, "capacity", attr.capability or Resource())
+                self._set_gauges(gauges, "real_capacity", attr.real_capability or Resource())
+        ssn.total_guarantee, ssn.total_deserved = tree.total_guarantee, tree.total_deserved
         ssn.add_queue_order(self.name, tree.queue_order)
         ssn.add_victim_queue_order(self.name, tree.victim_queue_order)
         return True
@@ -86,53 +103,51 @@ class Capacity:
     def _queue_order(self, left: str, right: str) -> float:
         """Put higher priority first, then the smaller share."""
         one, other = self._attrs[left], self._attrs[right]
-        if one.priority != other.priority:
-            return other.priority - one.priority
-        return (one.share > other.share) - (one.share < other.share)
+        return other.priority - one.priority or compare_shares(one, other)
 
     def _reclaimable(self, reclaimer: int, candidates: list[int]) -> tuple[list[int], int]:
-        """Return whose queue uses more than it deserves and keeps its guarantee without them.
-
-        A candidate is passed over if allocated ≤ deserved (scalars that one of the two lacks count
-        as infinite) or guarantee > allocated − request; each victim lessens allocated.
+        """Return whom a task may reclaim: see :mod:`.victims`.
 
         :raises Panic: a candidate holds more than its queue.
         """
-        victims: list[int] = []
         if not self._ready:
-            return victims, REJECT
-        tasks, queues = self._ssn.tasks, self._ssn.jobs.queue
-        allocations: dict[str, Resource] = {}
-        spared = self._ssn.behaviours.reclaim_spares_small_queues
-        for candidate in candidates:
-            queue = queues[tasks.job[candidate]]
-            attr = self._attrs[queue]
-            if queue not in allocations:
-                allocations[queue] = attr.allocated.clone()
-            allocated = allocations[queue]
-            if spared and allocated.less_partly(tasks.info[reclaimer].request, ZERO):
-                continue
-            rest = allocated.clone().sub(tasks.info[candidate].request)
-            if allocated.less_equal(attr.deserved, INFINITY):
-                continue
-            if not attr.guarantee.less_equal(rest, ZERO):
-                continue
-            allocations[queue] = rest
-            victims.append(candidate)
-        return victims, PERMIT
+            return [], REJECT
+        choose = VICTIMS[self._ssn.behaviours.capacity_victims]
+        question = Question(self._ssn, self._attrs, reclaimer, candidates, self._level)
+        return choose(question), PERMIT
 
     def _preemptive(self, queue: str, task: int) -> Verdict:
-        """Permit if allocated + request ≤ deserved, in what the task requests."""
+        """Permit if a queue deserves what a task requests: see :meth:`_may_reclaim`."""
         if not self._ready:
             return _NOT_READY
         if self._ssn.queues[queue].state != OPEN and not self._closed_queues_schedule:
             return _NOT_OPEN
         attr = self._attrs[queue]
         request = self._ssn.tasks.info[task].request
-        deserves = attr.deserves(request)
-        self._ssn.gauges.setdefault(queue, {})["overused"] = float(not deserves)
+        permits = self._may_reclaim(attr, request)
         return self._verdict(
-            PERMIT if deserves else REJECT, attr, "deserved", attr.deserved, request
+            PERMIT if permits else REJECT, attr, "deserved", attr.deserved, request
+        )
+
+    def _may_reclaim(self, attr: QueueAttr, request: Resource) -> bool:
+        """Return whether allocated + request ≤ deserved, in all or in some of what is requested.
+
+        Newer releases ask for some of it only, and also permit what the nearest ancestors deserve,
+        if that does not exceed the queue's real capability.
+        """
+        how = self._ssn.behaviours.capacity_reclaims_for
+        if how is ReclaimsFor.SOME_WITHIN_CAPABILITY and not attr.takes(request):
+            return False
+        if how is ReclaimsFor.ALL:
+            permits = attr.deserves(request)
+        else:
+            permits = fits_partly(attr.allocated.clone().add(request), attr.deserved, request)
+        if how is not ReclaimsFor.SOME_WITHIN_CAPABILITY:
+            self._ssn.gauges.setdefault(attr.name, {})["overused"] = float(not permits)
+        return permits or any(
+            fits_partly(ancestor.allocated.clone().add(request), ancestor.deserved, request)
+            for ancestor in attr.ancestors[max(len(attr.ancestors) - self._level, 0) :]
+            if self._level and ancestor.name != ROOT
         )
 
     def _allocatable(self, queue: str, task: int) -> Verdict:
@@ -235,15 +250,3 @@ class Capacity:
 _NOT_READY = Verdict(REJECT, "the tree of queues is not sound")
 _NOT_OPEN = Verdict(REJECT, "the queue is not Open")
 _NOT_LEAF = Verdict(REJECT, "the queue has queues below it")
-
-
-def hierarchy_enabled(ssn: Session) -> bool:
-    """Return the flag ``enableHierarchy`` where the configuration names the plugin first.
-
-    Source: capacity.go HierarchyEnabled.
-    """
-    for tier in ssn.tiers:
-        for option in tier:
-            if option.name == Capacity.name:
-                return option.enabled_hierarchy
-    return False

@@ -1,0 +1,174 @@
+"""Whom a task may reclaim: tasks of queues that use more than they deserve.
+
+Source: pkg/scheduler/plugins/capacity/capacity.go OnSessionOpen (AddReclaimableFn),
+shouldSkipReclaimee, checkGuaranteeConstraint, isImmediateVictim, checkDeservedExceedance,
+getReclaimeeAncestorToCheck, sharesAnyNonRootAncestorWithinLevel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from ....belief.resource import INFINITY, ZERO, Resource
+from ....volcano.behaviours import CapacityVictims
+from ...session import Session
+from ...victims import victims_queue
+from .attrs import QueueAttr
+from .dimensions import exceeds_partly, intersect
+
+ROOT = "root"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A task asks whom of the candidates it may reclaim.
+
+    :param level: how many levels of ancestors must use too much as well; 0 for none.
+    """
+
+    ssn: Session
+    attrs: Mapping[str, QueueAttr]
+    reclaimer: int
+    candidates: list[int]
+    level: int
+
+    @property
+    def asked(self) -> Resource:
+        """What the reclaimer requests."""
+        return self.ssn.tasks.info[self.reclaimer].request
+
+    def queue_of(self, task: int) -> str:
+        """Return the queue of a task."""
+        return self.ssn.jobs.queue[self.ssn.tasks.job.item(task)]
+
+
+def over_deserved(question: Question) -> list[int]:
+    """Return tasks of queues that use more than they deserve and keep their guarantee without them.
+
+    A candidate is passed over if allocated ≤ deserved (scalars that one of the two lacks count as
+    infinite) or guarantee > allocated − request; each victim lessens allocated.
+
+    :raises Panic: a candidate holds more than its queue.
+    """
+    tasks, attrs = question.ssn.tasks, question.attrs
+    victims: list[int] = []
+    allocations: dict[str, Resource] = {}
+    spared = question.ssn.behaviours.reclaim_spares_small_queues
+    for candidate in question.candidates:
+        queue = question.queue_of(candidate)
+        attr = attrs[queue]
+        if queue not in allocations:
+            allocations[queue] = attr.allocated.clone()
+        allocated = allocations[queue]
+        if spared and allocated.less_partly(question.asked, ZERO):
+            continue
+        rest = allocated.clone().sub(tasks.info[candidate].request)
+        if allocated.less_equal(attr.deserved, INFINITY):
+            continue
+        if not attr.guarantee.less_equal(rest, ZERO):
+            continue
+        allocations[queue] = rest
+        victims.append(candidate)
+    return victims
+
+
+def by_dimension(question: Question) -> list[int]:
+    """Return tasks whose queues use more than they deserve of something that they hold.
+
+    They must hold something that the reclaimer asks for. What a queue deserves nothing of at all
+    may always be taken, as long as its guarantee is kept.
+
+    :raises Panic: a candidate holds more than its queue.
+    """
+    return _by_dimension(question, question.candidates)
+
+
+def in_order_by_dimension(question: Question) -> list[int]:
+    """Return the same, the least important first; also the nearest ancestors must use too much.
+
+    :raises Panic: a candidate holds more than its queue.
+    """
+    if question.queue_of(question.reclaimer) not in question.attrs:
+        return []
+    waiting = victims_queue(question.ssn, question.candidates, question.reclaimer)
+    return _by_dimension(question, (waiting.pop() for _ in range(len(waiting))))
+
+
+def _by_dimension(question: Question, candidates: Iterable[int]) -> list[int]:
+    victims: list[int] = []
+    allocations: dict[str, Resource] = {}
+    for candidate in candidates:
+        attr = question.attrs.get(question.queue_of(candidate))
+        if attr is None:
+            continue
+        request = question.ssn.tasks.info[candidate].request
+        if not intersect(request, question.asked, pods=False):
+            continue
+        allocated = allocations.setdefault(attr.name, attr.allocated.clone())
+        if not attr.guarantee.less_equal(allocated.clone().sub(request), ZERO):
+            continue
+        if not _gives(question, attr, allocated, request):
+            continue
+        above = _ancestors_to_give(question, attr, request, allocations)
+        if above is None:
+            continue
+        for amount in (allocated, *above):
+            amount.sub(request)
+        victims.append(candidate)
+    return victims
+
+
+def _gives(question: Question, attr: QueueAttr, allocated: Resource, request: Resource) -> bool:
+    """Return whether a queue must give a task away."""
+    if intersect(request, attr.deserved, pods=True):
+        return exceeds_partly(allocated, attr.deserved, request)
+    if not question.level:
+        return True
+    own = question.attrs[question.queue_of(question.reclaimer)]
+    return intersect(question.asked, own.deserved, pods=True) or not _related(question, own, attr)
+
+
+def _ancestors_to_give(
+    question: Question, attr: QueueAttr, request: Resource, allocations: dict[str, Resource]
+) -> list[Resource] | None:
+    """Return the accounts above that give too, ``None`` if one of them does not."""
+    own = question.attrs[question.queue_of(question.reclaimer)] if question.level else attr
+    accounts = []
+    for level in range(1, question.level + 1):
+        ancestor = ancestor_at(attr, level)
+        if ancestor is None or ancestor.name == ROOT or ancestor is ancestor_at(own, level):
+            continue
+        allocated = allocations.setdefault(ancestor.name, ancestor.allocated.clone())
+        accounts.append(allocated)
+        if intersect(request, ancestor.deserved, pods=True) and not exceeds_partly(
+            allocated, ancestor.deserved, request
+        ):
+            return None
+    return accounts
+
+
+def _related(question: Question, one: QueueAttr, other: QueueAttr) -> bool:
+    """Return whether two queues share one of their nearest ancestors, other than the root."""
+    names = [
+        {ancestor.name for ancestor in attr.ancestors[-question.level :]} for attr in (one, other)
+    ]
+    return bool((names[0] & names[1]) - {ROOT})
+
+
+def ancestor_at(attr: QueueAttr, level: int) -> QueueAttr | None:
+    """Return the ancestor so many levels above a queue; ``None`` if there are not so many.
+
+    Source: capacity.go queueAncestorAtDepth.
+    """
+    return attr.ancestors[-level] if level <= len(attr.ancestors) else None
+
+
+VICTIMS: Mapping[CapacityVictims, Callable[[Question], list[int]]] = MappingProxyType(
+    {
+        CapacityVictims.OVER_DESERVED: over_deserved,
+        CapacityVictims.BY_DIMENSION: by_dimension,
+        CapacityVictims.IN_ORDER_BY_DIMENSION: in_order_by_dimension,
+    }
+)
