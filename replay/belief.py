@@ -6,7 +6,7 @@ so that no checkpoint of truth can stand for its beginning.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from heapq import merge
 from operator import itemgetter
 from types import MappingProxyType
@@ -46,6 +46,10 @@ class Step(NamedTuple):
     event: Event
 
 
+def _had_happened(step: Step, moment: Moment) -> bool:
+    return moment.revision is None or step.key <= moment.revision * 2 + 1
+
+
 def belief_at(
     store: LogStore,
     moment: Moment,
@@ -59,6 +63,28 @@ def belief_at(
     :param progress: called with (events seen, events in all) now and then.
     """
     return play(store, moment, Projector(behaviours, options), progress=progress).cache
+
+
+def beliefs_along(
+    store: LogStore, moments: Sequence[Moment], behaviours: Behaviours
+) -> Iterator[tuple[Moment, SchedulerCache]]:
+    """Yield the moments of one story, each with the cache as :func:`belief_at` makes it.
+
+    The log is gone through once. Every cache may be changed by who gets it.
+
+    :param moments: revisions of one branch, ascending, of what was known by one position.
+    """
+    if not moments:
+        return
+    projector = Projector(behaviours)
+    story = _Story(store, moments[-1])
+    steps = story.steps()
+    step = next(steps, None)
+    for moment in moments:
+        while step is not None and _had_happened(step, moment):
+            projector.apply(step.event, lives_on=story.lives_on)
+            step = next(steps, None)
+        yield moment, projector.cache.copy()
 
 
 def play(
@@ -165,10 +191,7 @@ class _Story:
             Step(self._place(recorded.event), recorded.position, recorded.event)
             for recorded in self._store.read(query)
         ]
-        end = None if moment.revision is None else moment.revision * 2 + 1
-        return sorted(
-            (step for step in steps if end is None or step.key <= end), key=itemgetter(0, 1)
-        )
+        return sorted((step for step in steps if _had_happened(step, moment)), key=itemgetter(0, 1))
 
     def _place(self, event: Event) -> int:
         if event.revision is not None:
