@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 from ...engine.apiserver import Document, Store, default_queue
+from ...engine.belief.cache import SchedulerCache
 from ...engine.belief.objects import KINDS, decode
 from ...engine.belief.options import CacheOptions
 from ...engine.belief.panic import Panic
@@ -18,6 +22,20 @@ from .results import StepResult, step_result
 from .scheduler import Scheduler
 
 DEFAULT_QUEUES = ("default", "root")
+
+
+class SimulatedSession(NamedTuple):
+    """One session of a scenario.
+
+    :param step: the 1-based number of its step.
+    :param cache: what the scheduler believes after it; it changes as the simulation goes on.
+    :param told: what a file of results has of it.
+    """
+
+    step: int
+    result: SessionResult
+    cache: SchedulerCache
+    told: StepResult
 
 
 class Simulation:
@@ -58,39 +76,45 @@ class Simulation:
 
     def run(self) -> list[StepResult]:
         """Return what each session did, in order."""
-        results: list[StepResult] = []
+        return [session.told for session in self.sessions()]
+
+    def sessions(self) -> Iterator[SimulatedSession]:
+        """Yield each session as soon as it is over, before the cluster answers."""
         written: SessionResult | None = None
-        for step in self._case.steps:
+        for number, step in enumerate(self._case.steps, start=1):
             if written is not None and not self._case.options.no_feedback:
                 for change, document in changes(written, self._store):
                     self._apply(change, document)
-            written = self._step(step, results)
-        return results
+            restarted = self._panic is not None
+            self._begin(step)
+            written = None
+            if not step.no_session:
+                session = self._run_session(number, restarted=restarted)
+                written = session.result
+                yield session
 
-    def _step(self, step: Step, results: list[StepResult]) -> SessionResult | None:
-        restarted = self._panic is not None
-        if restarted:
+    def _begin(self, step: Step) -> None:
+        """Let everything come that a step tells before its session."""
+        if self._panic is not None:
             self._restart()
         if step.conf is not None:
             self._conf = conf_in_force(step.conf, self._behaviours)
         self._errors = list(self._conf.errors)
         for number, event in enumerate(step.events):
             self._event(event, number)
-        if step.no_session:
-            return None
+
+    def _run_session(self, step: int, *, restarted: bool) -> SimulatedSession:
         before = self._scheduler.out_of_sync()
         result = self._session()
-        results.append(
-            step_result(
-                result,
-                self._store,
-                gauges=self._scheduler.process.gauges,
-                out_of_sync=(before, self._scheduler.out_of_sync()),
-                errors=[*self._errors, *result.errors],
-                restarted=restarted,
-            )
+        told = step_result(
+            result,
+            self._store,
+            gauges=self._scheduler.process.gauges,
+            out_of_sync=(before, self._scheduler.out_of_sync()),
+            errors=[*self._errors, *result.errors],
+            restarted=restarted,
         )
-        return result
+        return SimulatedSession(step, result, self._scheduler.cache, told)
 
     def _session(self) -> SessionResult:
         """Run a session, if the scheduler survived the events before it."""
