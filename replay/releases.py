@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple
 
-from ..engine.volcano.history import SUPPORTED, Row, rows_of
-from ..engine.volcano.releases import RELEASES, parse_release
+from ..engine.volcano.history import SUPPORTED, rows_of
+from ..engine.volcano.releases import RELEASES, Row, parse_release
 
 
 class ReleaseLine(NamedTuple):
@@ -34,13 +35,17 @@ class Held(NamedTuple):
     why: str
 
 
-class Differing(NamedTuple):
-    """A behaviour in which two releases differ; ``why`` is what the newer rows say of it."""
+class BehaviourDiff(NamedTuple):
+    """A behaviour in which releases differ; ``why`` is what the newest of their rows says of it.
+
+    :param values: by release. :param since: the first release of each line that has the newest.
+    """
 
     behaviour: str
-    values: tuple[str, str]
+    values: tuple[str, ...]
     why: str
     source: str
+    since: tuple[str, ...]
 
 
 def release_lines() -> list[ReleaseLine]:
@@ -72,32 +77,32 @@ def behaviours_of(name: str) -> list[Held]:
     ]
 
 
-def release_diff(one: str, other: str) -> list[Differing]:
-    """Return the behaviours in which two releases differ, by name.
+def release_diff(*names: str) -> list[BehaviourDiff]:
+    """Return the behaviours in which two or more releases differ, by name.
 
     :raises UsageError: there is no such release.
     """
-    releases = parse_release(one), parse_release(other)
-    left, right = map(rows_of, releases)
-    return [
-        Differing(
-            behaviour,
-            (value_text(left[behaviour].value), value_text(right[behaviour].value)),
-            _later(left[behaviour], right[behaviour]).why,
-            _later(left[behaviour], right[behaviour]).source,
-        )
-        for behaviour in sorted(left)
-        if left[behaviour].value != right[behaviour].value
-    ]
+    held = [rows_of(parse_release(name)) for name in names]
+    found = []
+    for behaviour in sorted(held[0]):
+        rows = [of[behaviour] for of in held]
+        if any(row.value != rows[0].value for row in rows):
+            values = tuple(value_text(row.value) for row in rows)
+            latest = _latest(rows)
+            since = tuple(map(str, latest.change.landed))
+            found.append(BehaviourDiff(behaviour, values, latest.why, latest.source, since))
+    return found
 
 
 def value_text(value: object) -> str:
     """Return a behaviour's value as people write it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, frozenset):
+        return ",".join(sorted(map(value_text, value))) or "none"
     return str(value.value) if isinstance(value, Enum) else str(value)
 
 
-def _later(one: Row, other: Row) -> Row:
-    """Return the row that landed later: it says what became different."""
-    return max(one, other, key=lambda row: row.change.landed[-1])
+def _latest(rows: Sequence[Row]) -> Row:
+    """Return the row that landed last: it says what became different."""
+    return max(rows, key=lambda row: row.change.landed[-1])
