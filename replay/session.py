@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
 from ..engine.belief.cache import SchedulerCache
+from ..engine.errors import InputError
 from ..engine.events import Recorded
 from ..engine.events.payloads import ConfigApplied
 from ..engine.log.store import LogStore, Query
 from ..engine.session.outcome import SessionResult
 from ..engine.session.run import SessionInput, run_session
 from ..engine.session.session import ProcessState
+from ..engine.session.trace import Step
 from ..engine.volcano.behaviours import Behaviours
 from ..engine.volcano.conf import SchedulerConf, conf_in_force
 from ..engine.volcano.history import resolve
@@ -31,26 +34,40 @@ class ConfText(NamedTuple):
     source: str
 
 
+def conf_file(path: Path) -> ConfText:
+    """Read a configuration from a file.
+
+    :raises InputError: it is no text.
+    """
+    try:
+        return ConfText(path.read_text(encoding="utf-8"), str(path))
+    except UnicodeDecodeError as fault:
+        raise InputError(f"not UTF-8: {fault}", where=str(path)) from fault
+
+
 class SessionAnswer(NamedTuple):
     """What one session decided, and what it was run on.
 
     :param at: the point, as it is printed.
     :param conf: where the configuration is from.
+    :param cache: what the scheduler believes after it.
     """
 
     at: str
     release: str
     conf: str
     result: SessionResult
+    cache: SchedulerCache
 
 
 def session_at(
     log: Log,
     at: str | Moment = "end",
     *,
-    release: str,
+    release: str | Behaviours,
     conf: ConfText | None = None,
     trace: bool = False,
+    cache: SchedulerCache | None = None,
 ) -> SessionAnswer:
     """Run one session on what the scheduler of a release believes at a point, and return it.
 
@@ -58,20 +75,23 @@ def session_at(
     last eviction, for instance) is not in a log: the session is that of a process just started.
     What was told from outside, such as the use of nodes, it has.
 
+    :param release: its name, or how it behaves.
     :param conf: a configuration; by default the last that was applied by then in the log, else the
         release's own.
     :param trace: keep every step, with the numbers that were compared.
+    :param cache: what the scheduler believes there, if that is known already; it is changed.
     :raises UsageError: the release is not known.
     """
-    behaviours = resolve(release)
+    behaviours = resolve(release) if isinstance(release, str) else release
     moment = log.moment(at) if isinstance(at, str) else at
     used = conf or conf_at(log.store, moment) or ConfText("", f"built into {behaviours.release}")
     in_force = conf_in_force(used.text, behaviours)
     process = ProcessState()
     now = lend_inputs(log, moment, process, in_force, present(log.store, moment))
-    cache = belief_at(log.store, moment, behaviours)
+    if cache is None:
+        cache = belief_at(log.store, moment, behaviours)
     result = run_on(cache, in_force, behaviours, process, now=now, trace=trace)
-    return SessionAnswer(moment.label, behaviours.release, used.source, result)
+    return SessionAnswer(moment.label, behaviours.release, used.source, result, cache)
 
 
 def run_on(
@@ -174,6 +194,11 @@ def answer_document(answer: SessionAnswer) -> dict[str, Any]:
         "metrics": result.process.gauges,
         "session_jobs": result.jobs,
         "errors": result.errors,
-        "trace": [{**step._asdict(), "numbers": dict(step.numbers)} for step in result.trace],
+        "trace": [step_document(step) for step in result.trace],
         "node_scores": result.node_scores,
     }
+
+
+def step_document(step: Step) -> dict[str, Any]:
+    """Return a step of a trace as JSON has it."""
+    return {**step._asdict(), "numbers": dict(step.numbers)}

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from . import options
 from .shell import guarded, style
+
+if TYPE_CHECKING:
+    from ..log import Log
+    from ..points import Moment
 
 
 @guarded
@@ -24,6 +28,15 @@ def diff(
     ] = [],  # noqa: B006 -- typer copies it
     namespace: options.Namespace = None,
     ignore: options.Ignore = [],  # noqa: B006
+    release: Annotated[
+        list[str],
+        typer.Option(
+            "--release",
+            metavar="RELEASE",
+            help="Compare what sessions decide there, and not objects: those of one release at A "
+            "and at B, or given twice, of the first at A and of the second at B.",
+        ),
+    ] = [],  # noqa: B006
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="Exit with 1 if anything differs.")
     ] = False,
@@ -37,15 +50,24 @@ def diff(
     Objects that came, went and changed, by field, and what nodes and queues hold before and after.
     A and B are points: @1042, rv:7, 2026-01-02T03:04:05Z, -5m, end, what-if@1042. All namespaces
     are compared unless -n narrows it; totals of nodes and queues are always over everything.
+
+    With --release, what sessions decide at A and at B is compared in place of objects.
     """
     from ..log import opened
     from ..render import differences as forms
     from ..render.documents import json_text
 
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
-        found = opened_log.diff(
+        moments = (
             opened_log.moment(before, as_known_at=as_known_at),
             opened_log.moment(after, as_known_at=as_known_at),
+        )
+        if release:
+            _refuse_narrowing(kind, namespace, ignore)
+            _diff_sessions(opened_log, moments, release, output, exit_code=exit_code)
+            return
+        found = opened_log.diff(
+            *moments,
             kinds=[name for text in kind for name in text.split(",") if name],
             namespace=namespace,
             ignore=ignore,
@@ -54,6 +76,40 @@ def diff(
         sys.stdout.write(json_text(forms.diff_json(found), indent=2) + "\n")
     else:
         sys.stdout.writelines(forms.diff_lines(found, style=style(), events=bool(kind)))
+    if exit_code and found:
+        sys.stdout.flush()
+        raise SystemExit(1)
+
+
+def _refuse_narrowing(kind: list[str], namespace: str | None, ignore: list[str]) -> None:
+    from ...engine.errors import UsageError
+
+    if kind or namespace or ignore:
+        raise UsageError(
+            "with --release sessions are compared: -n, --kind and --ignore are about objects",
+            now="leave them out",
+        )
+
+
+def _diff_sessions(
+    log: Log,
+    moments: tuple[Moment, Moment],
+    releases: list[str],
+    output: str,
+    *,
+    exit_code: bool,
+) -> None:
+    from ...engine.errors import UsageError
+    from ..comparison.sessions import compare_moments
+    from .session import write_comparison
+
+    if len(releases) > 2:
+        raise UsageError(
+            f"there are two moments and {len(releases)} releases",
+            now="to compare more releases at one moment: plinian session --at POINT",
+        )
+    found = compare_moments(log, moments, (releases[0], releases[-1]))
+    write_comparison(found, output)
     if exit_code and found:
         sys.stdout.flush()
         raise SystemExit(1)

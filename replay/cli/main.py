@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 
 from . import (
     belief,
+    bisect,
     branch,
     checkpoint,
     completion,
@@ -32,6 +33,7 @@ from . import (
     release,
     session,
     simulate,
+    upgrade_check,
     verify,
     version,
 )
@@ -53,8 +55,8 @@ app = typer.Typer(
     cls=Commands,
     name="plinian",
     help="The recorded history of a Kubernetes cluster with Volcano, and its state at any moment.",
-    epilog="Exit codes: 0 success, 1 a difference (diff --exit-code) or an object not found, "
-    "2 anything that broke, 130 interrupted.",
+    epilog="Exit codes: 0 success, 1 a difference (with --exit-code), an object not found, or an "
+    "answer that never changes (bisect), 2 anything that broke, 130 interrupted.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -74,6 +76,8 @@ app.command()(drift.drift)
 app.command()(verify.verify)
 app.command()(export.export)
 app.command()(session.session)
+app.command()(bisect.bisect)
+app.command("upgrade-check")(upgrade_check.upgrade_check)
 app.command()(simulate.simulate)
 app.add_typer(release.app, name="release")
 app.add_typer(db.app, name="db")

@@ -1,4 +1,4 @@
-"""``plinian session``: one session at a point of a log."""
+"""``plinian session``: one session at a point of a log, or several side by side."""
 
 from __future__ import annotations
 
@@ -9,16 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options
-from .shell import guarded, style
+from .shell import guarded, note, style
 
 if TYPE_CHECKING:
+    from ..comparison.sessions import Comparison
     from ..session import ConfText, SessionAnswer
-
-
-def _form(value: str) -> str:
-    if value not in {"table", "json", "yaml"}:
-        raise typer.BadParameter(f"there is no output form {value!r}; choose table, json or yaml")
-    return value
 
 
 @guarded
@@ -26,26 +21,29 @@ def session(
     log: options.Place = options.DEFAULT_LOG,
     at: options.At = "end",
     release: Annotated[
-        str,
-        typer.Option("--release", metavar="RELEASE", help="The release of Volcano: v1.12.1."),
-    ] = "v1.12.1",
+        list[str],
+        typer.Option(
+            "--release",
+            metavar="RELEASE",
+            help="The release of Volcano; v1.12.1 if there is none. Repeatable, to compare.",
+        ),
+    ] = [],  # noqa: B006 -- typer copies it
     conf: Annotated[
-        Path | None,
+        list[Path],
         typer.Option(
             "--conf",
             metavar="FILE",
-            help="A volcano-scheduler.conf in place of what was applied in the log by then.",
+            help="A volcano-scheduler.conf in place of what was applied in the log by then. "
+            "Repeatable, to compare.",
         ),
-    ] = None,
+    ] = [],  # noqa: B006
     trace: Annotated[
         bool, typer.Option("--trace", help="Also print every step, with what was compared.")
     ] = False,
-    output: Annotated[
-        str,
-        typer.Option(
-            "--output", "-o", metavar="table|json|yaml", help="How to print it.", callback=_form
-        ),
-    ] = "table",
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="Exit with 1 if the sessions decide differently.")
+    ] = False,
+    output: options.TableJsonOrYaml = "table",
     as_known_at: options.AsKnownAt = None,
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
@@ -54,26 +52,46 @@ def session(
 
     The scheduler's cache is made as the release makes it of what the log tells by then; the session
     writes nothing. What the scheduler would crash on is an answer like any other.
-    """
-    from ..log import opened
-    from ..session import session_at
 
+    With several releases or configurations, every release is run with every configuration, and
+    what they decide differently is printed: decisions side by side, the first step at which their
+    ways part with the numbers of each, and the behaviours in which the releases differ.
+    """
+    from ..comparison.sessions import compare_variants
+    from ..log import opened
+    from ..session import conf_file, session_at
+
+    releases = release or [options.DEFAULT_RELEASE]
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         moment = opened_log.moment(at, as_known_at=as_known_at)
-        given = None if conf is None else _read(conf)
-        answer = session_at(opened_log, moment, release=release, conf=given, trace=trace)
-    sys.stderr.write(f"session at {answer.at} as {answer.release}, configuration {answer.conf}\n")
-    _write(answer, output, trace=trace)
+        given: list[ConfText | None] = [*map(conf_file, conf)] or [None]
+        if len(releases) * len(given) == 1:
+            answer = session_at(opened_log, moment, release=releases[0], conf=given[0], trace=trace)
+            note(f"session at {answer.at} as {answer.release}, configuration {answer.conf}")
+            _write(answer, output, trace=trace)
+            return
+        found = compare_variants(opened_log, moment, releases, given)
+    write_comparison(found, output, trace=trace)
+    if exit_code and found:
+        sys.stdout.flush()
+        raise SystemExit(1)
 
 
-def _read(path: Path) -> ConfText:
-    from ...engine.errors import InputError
-    from ..session import ConfText
+def write_comparison(found: Comparison, output: str, *, trace: bool = False) -> None:
+    """Print a comparison of sessions, and what was compared to standard error."""
+    from ..comparison.sessions import comparison_document
+    from ..render.comparison import comparison_lines
+    from ..render.documents import json_text, plain, write_yaml
 
-    try:
-        return ConfText(path.read_text(encoding="utf-8"), str(path))
-    except UnicodeDecodeError as fault:
-        raise InputError(f"not UTF-8: {fault}", where=str(path)) from fault
+    for side in found.sides:
+        answer = side.answer
+        note(f"session at {answer.at} as {answer.release}, configuration {answer.conf}")
+    if output == "json":
+        sys.stdout.write(json_text(comparison_document(found, trace=trace), indent=2) + "\n")
+    elif output == "yaml":
+        write_yaml(sys.stdout, [plain(comparison_document(found, trace=trace))], single=True)
+    else:
+        sys.stdout.writelines(comparison_lines(found, style=style(), trace=trace))
 
 
 def _write(answer: SessionAnswer, output: str, *, trace: bool) -> None:

@@ -22,6 +22,11 @@ def json_text(value: Any, *, indent: int = 4) -> str:
     return msgspec.json.format(_ENCODER.encode(value), indent=indent).decode()
 
 
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it: tuples are lists, enumerations their values."""
+    return msgspec.json.decode(_ENCODER.encode(value))
+
+
 def write_json(out: TextIO, documents: Documents, *, single: bool) -> None:
     """Write objects as kubectl does: one by itself, or a ``List`` of all, item after item.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from ...engine.session.outcome import PodGroupStatus, SessionResult
 from ...engine.session.trace import Step
@@ -26,15 +26,16 @@ def session_lines(answer: SessionAnswer, *, style: Style = PLAIN) -> Iterator[st
         yield from lines_of(Table(headers, decisions), style=style)
     else:
         yield "No decision.\n"
-    for headers, rows in (
+    tables: tuple[tuple[Sequence[str], Sequence[Sequence[str]]], ...] = (
         (("PODGROUP", "PHASE", "RUNNING", "SUCCEEDED", "FAILED", "WRITTEN"), _groups(result)),
         (("QUEUE", "ALLOCATED", "WRITTEN"), _queues(result)),
         (("PODGROUP", "SAID", "BECAUSE"), sorted(set(result.events))),
         (("POD", "WAITS BECAUSE"), _waiting(result)),
-    ):
-        if rows:
+    )
+    for table in (Table(*parts) for parts in tables):
+        if table.rows:
             yield "\n"
-            yield from lines_of(Table(headers, rows), style=style)
+            yield from lines_of(table, style=style)
 
 
 def trace_lines(steps: list[Step], *, style: Style = PLAIN) -> Iterator[str]:
@@ -85,13 +86,14 @@ def _amounts(amounts: Mapping[str, str]) -> str:
 
 
 def _numbers(numbers: Mapping[str, object]) -> str:
-    text = " ".join(f"{name}={_number(value)}" for name, value in numbers.items())
+    text = " ".join(f"{name}={number_text(value)}" for name, value in numbers.items())
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
-def _number(value: object) -> str:
+def number_text(value: object) -> str:
+    """Return a number, or a map or list of them, in one line."""
     if isinstance(value, Mapping):
-        return f"({','.join(f'{name}={_number(part)}' for name, part in value.items())})"
+        return f"({','.join(f'{name}={number_text(part)}' for name, part in value.items())})"
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() else f"{value:.9g}"
     if isinstance(value, (list, tuple)):

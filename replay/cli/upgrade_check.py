@@ -1,0 +1,84 @@
+"""``plinian upgrade-check``: what another release would have decided differently, and why."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from . import options
+from .shell import guarded, shows_progress, style
+
+_SAMPLE = 200
+"""Moments that are asked where the log tells of no sessions."""
+
+
+@guarded
+def upgrade_check(
+    one: Annotated[str, typer.Option("--from", metavar="R1", help="The release that runs now.")],
+    other: Annotated[str, typer.Option("--to", metavar="R2", help="The one that is to run.")],
+    log: options.Place = options.DEFAULT_LOG,
+    at: options.At = "end",
+    conf: Annotated[
+        Path | None,
+        typer.Option("--conf", metavar="FILE", help="A configuration in place of the log's."),
+    ] = None,
+    sample: Annotated[
+        int | None,
+        typer.Option(
+            "--sample",
+            metavar="N",
+            min=0,
+            help="Ask at so many moments, evenly spread; 0 is all. By default all sessions that "
+            f"the log tells of, else {_SAMPLE} of the moments at which something changed.",
+        ),
+    ] = None,
+    jobs: Annotated[
+        int,
+        typer.Option(
+            "--jobs", "-j", metavar="N", min=0, help="Processes; 0 is one for each processor."
+        ),
+    ] = 0,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="Exit with 1 if anything differs.")
+    ] = False,
+    output: options.JsonOrText = "text",
+    as_known_at: options.AsKnownAt = None,
+    cluster: options.Cluster = None,
+    branch: options.Branch = "main",
+) -> None:
+    """Run the sessions of a whole log as two releases, and show what differs and why.
+
+    Sessions are those that the log tells of; if it tells of none, one after every change of a pod,
+    PodGroup, node or queue. Each is run on what the log tells by then, as either release, whatever
+    the sessions before it decided. What differs is put down to the behaviour that makes it go when
+    it alone is set back, or to the smallest set that does.
+    """
+    from ..comparison.places import session_places
+    from ..comparison.upgrade import Question, upgrade_check
+    from ..log import opened
+    from ..render.documents import json_text
+    from ..render.progress import counting
+    from ..render.upgrade import upgrade_document, upgrade_lines
+    from ..session import conf_file
+
+    question = Question(log, (one, other), None if conf is None else conf_file(conf))
+    with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
+        end = opened_log.moment(at, as_known_at=as_known_at)
+        places = session_places(opened_log, end)
+    if sample is None:
+        sample = 0 if places.logged else _SAMPLE
+    with counting("sessions", visible=shows_progress()) as progress:
+        found = upgrade_check(
+            places, question, sample=sample, jobs=jobs or os.cpu_count() or 1, progress=progress
+        )
+    if output == "json":
+        sys.stdout.write(json_text(upgrade_document(found), indent=2) + "\n")
+    else:
+        sys.stdout.writelines(upgrade_lines(found, style=style()))
+    if exit_code and found:
+        sys.stdout.flush()
+        raise SystemExit(1)

@@ -1,0 +1,1 @@
+"""Sessions held against each other: of releases, configurations, moments, and what makes them part."""

@@ -1,0 +1,152 @@
+"""The first place, or the first release, at which a question gets another answer, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ...engine.errors import UsageError
+from ...engine.events import Recorded
+from ...engine.session.trace import Step
+from ...engine.volcano.history import SUPPORTED, resolve
+from ...engine.volcano.releases import RELEASES, Release, parse_release
+from ..releases import BehaviourDiff, release_diff
+from ..session import SessionAnswer
+from .causes import Cause, causes, changed, partly
+from .decisions import Parting, partings
+from .questions import Answer, Question
+from .subjects import Subject
+
+
+class Probe(NamedTuple):
+    """An answer, and where or as which release it was given."""
+
+    at: str
+    answer: Answer
+
+
+class Side(NamedTuple):
+    """The session before or after the flip: what it says, and its steps about the object."""
+
+    probe: Probe
+    steps: list[Step]
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """Two neighbours with different answers.
+
+    :param events: of a log: what happened between the two.
+    :param causes: of releases: the behaviours that make the difference, see :mod:`.causes`.
+    :param behaviours: of releases: those named in ``causes``, with their values.
+    :param partings: of releases: where the traces of the two part.
+    """
+
+    before: Side
+    after: Side
+    events: list[Recorded] = field(default_factory=list)
+    causes: list[Cause] = field(default_factory=list)
+    behaviours: list[BehaviourDiff] = field(default_factory=list)
+    partings: list[Parting] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Bisection:
+    """All answers that were had, in order, and the flip; None if there is none among them."""
+
+    question: Question
+    probes: list[Probe]
+    flip: Flip | None
+
+
+def first_flip(
+    ask: Callable[[int], Probe], first: int, last: int
+) -> tuple[list[Probe], tuple[int, int] | None]:
+    """Halve a range until two neighbours answer differently; return what was asked, and the two.
+
+    Right if the answer changes once in the range. None if both ends answer the same.
+    """
+    probes = {place: ask(place) for place in sorted({first, last})}
+    low, high = first, last
+    if probes[low].answer.holds == probes[high].answer.holds:
+        return list(probes.values()), None
+    while high - low > 1:
+        middle = (low + high) // 2
+        probes[middle] = ask(middle)
+        if probes[middle].answer.holds == probes[low].answer.holds:
+            low = middle
+        else:
+            high = middle
+    return [probes[place] for place in sorted(probes)], (low, high)
+
+
+def first_change(probes: Iterable[Probe]) -> tuple[list[Probe], bool]:
+    """Take probes until one answers otherwise than the first; return them, and whether one did."""
+    taken: list[Probe] = []
+    for probe in probes:
+        taken.append(probe)
+        if probe.answer.holds != taken[0].answer.holds:
+            return taken, True
+    return taken, False
+
+
+def releases_between(span: str) -> tuple[list[Release], list[Release]]:
+    """Return the releases of ``R1..R2`` whose sessions can be run, and the others, oldest first.
+
+    :raises UsageError: it has another form, or one of the two cannot be run.
+    """
+    one, dots, other = span.partition("..")
+    if not dots:
+        raise UsageError(f"--releases {span}: expected R1..R2", now="as in v1.11.0..v1.12.1")
+    low, high = (parse_release(resolve(name).release) for name in (one, other))
+    found = RELEASES[RELEASES.index(low) : RELEASES.index(high) + 1]
+    if len(found) < 2:
+        raise UsageError(
+            f"--releases {span}: {high} is not newer than {low}", now="the older one comes first"
+        )
+    runs = [release for release in found if release in SUPPORTED]
+    return runs, [release for release in found if release not in SUPPORTED]
+
+
+def over_releases(subject: Subject, question: Question, releases: Sequence[Release]) -> Bisection:
+    """Ask releases in their order until one answers otherwise, and find what makes it.
+
+    All are asked: fixes are picked for older lines, so that an answer may change there and back.
+    """
+    taken, found = first_change(
+        Probe(str(release), question.of(subject.session(resolve(str(release)))))
+        for release in releases
+    )
+    if not found:
+        return Bisection(question, taken, None)
+    one, other = (resolve(probe.at) for probe in taken[-2:])
+    values = changed(one, other)
+
+    def goes(names: Cause) -> bool:
+        answer = question.of(subject.session(partly(other, values, names)))
+        return answer.holds == taken[-2].answer.holds
+
+    named = causes(list(values), goes)
+    matter = {name for cause in named for name in cause}
+    sessions = [subject.session(behaviours) for behaviours in (one, other)]
+    flip = Flip(
+        *sides(question, taken[-2:], sessions),
+        causes=named,
+        behaviours=[
+            row for row in release_diff(one.release, other.release) if row.behaviour in matter
+        ],
+        partings=partings([session.result.trace for session in sessions]),
+    )
+    return Bisection(question, taken, flip)
+
+
+def sides(
+    question: Question, probes: Sequence[Probe], sessions: Sequence[SessionAnswer]
+) -> tuple[Side, Side]:
+    """Return the two sides of a flip."""
+    before, after = (
+        Side(probe, question.steps(session))
+        for probe, session in zip(probes, sessions, strict=True)
+    )
+    return before, after

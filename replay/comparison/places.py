@@ -1,0 +1,115 @@
+"""Where in a log sessions took place, or may have: the moments that a whole log is asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from ...engine.events import Effect
+from ...engine.log.store import LogStore, Query, Window
+from ..log import Log
+from ..points import Moment
+
+_SESSIONS = ("session.opened", "session.requested")
+_DECIDING = frozenset(
+    {
+        *(("", "Pod"), ("", "Node")),
+        *(("scheduling.volcano.sh", kind) for kind in ("PodGroup", "Queue")),
+    }
+)
+"""A session may decide differently after a change of these."""
+
+_CHANGING = (Effect.VERSION, Effect.DELETED, Effect.BOUND)
+
+
+class Place(NamedTuple):
+    """A moment for a session.
+
+    :param moment: a revision, or the end of a log that has none.
+    :param position: of the event that makes it one: the session's, or the last one that changed
+        something; 0 if there is none.
+    """
+
+    moment: Moment
+    position: int
+
+
+class Places(NamedTuple):
+    """Moments in the order of happening.
+
+    :param logged: they are those of sessions that the log tells of; else of changes of objects.
+    """
+
+    logged: bool
+    found: list[Place]
+
+
+def session_places(log: Log, end: Moment, *, since: int = 0) -> Places:
+    """Return the moments of all sessions by a moment.
+
+    A session that a component logged is at the revision that had happened by its time; one that a
+    scenario asks for, at its own. Of several at one revision the last counts.
+
+    :param since: only revisions from this one on.
+    """
+    logged = _of_sessions(log.store, end)
+    revisions = logged or _of_changes(log.store, end)
+    found = [
+        Place(at_revision(end, revision), position)
+        for revision, position in sorted(revisions.items())
+        if revision >= since and (end.revision is None or revision <= end.revision)
+    ]
+    if not revisions:
+        found = [Place(end, log.store.last(end.branch))]
+    return Places(bool(logged), found)
+
+
+def at_revision(end: Moment, revision: int) -> Moment:
+    """Return the moment of a revision, of what was known at another moment."""
+    return msgspec.structs.replace(end, revision=revision, time=None, label=f"rv:{revision}")
+
+
+def evenly(places: Sequence[Place], count: int) -> list[Place]:
+    """Return so many of the places, evenly spread, with the first and the last."""
+    if count <= 0 or count >= len(places):
+        return list(places)
+    if count == 1:
+        return [places[-1]]
+    last = len(places) - 1
+    return [places[i * last // (count - 1)] for i in range(count)]
+
+
+def _of_sessions(store: LogStore, end: Moment) -> dict[int, int]:
+    query = Query(branch=end.branch, cluster=end.cluster, until=end.known, kinds=_SESSIONS)
+    found: dict[int, int] = {}
+    for recorded in store.read(query):
+        event = recorded.event
+        revision = event.revision
+        if revision is None and event.observed_at is not None:
+            revision = store.revision_at(
+                event.observed_at, known=end.known, cluster=end.cluster, branch=end.branch
+            )
+        if revision is not None and revision >= 0:
+            found[revision] = max(recorded.position, found.get(revision, 0))
+    return found
+
+
+def _of_changes(store: LogStore, end: Moment) -> dict[int, int]:
+    window = Window(branch=end.branch, cluster=end.cluster, known=end.known, until=end.revision)
+    found: dict[int, int] = {}
+    for chunk in store.scan(window):
+        references = store.references(np.unique(chunk.objects).tolist())
+        deciding = [
+            number
+            for number, reference in references.items()
+            if (reference.group, reference.kind) in _DECIDING
+        ]
+        rows = np.isin(chunk.effects, _CHANGING) & np.isin(chunk.objects, deciding)
+        rows &= chunk.revisions >= 0
+        pairs = zip(chunk.revisions[rows].tolist(), chunk.positions[rows].tolist(), strict=True)
+        for revision, position in pairs:
+            found[revision] = max(position, found.get(revision, 0))
+    return found

@@ -1,0 +1,130 @@
+"""Sessions side by side as text: decisions, where the traces part, behaviours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ...engine.session.trace import Step
+from ..comparison.causes import Cause
+from ..comparison.decisions import CONTEXT, Differing, Parting
+from ..comparison.sessions import Comparison
+from ..releases import BehaviourDiff
+from .session import number_text, trace_lines
+from .tables import NONE, PLAIN, Style, Table, lines_of
+
+
+def comparison_lines(
+    found: Comparison, *, style: Style = PLAIN, trace: bool = False
+) -> Iterator[str]:
+    """Yield a comparison's lines.
+
+    :param trace: with all steps of each side at the end.
+    """
+    labels = [side.label for side in found.sides]
+    if found.decisions:
+        yield from decision_lines(found.decisions, labels, style=style)
+    else:
+        yield "All decide the same.\n"
+    for parting in found.partings:
+        yield "\n"
+        yield from parting_lines(parting, labels, style=style)
+    if found.behaviours:
+        yield "\n"
+        yield from behaviour_lines(
+            found.behaviours, [side.answer.release for side in found.sides], style=style
+        )
+    for side in found.sides if trace else ():
+        yield "\n"
+        yield style.bold(f"{side.label}\n")
+        yield from trace_lines(side.answer.result.trace, style=style)
+
+
+def decision_lines(
+    decisions: Sequence[Differing], labels: Sequence[str], *, style: Style = PLAIN
+) -> Iterator[str]:
+    """Yield decisions that differ, with a column for each side."""
+    rows = [
+        (row.kind, row.about or NONE, *(value_text(value) for value in row.values))
+        for row in decisions
+    ]
+    yield from lines_of(Table(("DECISION", "OF", *labels), rows), style=style)
+
+
+def value_text(value: str | None) -> str:
+    """Return what a decision is on one side."""
+    return NONE if value is None else value or "<empty>"
+
+
+def parting_lines(
+    parting: Parting, labels: Sequence[str], *, style: Style = PLAIN
+) -> Iterator[str]:
+    """Yield where traces part: the steps before it, those of each side, and what they compared."""
+    what = "Other numbers are compared from" if parting.what == "numbers" else "The ways part at"
+    yield f"{what} step {parting.number + 1} of the traces:\n"
+    rows = [("all", *_step(step)) for step in parting.before]
+    for label, side in zip(labels, parting.steps, strict=True):
+        rows += [(label, *_step(step)) for step in side] or [(label, *("",) * 5)]
+    headers = ("SESSION", "ACTION", "STEP", "ABOUT", "BY", "OUTCOME")
+    yield from lines_of(Table(headers, rows), style=style)
+    numbers = numbers_of(parting.alike)
+    if numbers:
+        step = parting.alike[0]
+        yield "\n"
+        head = f"{step.what} {step.about} {step.by}".strip()
+        yield from lines_of(Table((f"NUMBERS OF {head}", *labels), numbers), style=style)
+
+
+def numbers_of(steps: Sequence[Step]) -> list[tuple[str, ...]]:
+    """Return what steps compared: name and value of each, those that differ marked by ``*``."""
+    flat = [dict(_flat(step.numbers, "")) for step in steps]
+    names = dict.fromkeys(name for one in flat for name in one)
+    rows = []
+    for name in names:
+        values = tuple(one.get(name, NONE) for one in flat)
+        rows.append((f"{name} *" if len(set(values)) > 1 else name, *values))
+    return rows
+
+
+def behaviour_lines(
+    behaviours: Sequence[BehaviourDiff], releases: Sequence[str], *, style: Style = PLAIN
+) -> Iterator[str]:
+    """Yield behaviours with a column for each release."""
+    columns = list(dict.fromkeys(releases))
+    rows = []
+    for one in behaviours:
+        values = dict(zip(releases, one.values, strict=True))
+        rows.append((one.behaviour, *(values[name] for name in columns), one.why))
+    headers = ("BEHAVIOUR", *columns, "THE LATER OF THEM")
+    yield from lines_of(Table(headers, rows), style=style)
+
+
+def cause_text(causes: Sequence[Cause]) -> str:
+    """Return causes in one line: ``a`` alone, ``a or b`` each alone, ``a and b`` only together."""
+    return " or ".join(" and ".join(cause) for cause in causes) or "not found"
+
+
+def step_lines(steps: Sequence[Step], *, style: Style = PLAIN) -> Iterator[str]:
+    """Yield the last steps of an object, each with all of its numbers below it."""
+    left_out = len(steps) - STEPS_SHOWN
+    if left_out > 0:
+        yield f"  ({left_out} earlier steps: -o json)\n"
+    for step in steps[-STEPS_SHOWN:]:
+        yield f"  {style.bold(' '.join(filter(None, _step(step))))}\n"
+        for name, value in _flat(step.numbers, ""):
+            yield f"    {name} = {value}\n"
+
+
+STEPS_SHOWN = 4 * CONTEXT
+"""Steps of one object that are shown; JSON has all."""
+
+
+def _step(step: Step) -> tuple[str, str, str, str, str]:
+    return step.action, step.what, step.about or NONE, step.by, step.outcome
+
+
+def _flat(numbers: Mapping[str, object], prefix: str) -> Iterator[tuple[str, str]]:
+    for name, value in numbers.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", number_text(value)
