@@ -54,7 +54,11 @@ class SchedulerCache:
         self._classes = TaskClasses()
         builder = TaskBuilder(self._classes)
         self.node_cache = NodeCache(
-            self.stores, self._changes, builder, self.options.node_selectors
+            self.stores,
+            self._changes,
+            builder,
+            self.options.node_selectors,
+            condition_hides=behaviours.node_condition_hides,
         )
         self.job_cache = JobCache(
             self.stores, self._changes, builder, self.node_cache, self.options

@@ -21,6 +21,7 @@ OVERSUBSCRIPTION_CPU = "volcano.sh/oversubscription-cpu"
 OVERSUBSCRIPTION_MEMORY = "volcano.sh/oversubscription-memory"
 
 UNINITIALIZED = "UnInitialized"
+NOT_READY = "NotReady"
 
 
 class Placed(NamedTuple):
@@ -112,6 +113,10 @@ class NodeInfo:
     def out_of_sync(self) -> list[str]:
         """Return the resources of which more is used than there is; the scheduler logs them."""
         return self.used.less_equal_with_resources_name(self.allocatable, ZERO)[1]
+
+    def hide(self) -> None:
+        """Keep the node from sessions, as it is, because its condition Ready is not True."""
+        self.reason = NOT_READY
 
     def set_node(self, node: Node, ignored: frozenset[str] = frozenset()) -> None:
         """Take over a version of the Node and account for all tasks anew.

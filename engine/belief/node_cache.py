@@ -24,6 +24,8 @@ class NodeCache:
     """Nodes, what CSINodes and Numatopologies say of them, and HyperNodes.
 
     :param node_selectors: ``label:value`` texts; none choose every node.
+    :param condition_hides: a node whose condition Ready is not True is not ready, and keeps the
+        account that it had.
     :ivar infos: by name, with those that only pods have spoken of.
     :ivar csi_nodes: node to driver to whether the node limits the driver's volumes.
     :ivar queue: names of nodes to be looked at; ``hypernode_queue`` has what changed, by kind
@@ -37,6 +39,8 @@ class NodeCache:
         changes: Changes,
         builder: TaskBuilder,
         node_selectors: frozenset[str],
+        *,
+        condition_hides: bool = False,
     ) -> None:
         self.infos: dict[str, NodeInfo] = {}
         self.csi_nodes: dict[str, dict[str, bool]] = {}
@@ -48,6 +52,7 @@ class NodeCache:
         self._changes = changes
         self._builder = builder
         self._selectors = node_selectors
+        self._condition_hides = condition_hides
         self._images = ImageStates()
 
     def get_or_create(self, name: str) -> NodeInfo:
@@ -105,8 +110,13 @@ class NodeCache:
         if not self.ignored:
             self.ignored = VGPU_RESOURCES
             self._builder.ignore(self.ignored)
+        known = self.infos.get(name)
         info = self.get_or_create(name)
-        info.set_node(node, self.ignored)
+        hidden = self._condition_hides and _not_ready(node)
+        if known is None or not hidden:
+            info.set_node(node, self.ignored)
+        if hidden:
+            info.hide()
         self._images.remove(name)
         info.images = self._images.add(node)
         self._changes.node(name)
@@ -192,3 +202,8 @@ class NodeCache:
         if hyper_node is None:
             return self.hypernodes.delete(name)
         return self.hypernodes.update(hyper_node)
+
+
+def _not_ready(node: objects.Node) -> bool:
+    """Source: api/node_info.go setNodeState."""
+    return any(each.type == "Ready" and each.status != "True" for each in node.status.conditions)

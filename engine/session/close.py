@@ -29,6 +29,7 @@ _UPDATING_QUEUES = (
 
 _COUNTS_AS_RUNNING = MappingProxyType(
     {
+        RunningWhen.PLACED_OR_SUCCEEDED: (*ALLOCATED_STATUS, Status.SUCCEEDED),
         RunningWhen.PLACED: tuple(ALLOCATED_STATUS | COMPLETED_STATUS),
         RunningWhen.BOUND: (Status.BOUND, Status.RUNNING, *COMPLETED_STATUS),
     }
@@ -79,7 +80,9 @@ def _phase(ssn: Session, job: int, counts: list[int]) -> str:
         return "Unknown"
     held = sum(counts[status] for status in _COUNTS_AS_RUNNING[ssn.behaviours.running_when])
     if held >= ssn.jobs.pod_group(job).spec.min_member:
-        completed = counts[Status.SUCCEEDED] + counts[Status.FAILED]
+        completed = counts[Status.SUCCEEDED]
+        if ssn.behaviours.running_when is not RunningWhen.PLACED_OR_SUCCEEDED:
+            completed += counts[Status.FAILED]
         return "Completed" if completed == held else "Running"
     return "Inqueue" if ssn.jobs.phase[job] == "Inqueue" else "Pending"
 
@@ -195,7 +198,7 @@ def _lineage(ssn: Session, queue: str) -> list[str]:
     :raises Panic: one above is missing; or they are above each other, and the scheduler never ends.
     """
     names = [queue]
-    while ROOT_QUEUE in ssn.queues:
+    while ssn.behaviours.root_queue and ROOT_QUEUE in ssn.queues:
         parent = ssn.queues[names[-1]].parent or ROOT_QUEUE
         if parent not in ssn.queues:
             raise Panic(

@@ -16,7 +16,8 @@ BY_PREEMPTION = "PreemptionByScheduler"
 
 def never_preempts(ssn: Session, task: int) -> bool:
     """Return whether a pod's policy forbids that others go for it."""
-    return ssn.tasks.info[task].pod.spec.preemption_policy == "Never"
+    policy = ssn.tasks.info[task].pod.spec.preemption_policy
+    return policy == "Never" and ssn.behaviours.preemption_policy_kept
 
 
 def may_preempt(ssn: Session, task: int) -> bool:

@@ -108,6 +108,8 @@ class Extensions:
         self.prepared: set[int] | None = None
         """Tasks that the filters were prepared for, if an action asks; ``None``: all are."""
         self.trace = trace
+        self.victims_start_anew = True
+        """Whether a plugin decides alone after others agreed on nobody."""
         self._on_allocate: list[EventFn] = []
         self._on_deallocate: list[EventFn] = []
         self._functions: dict[str, dict[str, Any]] = {}
@@ -402,10 +404,11 @@ class Extensions:
     def _victims(self, point: str, preemptor: int, candidates: list[int]) -> list[int]:
         """Intersect the plugins' choices tier by tier.
 
-        A tier that is left with nothing is passed over; a plugin after an empty intersection starts
-        anew with its own choice, as a nil slice in the original cannot be told from none.
+        A tier that is left with nothing is passed over; a plugin after an empty intersection may
+        start anew with its own choice, as a nil slice in the original cannot be told from none.
         """
         victims: list[int] | None = None
+        started = False
         for tier in self.functions(point):
             for plugin, entry in tier:
                 chosen, vote = entry.function(preemptor, candidates)
@@ -417,7 +420,9 @@ class Extensions:
                     victims = None
                     break
                 if victims is None:
-                    victims = chosen
+                    if started and not self.victims_start_anew:
+                        return []
+                    victims, started = chosen, True
                 else:
                     among = set(chosen)
                     victims = [task for task in victims if task in among] or None

@@ -107,6 +107,7 @@ class Session(Extensions):
         self.snapshot = snapshot
         self.conf = conf
         self.behaviours = behaviours
+        self.victims_start_anew = behaviours.victims_start_anew
         self.now = now
         """Microseconds since 1970: the time that the session believes it is."""
         self.process = process

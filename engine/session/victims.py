@@ -7,6 +7,8 @@ GetUnschedulableAndUnresolvableNodesForTask``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from .priority_queue import PriorityQueue, Queue
 from .session import Session, fits
 from .tables import Rows
@@ -47,9 +49,13 @@ def victims_queue(ssn: Session, victims: list[int], preemptor: int) -> PriorityQ
 
 
 def starving_jobs(
-    ssn: Session,
+    ssn: Session, starves: Callable[[int], bool] | None = None
 ) -> tuple[list[str], dict[str, PriorityQueue[int]], dict[int, Queue[int]]]:
-    """Return the queues with jobs, and by queue the starving jobs, with their pending tasks."""
+    """Return the queues with jobs, and by queue the starving jobs, with their pending tasks.
+
+    :param starves: whether a job starves; if not given, what plugins say.
+    """
+    starves = starves or ssn.job_starving
     queues: dict[str, None] = {}
     jobs_of: dict[str, PriorityQueue[int]] = {}
     tasks_of: dict[int, Queue[int]] = {}
@@ -58,7 +64,7 @@ def starving_jobs(
         if ssn.jobs.is_pending(job) or ssn.job_valid(job) is not None or queue not in ssn.queues:
             continue
         queues[queue] = None
-        if ssn.job_starving(job):
+        if starves(job):
             jobs_of.setdefault(queue, PriorityQueue(ssn.job_order)).push(job)
             tasks_of[job] = pending_queue(ssn, job)
     return list(queues), jobs_of, tasks_of

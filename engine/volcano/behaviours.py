@@ -22,6 +22,8 @@ class UnknownAction(StrEnum):
 class RunningWhen(StrEnum):
     """Which tasks make a PodGroup Running, if there are as many as its minMember."""
 
+    PLACED_OR_SUCCEEDED = "placed or succeeded"
+    """Those that hold resources, and those that succeeded; failed ones do not count."""
     PLACED = "placed"
     """Those that hold resources, also if this session gave them, and completed ones."""
     BOUND = "bound"
@@ -46,6 +48,34 @@ class QueueStatusCounts(StrEnum):
     """All that hold resources: also those that are about to be bound."""
     RUNNING = "running"
     """Those that run."""
+
+
+class Elastic(StrEnum):
+    """What a job holds beyond its minResources, and could give back."""
+
+    ALL_OR_NOTHING = "all or nothing"
+    """What is beyond, if it is so of every resource; else nothing."""
+    EACH = "each"
+    """Of every resource what is beyond."""
+
+
+class ReclaimWhen(StrEnum):
+    """Whose pods ``reclaim`` evicts others for."""
+
+    PENDING = "pending"
+    """Those of any job that has pending tasks."""
+    STARVING = "starving"
+    """Those of jobs that have less than their minimum."""
+
+
+class Filtering(StrEnum):
+    """How long a node is asked about once it was turned down."""
+
+    FIRST_REASON = "first reason"
+    """The first filter that turns it down ends the asking. That a node has all the pods it may have
+    is told, but alone it is no reason."""
+    CURABLE_GO_ON = "curable go on"
+    """Only what eviction cannot cure ends the asking."""
 
 
 class JobReturn(StrEnum):
@@ -141,6 +171,27 @@ class Behaviours:
 
     plugins: frozenset[str]
     """Plugins that exist beyond those that all releases have."""
+
+    node_condition_hides: bool
+    """A node whose condition Ready is not True is not in sessions, whatever its taints."""
+
+    elastic: Elastic
+    """What a job could give back."""
+
+    victims_start_anew: bool
+    """A plugin that is asked when others agreed on nobody decides alone; else nobody is evicted."""
+
+    reclaim_when: ReclaimWhen
+    """Whose pods ``reclaim`` evicts others for."""
+
+    reclaim_asks_allocatable: bool
+    """``reclaim`` evicts only for pods that their queue may take already."""
+
+    preemption_policy_kept: bool
+    """Pods with ``preemptionPolicy: Never`` evict nobody."""
+
+    filtering: Filtering
+    """How long a node is asked about."""
 
     queue_status_counts: QueueStatusCounts
     """Which tasks a queue's ``status.allocated`` counts."""

@@ -18,7 +18,15 @@ from .history_v1_15 import ROWS_V1_15
 from .releases import FIRST, Release, Row, landed, parse_release
 
 SUPPORTED: tuple[Release, ...] = tuple(
-    map(parse_release, ("v1.11.0", "v1.11.1", "v1.11.2", "v1.12.1", "v1.13.0"))
+    map(
+        parse_release,
+        (
+            *("v1.10.0", "v1.10.1", "v1.10.2"),
+            *("v1.11.0", "v1.11.1", "v1.11.2"),
+            "v1.12.1",
+            "v1.13.0",
+        ),
+    )
 )
 """Releases whose rows are complete: their sessions can be run."""
 

@@ -5,7 +5,18 @@ They are in the order in which they landed on the main line.
 
 from __future__ import annotations
 
-from .behaviours import BackfillFailure, FailedPipelining, JobReturn, NoBestNode, QueueStatusCounts
+from .behaviours import (
+    BackfillFailure,
+    Elastic,
+    FailedPipelining,
+    Filtering,
+    JobReturn,
+    NoBestNode,
+    QueueStatusCounts,
+    ReclaimWhen,
+    RootQueueSpec,
+    RunningWhen,
+)
 from .releases import FIRST, Row, landed
 
 ROWS_UNTIL_V1_12: tuple[Row, ...] = (
@@ -157,6 +168,76 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         why="spec.networkTopology of a PodGroup is not looked at.",
     ),
     Row(
+        "node_condition_hides",
+        True,
+        FIRST,
+        source="api/node_info.go setNodeState",
+        why="Pods may be placed over those of a node that is out for a moment.",
+    ),
+    Row(
+        "elastic",
+        Elastic.ALL_OR_NOTHING,
+        FIRST,
+        source="api/job_info.go GetElasticResources",
+        why="What running jobs could give back seldom makes room for new ones.",
+    ),
+    Row(
+        "victims_start_anew",
+        False,
+        FIRST,
+        source="framework/session_plugins.go Reclaimable, Preemptable",
+        why="Plugins that agree on nobody evict nobody.",
+    ),
+    Row(
+        "reclaim_when",
+        ReclaimWhen.PENDING,
+        FIRST,
+        source="actions/reclaim/reclaim.go Execute",
+        why="Elastic jobs above their minimum reclaim too.",
+    ),
+    Row(
+        "reclaim_asks_allocatable",
+        True,
+        FIRST,
+        source="actions/reclaim/reclaim.go Execute",
+        why="A queue at its capability reclaims nothing.",
+    ),
+    Row(
+        "preemption_policy_kept",
+        False,
+        FIRST,
+        source="actions/preempt/preempt.go",
+        why="preemptionPolicy of a pod has no effect.",
+    ),
+    Row(
+        "filtering",
+        Filtering.FIRST_REASON,
+        FIRST,
+        source="plugins/predicates/predicates.go",
+        why="Not all reasons are told; pods without requests exceed the number of pods.",
+    ),
+    Row(
+        "pod_affinity_curable",
+        True,
+        FIRST,
+        source="plugins/predicates/predicates.go OnSessionOpen",
+        why="preempt and reclaim also evict on nodes that anti-affinity forbids.",
+    ),
+    Row(
+        "running_when",
+        RunningWhen.PLACED_OR_SUCCEEDED,
+        FIRST,
+        source="framework/session.go jobStatus",
+        why="A group with failed pods is not Completed.",
+    ),
+    Row(
+        "root_queue_spec",
+        RootQueueSpec.KEPT,
+        FIRST,
+        source="framework/session.go updateQueueStatus",
+        why="A queue named root is like any other.",
+    ),
+    Row(
         "plugins",
         frozenset({"capacity", "deviceshare", "nodegroup", "pdb"}),
         landed("v1.9.0"),
@@ -190,6 +271,76 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         landed("v1.9.1", "v1.10.1", "v1.11.0"),
         source="plugins/proportion/proportion.go, plugins/capacity/capacity.go",
         why="Guarantees that cannot be kept leave the other queues nothing.",
+    ),
+    Row(
+        "node_condition_hides",
+        False,
+        landed("v1.11.0"),
+        source="api/node_info.go setNodeState",
+        why="A node that is not ready is kept out by its taints.",
+    ),
+    Row(
+        "elastic",
+        Elastic.EACH,
+        landed("v1.9.1", "v1.10.1", "v1.11.0"),
+        source="api/job_info.go GetElasticResources",
+        why="What running jobs could give back makes room for new ones.",
+    ),
+    Row(
+        "victims_start_anew",
+        True,
+        landed("v1.11.0"),
+        source="framework/session_plugins.go Reclaimable, Preemptable",
+        why="Plugins that agree on nobody leave it to the next.",
+    ),
+    Row(
+        "reclaim_when",
+        ReclaimWhen.STARVING,
+        landed("v1.11.0"),
+        source="actions/reclaim/reclaim.go Execute",
+        why="Only what jobs need at least is reclaimed.",
+    ),
+    Row(
+        "reclaim_asks_allocatable",
+        False,
+        landed("v1.11.0"),
+        source="actions/reclaim/reclaim.go Execute",
+        why="A queue below its deserved reclaims.",
+    ),
+    Row(
+        "preemption_policy_kept",
+        True,
+        landed("v1.11.0"),
+        source="actions/preempt/preempt.go taskEligibleToPreempt",
+        why="Pods that shall not preempt do not.",
+    ),
+    Row(
+        "filtering",
+        Filtering.CURABLE_GO_ON,
+        landed("v1.10.1", "v1.11.0"),
+        source="plugins/predicates/predicates.go ShouldAbort",
+        why="All reasons are told, up to one that eviction cannot cure.",
+    ),
+    Row(
+        "pod_affinity_curable",
+        False,
+        landed("v1.10.1", "v1.11.0"),
+        source="plugins/predicates/predicates.go OnSessionOpen",
+        why="preempt and reclaim pass over nodes where affinity to pods does not hold.",
+    ),
+    Row(
+        "running_when",
+        RunningWhen.PLACED,
+        landed("v1.11.0"),
+        source="framework/session.go jobStatus",
+        why="A group whose pods all ended is Completed, also if some failed.",
+    ),
+    Row(
+        "root_queue_spec",
+        RootQueueSpec.TOTAL,
+        landed("v1.11.0"),
+        source="framework/session.go updateRootQueueResources",
+        why="What is written into the root queue's spec.deserved is the cluster.",
     ),
     Row(
         "reclaim_spares_small_queues",

@@ -23,13 +23,6 @@ ROWS_V1_13: tuple[Row, ...] = (
         why="predicates can keep cpu and memory free for cards.",
     ),
     Row(
-        "pod_affinity_curable",
-        False,
-        FIRST,
-        source="plugins/predicates/predicates.go OnSessionOpen",
-        why="preempt and reclaim pass over nodes where affinity to pods does not hold.",
-    ),
-    Row(
         "nodegroup_by_job",
         False,
         FIRST,
@@ -63,20 +56,6 @@ ROWS_V1_13: tuple[Row, ...] = (
         FIRST,
         source="plugins/nodeorder/nodeorder.go",
         why="Pods that ask for nothing go where use is in balance.",
-    ),
-    Row(
-        "running_when",
-        RunningWhen.PLACED,
-        FIRST,
-        source="framework/session.go jobStatus",
-        why="A PodGroup is Running at the end of the session that placed it.",
-    ),
-    Row(
-        "root_queue_spec",
-        RootQueueSpec.TOTAL,
-        FIRST,
-        source="framework/session.go updateRootQueueResources",
-        why="What is written into the root queue's spec.deserved is the cluster.",
     ),
     Row(
         "nominated_node_may_free",

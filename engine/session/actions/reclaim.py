@@ -5,11 +5,16 @@ Source: ``pkg/scheduler/actions/reclaim/reclaim.go``.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
 from ...belief.resource import ZERO, Resource
+from ...volcano.behaviours import ReclaimWhen
 from ..eligibility import never_preempts
 from ..priority_queue import PriorityQueue
 from ..scoring import Purpose
 from ..session import Session
+from ..tables import Status
 from ..victims import (
     resolvable_nodes,
     starving_jobs,
@@ -23,7 +28,8 @@ def execute(ssn: Session) -> None:
 
     A queue whose job starves no more, or may not reclaim, is dropped. Evictions are done at once.
     """
-    names, jobs_of, tasks_of = starving_jobs(ssn)
+    starves = STARVES[ssn.behaviours.reclaim_when](ssn)
+    names, jobs_of, tasks_of = starving_jobs(ssn, starves)
     queues: PriorityQueue[str] = PriorityQueue(ssn.queue_order)
     for name in names:
         queues.push(name)
@@ -36,18 +42,33 @@ def execute(ssn: Session) -> None:
             continue
         job = jobs.pop()
         tasks = tasks_of[job]
-        if not tasks or not ssn.job_starving(job):
+        if not tasks or not starves(job):
             continue
         task = tasks.pop()
         if never_preempts(ssn, task):
             jobs.push(job)
             queues.push(queue)
             continue
+        if ssn.behaviours.reclaim_asks_allocatable and not ssn.allocatable(queue, task):
+            continue
         if not ssn.preemptive(queue, task) or ssn.pre_predicate(task) is not None:
             continue
         if _reclaim(ssn, task, queue):
             jobs.push(job)
         queues.push(queue)
+
+
+def _has_pending(ssn: Session) -> Callable[[int], bool]:
+    return lambda job: bool(ssn.jobs.counts[job][Status.PENDING])
+
+
+def _starves(ssn: Session) -> Callable[[int], bool]:
+    return ssn.job_starving
+
+
+STARVES: Mapping[ReclaimWhen, Callable[[Session], Callable[[int], bool]]] = MappingProxyType(
+    {ReclaimWhen.PENDING: _has_pending, ReclaimWhen.STARVING: _starves}
+)
 
 
 def _reclaim(ssn: Session, task: int, queue: str) -> bool:

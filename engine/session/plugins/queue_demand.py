@@ -6,13 +6,15 @@ pkg/scheduler/plugins/capacity/capacity.go, which begin alike.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...belief.resource import Resource
+from ...belief.resource import ZERO, Resource
+from ...volcano.behaviours import Elastic
 from ..session import Session
 from ..tables import IS_ALLOCATED, Floats, Rows, Status
 from .inqueue import reserved_by_job
@@ -46,7 +48,7 @@ def queue_demands(ssn: Session, *, until: int | None = None) -> dict[str, QueueD
     status = tasks.status[counted]
     holding = counted[IS_ALLOCATED[status]]
     asking = counted[IS_ALLOCATED[status] | (status == Status.PENDING)]
-    spare = np.maximum(jobs.allocated - _min_resources(ssn), 0.0)[: len(queues)]
+    spare = ELASTIC[ssn.behaviours.elastic](ssn)[: len(queues)]
 
     sums = _Sums(ssn, of_job, len(names))
     demands = {
@@ -59,6 +61,29 @@ def queue_demands(ssn: Session, *, until: int | None = None) -> dict[str, QueueD
         if job < len(queues):
             demands[jobs.queue[job]].inqueue.add(reserved)
     return demands
+
+
+def _each(ssn: Session) -> Floats:
+    """Return, jobs × resources, what is held beyond minResources."""
+    beyond: Floats = np.maximum(ssn.jobs.allocated - _min_resources(ssn), 0.0)
+    return beyond
+
+
+def _all_or_nothing(ssn: Session) -> Floats:
+    """Return the same of jobs that hold more than minResources of everything.
+
+    Source: api/job_info.go GetElasticResources.
+    """
+    beyond: Floats = ssn.jobs.allocated - _min_resources(ssn)
+    for job in range(len(ssn.jobs)):
+        if ssn.jobs.allocated_resource(job).less_equal_partly(ssn.jobs.min_resources(job), ZERO):
+            beyond[job] = 0.0
+    return beyond
+
+
+ELASTIC: Mapping[Elastic, Callable[[Session], Floats]] = MappingProxyType(
+    {Elastic.EACH: _each, Elastic.ALL_OR_NOTHING: _all_or_nothing}
+)
 
 
 class _Sums:

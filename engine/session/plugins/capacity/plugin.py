@@ -51,7 +51,7 @@ class Capacity:
         self._ssn = ssn
         self._set_gauges = gauge_setter(ssn.behaviours)
         self._closed_queues_schedule = ssn.behaviours.closed_queues_schedule
-        self._hierarchical = ssn.hierarchy_enabled(self.name)
+        self._hierarchical = ssn.behaviours.root_queue and ssn.hierarchy_enabled(self.name)
         if self._hierarchical:
             self._ready = self._open_tree()
             if ssn.behaviours.capacity_victims is CapacityVictims.IN_ORDER_BY_DIMENSION:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...extension import Per
 from ...kube.node_map import PODS, NodeMap
@@ -158,7 +159,7 @@ class Filters:
     def _head(self, klass: int, stable: Ints, rows: Rows) -> Ints:
         """Return the verdicts up to the ports: these and the pods' number do not end the asking."""
         verdicts = stable
-        full = self._nodes.accounts[rows, PODS] >= self._max_pods[rows]
+        full = self._is_full(rows)
         if full.any():
             verdicts = self._join.all_then(
                 np.where(full, self._full, PASS).astype(np.int32), stable
@@ -171,6 +172,11 @@ class Filters:
                     verdicts, np.where(taken, self._occupied, PASS).astype(np.int32)
                 )
         return verdicts
+
+    def _is_full(self, rows: Rows) -> NDArray[np.bool_]:
+        """Return where there are as many pods as a node takes, if that turns a node down."""
+        full: NDArray[np.bool_] = self._nodes.accounts[rows, PODS] >= self._max_pods[rows]
+        return full
 
     def _one(self, klass: int, row: int) -> int:
         """Do as :meth:`_head` for one row, without the cost of calling NumPy for a few numbers."""

@@ -5,12 +5,15 @@ Source: pkg/scheduler/plugins/predicates/predicates.go.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
+from ....volcano.behaviours import Filtering
 from ....volcano.conf import Arguments
 from ...kube.node_map import node_map
 from .filters import Filters
+from .filters_to_first_reason import FiltersToFirstReason
 from .options import read_options
 
 if TYPE_CHECKING:
@@ -18,6 +21,11 @@ if TYPE_CHECKING:
 
 _NO_STATE = "not found"
 """What the reservation of volumes says if the filters were never prepared for a task."""
+
+
+FILTERS: Mapping[Filtering, type[Filters]] = MappingProxyType(
+    {Filtering.CURABLE_GO_ON: Filters, Filtering.FIRST_REASON: FiltersToFirstReason}
+)
 
 
 class Predicates:
@@ -37,13 +45,16 @@ class Predicates:
     def on_session_open(self, ssn: Session) -> None:
         """Register the filters and the events."""
         nodes = node_map(ssn)
-        filters = Filters(ssn, nodes, self._options)
+        options = self._options
+        if not ssn.behaviours.volume_binding_filter:
+            options = options._replace(volume_binding=False)
+        filters = FILTERS[ssn.behaviours.filtering](ssn, nodes, options)
         prepared = any(
             option.name == self.name and "Predicate" in option.enabled
             for tier in ssn.tiers
             for option in tier
         )
-        fails = self._options.volume_binding and not prepared
+        fails = options.volume_binding and not prepared
 
         def allocate(task: int, node: int) -> str | None:
             filters.reserve(task, node)

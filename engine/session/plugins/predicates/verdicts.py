@@ -14,8 +14,9 @@ from ...tables import Ints
 class Verdicts:
     """Joins verdicts; every pair is worked out once."""
 
-    def __init__(self, reasons: Reasons) -> None:
+    def __init__(self, reasons: Reasons, *, goes_on: bool = True) -> None:
         self._reasons = reasons
+        self._goes_on = goes_on
         self._pairs: dict[tuple[int, int], int] = {}
 
     def then(self, done: int, found: int) -> int:
@@ -26,7 +27,7 @@ class Verdicts:
         if joined is None:
             reasons = self._reasons
             joined = done
-            if not reasons.stops_preemption(done):
+            if self._goes_on and not reasons.stops_preemption(done):
                 joined = reasons.intern_all((*reasons.statuses(done), *reasons.statuses(found)))
             self._pairs[done, found] = joined
         return joined

@@ -1,0 +1,60 @@
+"""The filters of releases that ask no further once a filter has turned a node down.
+
+Source: pkg/scheduler/plugins/predicates/predicates.go OnSessionOpen, before ``ShouldAbort``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...kube.node_map import PODS, NodeMap
+from ...reasons import PASS
+from ...tables import Ints, Rows
+from .filters import Filters
+from .options import Options
+from .verdicts import Verdicts
+
+if TYPE_CHECKING:
+    from ...session import Session
+
+
+class FiltersToFirstReason(Filters):
+    """The first filter that turns a node down ends the asking.
+
+    That a node has all the pods it may have is only told beside another reason.
+    """
+
+    def __init__(self, ssn: Session, nodes: NodeMap, options: Options) -> None:
+        super().__init__(ssn, nodes, options)
+        self._beside = self._join
+        self._join = Verdicts(ssn.reasons, goes_on=False)
+
+    def of_class(self, task: int, rows: Rows) -> Ints:
+        """Return verdicts of what depends on the class and on the node's own pods only."""
+        return self._with_pod_number(super().of_class(task, rows), rows)
+
+    def of_class_on(self, task: int, row: int) -> int:
+        """Do as :meth:`of_class` for one row."""
+        return self.of_class(task, np.array((row,))).item()
+
+    def of_task(self, task: int, rows: Rows) -> Ints:
+        """Return the verdicts for a task about which more than its class matters."""
+        return self._with_pod_number(super().of_task(task, rows), rows)
+
+    def _is_full(self, rows: Rows) -> NDArray[np.bool_]:
+        return np.zeros(len(rows), dtype=np.bool_)
+
+    def _one(self, klass: int, row: int) -> int:
+        rows = np.array((row,))
+        return self._head(klass, self._stable.verdicts(klass)[rows], rows).item()
+
+    def _with_pod_number(self, verdicts: Ints, rows: Rows) -> Ints:
+        """Tell of the number of pods first where another reason is told."""
+        full = (self._nodes.accounts[rows, PODS] >= self._max_pods[rows]) & (verdicts != PASS)
+        if not full.any():
+            return verdicts
+        told = np.where(full, self._full, PASS).astype(np.int32)
+        return self._beside.all_then(told, verdicts)
