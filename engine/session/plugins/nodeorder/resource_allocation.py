@@ -98,7 +98,8 @@ def all_balanced(requested: Amounts, allocatable: Amounts) -> Amounts:
 
 
 def _of_100(deviation: Floats) -> Amounts:
-    scores: Amounts = ((1 - deviation) * HIGHEST).astype(np.int64)
+    with np.errstate(invalid="ignore"):  # beyond an int64 it is the least one, as in Go on amd64
+        scores: Amounts = ((1 - deviation) * HIGHEST).astype(np.int64)
     return scores
 
 
