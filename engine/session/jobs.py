@@ -25,6 +25,7 @@ from .tables import (
 )
 
 POD_GROUP_NOT_READY = "pod group is not ready"
+POD_GROUP_READY = "pod group is ready"
 SCHEDULABLE = "Schedulable"
 UNSCHEDULABLE = "Unschedulable"
 
@@ -230,7 +231,10 @@ class JobTable:
         Source: ``JobInfo.NeedContinueAllocating``.
         """
         info = self.info[job]
-        if info.min_available == len(self.tasks[job]):
+        size = len(self.tasks[job])
+        if info.min_available == size:
+            return False
+        if info.min_available > size and self._behaviours.oversized_gangs_stop:
             return False
         failed = self._failed_roles.get(job, set())
         if info.min_available < info.task_min_available_total:
@@ -264,7 +268,9 @@ class JobTable:
             {name: number for name, number in zip(STATUS_NAMES, counts, strict=True) if number}
         )
         states["minAvailable"] = self.info[job].min_available
-        text = f"{POD_GROUP_NOT_READY}, {', '.join(histogram(states))}"
+        ready = self._behaviours.ready_gangs_told and self.is_ready(job)
+        head = POD_GROUP_READY if ready else POD_GROUP_NOT_READY
+        text = f"{head}, {', '.join(histogram(states))}"
         pending = Counter(self.task_scheduling_reason(t)[0] for t in self.pending_tasks(job))
         if pending:
             text += f"; Pending: {', '.join(histogram(pending))}"

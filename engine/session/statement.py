@@ -126,6 +126,11 @@ class Statement:
         if self.operations and ssn.trace.on:
             ssn.trace.add("discard", "", outcome=f"{len(self.operations)} operations")
 
+    def merge(self, other: Statement) -> None:
+        """Take over the operations of another statement, which is empty then."""
+        self.operations += other.operations
+        other.operations = []
+
     def save_operations(self) -> list[Operation]:
         """Return the operations, to be done again by :meth:`recover_operations`."""
         return list(self.operations)

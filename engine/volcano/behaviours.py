@@ -85,6 +85,8 @@ class JobReturn(StrEnum):
     """If it is ready; one that is not has had its turn."""
     ALWAYS = "always"
     """Whenever tasks are left, though those that were tried are not among them."""
+    IF_COMMITTED = "if committed"
+    """If it is ready after its turn, whatever its last task came to."""
 
 
 class NoBestNode(StrEnum):
@@ -160,6 +162,15 @@ class CapacityVictims(StrEnum):
     """Tasks that hold what the reclaimer asks for, and of which their queue holds too much."""
     IN_ORDER_BY_DIMENSION = "in order by dimension"
     """The same, the least important first, and those whose ancestors hold too much as well."""
+
+
+class ReclaimUnit(StrEnum):
+    """For what ``reclaim`` evicts at once."""
+
+    TASK = "task"
+    """For one task after the other."""
+    JOB = "job"
+    """For a job, if it is pipelined then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,3 +341,24 @@ class Behaviours:
 
     deserving_queues_first: bool
     """With ``capacity``, a queue that deserves nothing has the share 1 from the start."""
+
+    reclaim_unit: ReclaimUnit
+    """For what ``reclaim`` evicts at once."""
+
+    reclaim_spares_unused_nodes: bool
+    """``reclaim`` evicts nobody on nodes that it gives up, nor more than is needed."""
+
+    idle_queues_asked: bool
+    """``allocate`` asks whether queues have what they deserve in which no task is to be placed."""
+
+    skipped_tasks_told: bool
+    """A task that is not tried because one of its role fits nowhere is told so."""
+
+    failures_end_no_job: bool
+    """A task whose preparation or placement fails does not end its job's turn."""
+
+    oversized_gangs_stop: bool
+    """A gang with fewer pods than its minimum is given up at the first that fits nowhere."""
+
+    ready_gangs_told: bool
+    """A PodGroup that is ready says so in its condition though some of its pods wait."""

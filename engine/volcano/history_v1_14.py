@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from .behaviours import (
     CapacityVictims,
+    JobReturn,
+    ReclaimUnit,
 )
 from .releases import FIRST, Row, landed
 
@@ -59,5 +61,96 @@ ROWS_V1_14: tuple[Row, ...] = (
         landed("v1.14.0"),
         source="plugins/capacity/capacity.go updateQueueAttrShare",
         why="Queues without anything deserved come after those that still lack theirs.",
+    ),
+    Row(
+        "reclaim_unit",
+        ReclaimUnit.TASK,
+        FIRST,
+        source="actions/reclaim/reclaim.go",
+        why="Pods are evicted for a task, also where its gang cannot be met; what is idle does not count.",
+    ),
+    Row(
+        "reclaim_unit",
+        ReclaimUnit.JOB,
+        landed("v1.14.0"),
+        source="actions/reclaim/reclaim.go reclaimForTask",
+        why="Nobody is evicted for a gang that cannot be met; what is idle counts.",
+    ),
+    Row(
+        "idle_queues_asked",
+        True,
+        FIRST,
+        source="actions/allocate/allocate.go pickUpQueuesAndJobs",
+        why="The gauge of overuse is set for every queue with a job.",
+    ),
+    Row(
+        "idle_queues_asked",
+        False,
+        landed("v1.14.0"),
+        source="actions/allocate/allocate.go buildAllocateContext",
+        why="The gauge of overuse is only set for queues with tasks to place.",
+    ),
+    Row(
+        "skipped_tasks_told",
+        False,
+        FIRST,
+        source="actions/allocate/allocate.go allocateResourcesForTasks",
+        why="A pod of a role that fits nowhere has no reason of its own.",
+    ),
+    Row(
+        "skipped_tasks_told",
+        True,
+        landed("v1.14.0"),
+        source="actions/allocate/allocate.go allocateResourcesForTasks",
+        why="A pod of a role that fits nowhere says that it was skipped.",
+    ),
+    Row(
+        "failures_end_no_job",
+        False,
+        FIRST,
+        source="actions/allocate/allocate.go allocateResourcesForTasks",
+        why="One pod that cannot be prepared keeps its whole gang waiting.",
+    ),
+    Row(
+        "failures_end_no_job",
+        True,
+        landed("v1.14.0"),
+        source="actions/allocate/allocate.go allocateResourcesForTasks",
+        why="A gang goes on without a pod that cannot be prepared, if it can be met.",
+    ),
+    Row(
+        "oversized_gangs_stop",
+        False,
+        FIRST,
+        source="api/job_info.go NeedContinueAllocating",
+        why="Only a gang of exactly its minimum is given up at once.",
+    ),
+    Row(
+        "oversized_gangs_stop",
+        True,
+        landed("v1.14.0"),
+        source="api/job_info.go NeedContinueAllocating",
+        why="A gang that cannot have its minimum is given up at once.",
+    ),
+    Row(
+        "ready_gangs_told",
+        False,
+        FIRST,
+        source="api/job_info.go FitError",
+        why="Every condition begins with: pod group is not ready.",
+    ),
+    Row(
+        "ready_gangs_told",
+        True,
+        landed("v1.14.0"),
+        source="api/job_info.go FitError",
+        why="A condition about pods beyond the minimum begins with: pod group is ready.",
+    ),
+    Row(
+        "job_return",
+        JobReturn.IF_COMMITTED,
+        landed("v1.14.0"),
+        source="actions/allocate/allocate.go allocateResources",
+        why="A gang that could not be met is not looked at twice in a session again.",
     ),
 )

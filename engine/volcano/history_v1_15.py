@@ -22,4 +22,18 @@ ROWS_V1_15: tuple[Row, ...] = (
         source="plugins/nodegroup/nodegroup.go score",
         why="Preferred node groups can be ranked.",
     ),
+    Row(
+        "reclaim_spares_unused_nodes",
+        False,
+        FIRST,
+        source="actions/reclaim/reclaim.go",
+        why="Pods may be evicted on a node that is not used in the end.",
+    ),
+    Row(
+        "reclaim_spares_unused_nodes",
+        True,
+        landed("v1.15.0"),
+        source="actions/reclaim/reclaim.go reclaimForTask",
+        why="Evictions on a node that does not suffice are taken back.",
+    ),
 )

@@ -5,8 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ..session import Execute
-from . import allocate, backfill, enqueue, preempt, reclaim
+from ...volcano.behaviours import ReclaimUnit
+from ..session import Execute, Session
+from . import allocate, backfill, enqueue, preempt, reclaim, reclaim_by_job
+
+_RECLAIM: Mapping[ReclaimUnit, Execute] = MappingProxyType(
+    {ReclaimUnit.TASK: reclaim.execute, ReclaimUnit.JOB: reclaim_by_job.execute}
+)
+
+
+def _reclaim(ssn: Session) -> None:
+    """Reclaim as the release does."""
+    _RECLAIM[ssn.behaviours.reclaim_unit](ssn)
+
 
 ACTIONS: Mapping[str, Execute] = MappingProxyType(
     {
@@ -14,6 +25,6 @@ ACTIONS: Mapping[str, Execute] = MappingProxyType(
         "allocate": allocate.execute,
         "backfill": backfill.execute,
         "preempt": preempt.execute,
-        "reclaim": reclaim.execute,
+        "reclaim": _reclaim,
     }
 )

@@ -71,7 +71,10 @@ class Allocation:
         self.ssn = ssn
         self._selection: NodeSelection = ssn.selection
         self._uses_cache = ssn.action_arguments("allocate").get_bool(ERROR_CACHE_ARGUMENT, True)
-        self._job_returns = ssn.behaviours.job_return is JobReturn.ALWAYS
+        self._job_return = ssn.behaviours.job_return
+        self._asks_idle_queues = ssn.behaviours.idle_queues_asked
+        self._goes_on = ssn.behaviours.failures_end_no_job
+        self._tells_skipped = ssn.behaviours.skipped_tasks_told
         self._interrupted = False
         """Whether the last visit to a job ended because it is ready, with tasks left."""
         self._skips = ssn.behaviours.no_best_node is NoBestNode.SKIPS
@@ -114,6 +117,8 @@ class Allocation:
                     continue
                 ssn.jobs.phase[job] = "Inqueue"
             queue = ssn.jobs.queue[job]
+            if not self._asks_idle_queues and not (pending[job] and self._tasks_of(job)):
+                continue
             wanted = pending[job] or keeps_idle
             if (not wanted and queue in self._jobs) or ssn.job_valid(job) is not None:
                 continue
@@ -133,7 +138,7 @@ class Allocation:
         highest_tier = topology.hard_tier(ssn, job)
         if highest_tier is None:
             statement = self.allocate_tasks(tasks, job, queue, self._selection.all_rows, "")
-            if tasks and (self._job_returns or self._interrupted):
+            if tasks and self._returns(committed=statement is not None):
                 self._jobs[queue].push(job)
         else:
             if not ssn.hypernodes.ready:
@@ -148,6 +153,12 @@ class Allocation:
         if statement is not None:
             statement.commit()
         self._queues.push(queue)
+
+    def _returns(self, *, committed: bool) -> bool:
+        """Return whether a job with tasks left is looked at again."""
+        if self._job_return is JobReturn.IF_COMMITTED:
+            return committed
+        return self._interrupted or self._job_return is JobReturn.ALWAYS
 
     def _tasks_of(self, job: int) -> Queue[int]:
         """Return the job's tasks that are still to be placed, in order."""
@@ -197,12 +208,9 @@ class Allocation:
     def _allocate_task(self, visit: _Visit, task: int) -> _After:
         """Place one task, or note why no node takes it."""
         ssn, job = self.ssn, visit.job
-        if not ssn.allocatable(visit.queue, task) or ssn.jobs.task_has_fit_errors(job, task):
-            return _After.NEXT
-        error = ssn.pre_predicate(task)
-        if error is not None:
-            ssn.jobs.set_fit_errors(job, task, everywhere(ssn, visit.rows, error))
-            return _After.STOP
+        refused = self._refused(visit, task)
+        if refused is not None:
+            return refused
         if visit.keeps_near:
             ssn.tasks.job_hypernode[task] = visit.placed_in
         found = self._find(visit, task)
@@ -216,9 +224,27 @@ class Allocation:
             raise _NO_BEST_NODE
         if visit.hypernode:
             topology.add_score(ssn, job, visit.hypernode, score)
-        if self._place(visit.statement, task, node) is None and visit.keeps_near:
+        if self._place(visit.statement, task, node) is not None:
+            return _After.NEXT if self._goes_on else _After.PLACED
+        if visit.keeps_near:
             visit.placed_in = topology.after_placement(ssn, job, node, visit.placed_in)
         return _After.PLACED
+
+    def _refused(self, visit: _Visit, task: int) -> _After | None:
+        """Return how it goes on where a task is not to be placed at all; ``None`` if it is."""
+        ssn, job = self.ssn, visit.job
+        if not ssn.allocatable(visit.queue, task):
+            return _After.NEXT
+        if ssn.jobs.task_has_fit_errors(job, task):
+            if self._tells_skipped:
+                ssn.jobs.set_fit_errors(job, task, _skipped(ssn, task))
+            return _After.NEXT
+        error = ssn.pre_predicate(task)
+        if error is None:
+            return None
+        ssn.jobs.set_fit_errors(job, task, everywhere(ssn, visit.rows, error))
+        goes_on = self._goes_on and ssn.jobs.need_continue_allocating(job)
+        return _After.NEXT if goes_on else _After.STOP
 
     def _find(self, visit: _Visit, task: int) -> tuple[int | None, float] | FitErrors:
         """Return (the best node, its score), or why no node takes a task."""
@@ -283,6 +309,15 @@ class Allocation:
                 statement.un_pipeline(task)
             return error
         return None
+
+
+def _skipped(ssn: Session, task: int) -> FitErrors:
+    """Return what is said of a task whose role was found to fit nowhere."""
+    info, errors = ssn.tasks.info[task], FitErrors.none(ssn.reasons, len(ssn.nodes))
+    errors.set_error(
+        f"Task {info.name} with role spec {info.role} has already predicated failed, skip"
+    )
+    return errors
 
 
 def everywhere(ssn: Session, rows: Rows, error: str) -> FitErrors:

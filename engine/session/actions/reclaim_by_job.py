@@ -1,0 +1,118 @@
+"""reclaim, as newer releases do it: for a whole job at a time, or not at all.
+
+Source: ``pkg/scheduler/actions/reclaim/reclaim.go`` since v1.14.
+"""
+
+from __future__ import annotations
+
+from ..eligibility import never_preempts
+from ..priority_queue import PriorityQueue, Queue
+from ..scoring import Purpose
+from ..session import Session, fits
+from ..statement import Statement
+from ..tables import Floats
+from ..victims import resolvable_nodes, starving_jobs, victims_queue, would_help
+
+
+def execute(ssn: Session) -> None:
+    """Take queues and their starving jobs in order; a job's evictions are done if it is pipelined."""
+    names, jobs_of, tasks_of = starving_jobs(ssn)
+    queues: PriorityQueue[str] = PriorityQueue(ssn.queue_order)
+    for name in names:
+        queues.push(name)
+    while queues:
+        queue = queues.pop()
+        if ssn.overused(queue):
+            continue
+        jobs = jobs_of.get(queue)
+        while jobs:
+            job = jobs.pop()
+            _reclaim_for_job(ssn, queue, job, tasks_of[job])
+            if jobs:
+                queues.push(queue)
+
+
+def _reclaim_for_job(ssn: Session, queue: str, job: int, tasks: Queue[int]) -> None:
+    """Reclaim for one task after the other as long as the job starves."""
+    statement = Statement(ssn)
+    while tasks and ssn.job_starving(job):
+        task = tasks.pop()
+        if (
+            never_preempts(ssn, task)
+            or not ssn.preemptive(queue, task)
+            or ssn.pre_predicate(task) is not None
+        ):
+            continue
+        _reclaim(ssn, statement, queue, task)
+    if ssn.job_pipelined(job):
+        statement.commit()
+    else:
+        statement.discard()
+
+
+def _reclaim(ssn: Session, statement: Statement, queue: str, task: int) -> None:
+    """Find a node for a task by evicting, and pipeline it there."""
+    by_node = ssn.behaviours.reclaim_spares_unused_nodes
+    rows, _ = ssn.selection.predicate(task, resolvable_nodes(ssn, task), Purpose.PREEMPT, None)
+    who = ssn.lying.reclaimable_by(queue)
+    for node in ssn.lying.could_help("Reclaimable", task, rows, who).tolist():
+        candidates = ssn.lying.on(node, who)
+        if not candidates:
+            continue
+        victims = ssn.reclaimable(task, candidates)
+        if not would_help(ssn, task, node, victims):
+            continue
+        if by_node:
+            if _evict_on_node(ssn, statement, task, node, victims):
+                return
+        elif _evict_for(ssn, statement, task, node, victims):
+            return
+
+
+def _evict_for(
+    ssn: Session, statement: Statement, task: int, node: int, victims: list[int]
+) -> bool:
+    """Evict at least one victim, until the node takes a task; pipeline it if it does.
+
+    Evictions stay in the statement if the node does not take it in the end.
+    """
+    waiting, evicted = victims_queue(ssn, victims, task), False
+    request, room = ssn.tasks.request[task], _room(ssn, node)
+    while waiting:
+        victim = waiting.pop()
+        if statement.evict(victim, "reclaim") is None:
+            room += ssn.tasks.request[victim]
+            evicted = True
+            if fits(request, room):
+                break
+    if not fits(request, room):
+        return False
+    if statement.pipeline(task, node, evicted=evicted) is not None:
+        statement.un_pipeline(task)
+    return True
+
+
+def _evict_on_node(
+    ssn: Session, statement: Statement, task: int, node: int, victims: list[int]
+) -> bool:
+    """Evict until the node takes a task, and pipeline it; else nothing was done on the node."""
+    own = Statement(ssn)
+    waiting, evicted = victims_queue(ssn, victims, task), False
+    request, room = ssn.tasks.request[task], _room(ssn, node)
+    while waiting and not fits(request, room):
+        victim = waiting.pop()
+        own.evict(victim, "reclaim")
+        room += ssn.tasks.request[victim]
+        evicted = True
+    if fits(request, room):
+        if own.pipeline(task, node, evicted=evicted) is None:
+            statement.merge(own)
+            return True
+        own.un_pipeline(task)
+    own.discard()
+    return False
+
+
+def _room(ssn: Session, node: int) -> Floats:
+    room: Floats = ssn.nodes.future_idle(node).copy()
+    return room
