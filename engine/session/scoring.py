@@ -90,7 +90,7 @@ class NodeSelection:
         self._tells_by_class = (
             self._by_class and self._least_name and bool(ssn.nodes) and self._sampling is None
         )
-        self._klass: list[int] = ssn.tasks.klass.tolist()
+        self._klass = ssn.tasks.class_list
         self.all_rows: Rows = np.arange(len(ssn.nodes))
 
     def columns(self, task: int) -> ClassColumns:

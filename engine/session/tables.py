@@ -7,7 +7,7 @@ shares the immutable infos and copies only arrays. Rows of nodes and jobs are in
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,6 +122,10 @@ class NodeTable:
         """Return ``{"ns/name": (task row, stored status)}`` of a node; not to be changed."""
         return self._placed[node]
 
+    def count_tasks(self) -> int:
+        """Return how many tasks the nodes have noted."""
+        return sum(map(len, self._placed))
+
     def own_tasks(self, node: int) -> dict[str, tuple[int, int]]:
         """Return the map of a node's tasks, to be changed."""
         if node not in self._own:
@@ -150,7 +154,9 @@ class TaskTable:
         job: Ints,
         klass: Ints,
         request: Floats,
+        class_list: list[int] | None = None,
     ) -> None:
+        self._class_list: list[int] = [] if class_list is None else class_list
         self.info = info
         self.status = status
         self.node = node
@@ -176,7 +182,21 @@ class TaskTable:
             job=self.job,
             klass=self.klass,
             request=self.request,
+            class_list=self._class_list,
         )
+
+    @property
+    def class_list(self) -> list[int]:
+        """The classes as a list, which is made once for all copies."""
+        if not self._class_list:
+            self._class_list += self.klass.tolist()
+        return self._class_list
+
+    def first_of_class(self, tasks: Rows) -> Rows:
+        """Return, by class, the first of some tasks; -1 where there is none."""
+        first = np.full(int(self.klass.max(initial=-1)) + 1, -1, dtype=np.intp)
+        first[self.klass[tasks[::-1]]] = tasks[::-1]  # what is assigned last stays
+        return first
 
 
 class JobColumns:
@@ -222,5 +242,52 @@ class JobColumns:
         self.gated = gated
         """Whether the job has a task with scheduling gates."""
 
+        self._minima: tuple[tuple[str, ...], MinResources] | None = None
+
     def __len__(self) -> int:
         return len(self.keys)
+
+    def min_resources(self, dims: tuple[str, ...]) -> MinResources:
+        """Return the jobs' minResources; they are kept as long as the jobs stay the same.
+
+        :param dims: the resources that count; of others no task has any.
+        """
+        if self._minima is None or self._minima[0] != dims:
+            self._minima = dims, _min_resources(self.info, dims)
+        return self._minima[1]
+
+
+class MinResources(NamedTuple):
+    """The minResources of jobs.
+
+    :param amounts: jobs × resources; 0 where a job names none.
+    :param given: by job, whether it has minResources.
+    :param scalars: by job, whether they name more than cpu and memory.
+    """
+
+    amounts: Floats
+    given: NDArray[np.bool_]
+    scalars: NDArray[np.bool_]
+
+
+def _min_resources(info: Sequence[JobInfo], dims: tuple[str, ...]) -> MinResources:
+    given = [(job, each.min_resources) for job, each in enumerate(info)]
+    named = [(job, amount) for job, amount in given if amount is not None]
+    with_scalars = [(job, amount.scalars) for job, amount in named if amount.scalars]
+    least = MinResources(
+        np.zeros((len(info), len(dims))),
+        np.zeros(len(info), np.bool_),
+        np.zeros(len(info), np.bool_),
+    )
+    rows = [job for job, _ in named]
+    least.given[rows] = True
+    least.amounts[rows, :2] = np.array([(each.cpu, each.memory) for _, each in named]).reshape(
+        -1, 2
+    )
+    column = {name: dim for dim, name in enumerate(dims)}
+    for job, scalars in with_scalars:
+        least.scalars[job] = True
+        for name, amount in scalars.items():
+            if name in column:
+                least.amounts[job, column[name]] = amount
+    return least

@@ -85,6 +85,9 @@ class NodeColumns:
         facts = [known.get(id(node)) or _facts(node) for node in self._nodes]
         self._facts = facts
         amounts = np.array([fact[:3] for fact in facts], dtype=np.int64).reshape(-1, 3)
+        self.amounts: Amounts = amounts
+        """Nodes × (cpu, memory, gpu); as lists of ints, for a node at a time, too."""
+        self.amount_lists: list[list[int]] = amounts.tolist()
         self.cpu: Amounts = amounts[:, 0].copy()
         """Allocatable milli-cores of the node object, without oversubscription."""
         self.memory: Amounts = amounts[:, 1].copy()

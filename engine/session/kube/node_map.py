@@ -28,8 +28,8 @@ CPU, MEMORY, GPU, NONZERO_CPU, NONZERO_MEMORY, PODS = range(6)
 """Columns of :attr:`NodeMap.accounts`."""
 
 _COLUMNS = 6
-_EXACT = 2**52
-"""Sums of floats below are exact."""
+_DENSE = 8
+"""With so many (node, class) pairs for each pod, pods are better added up one by one."""
 
 _KEPT_COLUMNS = "kube.node_columns"
 _KEPT_CLASSES = "kube.pod_classes"
@@ -83,7 +83,7 @@ class NodeMap:
         self._tasks = ssn.tasks
         self._errors = ssn.errors
         self._touched = ssn.touched
-        self.klass: list[int] = ssn.tasks.klass.tolist()
+        self.klass = ssn.tasks.class_list
         """Class by task."""
         self.on: Ints = _placed(ssn)
         """By task: the node that it lies on, or ``NO_NODE``."""
@@ -227,14 +227,13 @@ class NodeMap:
                 counts.move(node, sign)
 
     def _accounts(self) -> Amounts:
-        nodes, count = self.on[self._lying], len(self.columns)
-        vectors = self._vectors[self._tasks.klass[self._lying]]
-        most = int(np.abs(self._vectors).max(initial=0)) * max(len(nodes), 1)
-        if most < _EXACT:
-            columns = [np.bincount(nodes, vectors[:, c], count) for c in range(_COLUMNS)]
-            return np.stack(columns, axis=1).astype(np.int64)
+        nodes, klass = self.on[self._lying].astype(np.intp), self._tasks.klass[self._lying]
+        count, classes = len(self.columns), len(self._vectors)
+        if count * classes <= _DENSE * len(nodes):
+            pods = np.bincount(nodes * classes + klass, minlength=count * classes)
+            return pods.reshape(count, classes) @ self._vectors
         accounts = np.zeros((count, _COLUMNS), dtype=np.int64)
-        np.add.at(accounts, nodes, vectors)
+        np.add.at(accounts, nodes, self._vectors[klass])
         return accounts
 
     def _fill_ports(self) -> None:
@@ -273,8 +272,7 @@ def _placed(ssn: Session) -> Ints:
     status = ssn.tasks.status
     ended = (status == Status.SUCCEEDED) | (status == Status.FAILED)
     on: Ints = np.where(ended, NO_NODE, ssn.tasks.node).astype(np.int32)
-    noted = [len(ssn.nodes.tasks(node)) for node in range(len(ssn.nodes))]
-    if np.count_nonzero(on != NO_NODE) != sum(noted):
+    if np.count_nonzero(on != NO_NODE) != ssn.nodes.count_tasks():
         on[:] = NO_NODE
         for node in range(len(ssn.nodes)):
             for task, _ in ssn.nodes.tasks(node).values():
@@ -288,10 +286,8 @@ def _classes(ssn: Session, known: dict[int, PodClass]) -> tuple[dict[int, PodCla
     :param known: classes of earlier sessions by the number that belief gives them, to save work;
         the session's own numbers can be finer.
     """
-    live = np.flatnonzero((ssn.tasks.job != NO_JOB) | (ssn.tasks.node != NO_NODE))[::-1]
-    klass = ssn.tasks.klass[live]
-    first = np.full(int(ssn.tasks.klass.max(initial=-1)) + 1, -1)
-    first[klass] = live
+    live = np.flatnonzero((ssn.tasks.job != NO_JOB) | (ssn.tasks.node != NO_NODE))
+    first = ssn.tasks.first_of_class(live)
     vectors = np.zeros((len(first), _COLUMNS), dtype=np.int64)
     classes: dict[int, PodClass] = {}
     for number in np.flatnonzero(first >= 0).tolist():

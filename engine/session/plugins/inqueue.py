@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+import numpy as np
+
 from ...belief.resource import Resource
 from ...belief.resource_names import is_scalar_name
 from ...quantity import parse
 from ..session import Session
+from ..tables import IS_ALLOCATED
 
 _SHARED_DEVICES = (
     "volcano.sh/vgpu-memory",
@@ -26,25 +29,28 @@ def reserved_by_job(ssn: Session) -> Iterator[tuple[int, Resource]]:
     An enqueued job keeps its minResources; a running one that has its minimum of tasks keeps what
     it lacks of them. What tasks with scheduling gates ask for is not kept.
     """
-    jobs = ssn.jobs
-    held, names = jobs.allocated.tolist(), ssn.dims[2:]
-    for job, phase in enumerate(jobs.phase):
-        least = jobs.info[job].min_resources
-        if least is None:
-            continue
-        if phase == "Inqueue":
-            reserved = least.clone()
-        elif phase == "Running" and jobs.allocated_task_num(job) >= jobs.info[job].min_available:
-            cpu, memory, *others = held[job]
-            if least.cpu <= cpu and least.memory <= memory and not least.scalars:
-                continue
+    jobs, names = ssn.jobs, ssn.dims[2:]
+    for job in _reserving(ssn):
+        if jobs.phase[job] == "Inqueue":
+            reserved = jobs.min_resources(job).clone()
+        else:
+            cpu, memory, *others = jobs.allocated[job].tolist()
             scalars = {name: amount for name, amount in zip(names, others, strict=True) if amount}
             group = jobs.info[job].pod_group
             wanted = None if group is None else group.spec.min_resources
             reserved = inqueue_resource(wanted or {}, Resource(cpu, memory, scalars))
-        else:
-            continue
         yield job, jobs.deduct_sch_gated_resources(job, reserved)
+
+
+def _reserving(ssn: Session) -> list[int]:
+    """Return the jobs for which something may be kept."""
+    jobs, least = ssn.snapshot.jobs, ssn.snapshot.jobs.min_resources(ssn.dims)
+    enqueued = np.array([phase == "Inqueue" for phase in jobs.phase], dtype=np.bool_)
+    running = np.array([phase == "Running" for phase in jobs.phase], dtype=np.bool_)
+    running &= jobs.counts[:, IS_ALLOCATED].sum(axis=1) >= jobs.min_available
+    running &= least.scalars | (least.amounts[:, :2] > jobs.allocated[:, :2]).any(axis=1)
+    rows: list[int] = np.flatnonzero(least.given & (enqueued | running)).tolist()
+    return rows
 
 
 def inqueue_resource(wanted: Mapping[str, str | float], allocated: Resource) -> Resource:

@@ -65,7 +65,7 @@ def queue_demands(ssn: Session, *, until: int | None = None) -> dict[str, QueueD
 
 def _each(ssn: Session) -> Floats:
     """Return, jobs × resources, what is held beyond minResources."""
-    beyond: Floats = np.maximum(ssn.jobs.allocated - _min_resources(ssn), 0.0)
+    beyond: Floats = np.maximum(ssn.jobs.allocated - _least(ssn), 0.0)
     return beyond
 
 
@@ -74,7 +74,7 @@ def _all_or_nothing(ssn: Session) -> Floats:
 
     Source: api/job_info.go GetElasticResources.
     """
-    beyond: Floats = ssn.jobs.allocated - _min_resources(ssn)
+    beyond: Floats = ssn.jobs.allocated - _least(ssn)
     for job in range(len(ssn.jobs)):
         if ssn.jobs.allocated_resource(job).less_equal_partly(ssn.jobs.min_resources(job), ZERO):
             beyond[job] = 0.0
@@ -122,9 +122,9 @@ class _Sums:
     def _named_without_amount(self, tasks: Rows, queue: NDArray[np.intp]) -> dict[int, list[str]]:
         """Return the scalars that tasks of a queue request 0 of: present all the same."""
         found: dict[int, list[str]] = {}
-        classes, first = np.unique(self._ssn.tasks.klass[tasks], return_index=True)
-        for klass, index in zip(classes.tolist(), first.tolist(), strict=True):
-            scalars = self._ssn.tasks.info[tasks[index]].request.scalars or {}
+        first = self._ssn.tasks.first_of_class(tasks)
+        for klass in np.flatnonzero(first >= 0).tolist():
+            scalars = self._ssn.tasks.info[first[klass]].request.scalars or {}
             if all(scalars.values()):
                 continue
             empty = [name for name, amount in scalars.items() if not amount]
@@ -133,20 +133,6 @@ class _Sums:
         return found
 
 
-def _min_resources(ssn: Session) -> Floats:
-    """Return the jobs' minResources as a matrix jobs × resources."""
-    column = {name: dim for dim, name in enumerate(ssn.dims)}
-    least = np.zeros((len(ssn.jobs), len(ssn.dims)))
-    given = [
-        (job, info.min_resources)
-        for job, info in enumerate(ssn.jobs.info)
-        if info.min_resources is not None
-    ]
-    rows = [job for job, _ in given]
-    least[rows, column["cpu"]] = [amount.cpu for _, amount in given]
-    least[rows, column["memory"]] = [amount.memory for _, amount in given]
-    for job, amount in given:
-        for name, scalar in (amount.scalars or {}).items():
-            if name in column:  # else no task has any of it
-                least[job, column[name]] = scalar
-    return least
+def _least(ssn: Session) -> Floats:
+    """Return the jobs' minResources, jobs × resources."""
+    return ssn.snapshot.jobs.min_resources(ssn.dims).amounts

@@ -119,15 +119,12 @@ class ResourceAllocation:
         self._nodes = nodes
         self._best_effort_balanced = best_effort_balanced
         self._weights = weights
-        self._cpu: list[int] = nodes.columns.cpu.tolist()
-        self._memory: list[int] = nodes.columns.memory.tolist()
-        self._gpu: list[int] = nodes.columns.gpu.tolist()
-        columns = (nodes.columns.cpu, nodes.columns.memory, nodes.columns.gpu)
-        self._has: Amounts = np.stack(columns, axis=1)
+        self._has = nodes.columns.amounts
+        self._amounts = nodes.columns.amount_lists
 
     def one(self, pod: PodClass, row: int) -> int:
         """Return the score of a pod on one node."""
-        has_cpu, has_memory, has_gpu = self._cpu[row], self._memory[row], self._gpu[row]
+        has_cpu, has_memory, has_gpu = self._amounts[row]
         if not (0 < has_cpu < _SMALL and 0 < has_memory < _SMALL and has_gpu >= 0):
             return self.all(pod, np.array([row])).item()
         least, most, balance = self._weights
