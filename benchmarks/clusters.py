@@ -160,6 +160,7 @@ def _queue(name: str, weight: int, **spec: Any) -> Document:
 
 def _tree(nodes: int) -> Iterator[Document]:
     """Yield queues of which each parent may use half of the cluster, and each child a quarter."""
+    yield _queue("root", 1)  # the scheduler itself makes it
     for name, part, parent in (
         *(("pa", 2, ""), ("pb", 2, "")),
         *(("q0", 4, "pa"), ("q1", 4, "pa"), ("q2", 4, "pb"), ("q3", 4, "pb")),
