@@ -39,10 +39,12 @@ _UNDECIDED = (Status.ALLOCATED, Status.PENDING, Status.PIPELINED)
 
 def close(ssn: Session, result: SessionResult) -> None:
     """Write all statuses of a session into its result."""
-    for job in range(len(ssn.jobs)):
-        result.pod_groups[ssn.jobs.keys[job]] = _pod_group_status(ssn, job)
-    for job in range(len(ssn.jobs)):
-        _pod_conditions(ssn, job, result)
+    held = _COUNTS_AS_RUNNING[ssn.behaviours.running_when]
+    for job, key in enumerate(ssn.jobs.keys):
+        result.pod_groups[key] = _pod_group_status(ssn, job, held)
+    for job, counts in enumerate(ssn.jobs.counts):
+        if any(map(counts.__getitem__, _UNDECIDED)):
+            _pod_conditions(ssn, job, result)
     result.queues = _queue_statuses(ssn)
 
 
@@ -50,11 +52,13 @@ def conditions_of(ssn: Session, job: int) -> list[Condition]:
     """Return a job's conditions as they now are; the list is this session's own."""
     known = ssn.conditions.get(job)
     if known is None:
-        given = ssn.jobs.pod_group(job).status.conditions
-        known = ssn.conditions[job] = [
-            Condition(each.type, each.status, each.reason, each.message) for each in given
-        ]
+        known = ssn.conditions[job] = _given_conditions(ssn, job)
     return known
+
+
+def _given_conditions(ssn: Session, job: int) -> list[Condition]:
+    given = ssn.jobs.pod_group(job).status.conditions
+    return [Condition(each.type, each.status, each.reason, each.message) for each in given]
 
 
 def update_condition(ssn: Session, job: int, condition: Condition) -> None:
@@ -70,15 +74,16 @@ def update_condition(ssn: Session, job: int, condition: Condition) -> None:
     conditions.append(condition)
 
 
-def _phase(ssn: Session, job: int, counts: list[int]) -> str:
+def _phase(ssn: Session, job: int, statuses: tuple[Status, ...]) -> str:
     """Return the PodGroup's phase. Source: ``framework/session.go:jobStatus``."""
+    counts = ssn.jobs.counts[job]
     unschedulable = job in ssn.conditions and any(
         each.ours and each.type == "Unschedulable" and each.status == "True"
         for each in ssn.conditions[job]
     )
     if counts[Status.RUNNING] and unschedulable:
         return "Unknown"
-    held = sum(counts[status] for status in _COUNTS_AS_RUNNING[ssn.behaviours.running_when])
+    held = sum([counts[status] for status in statuses])
     if held >= ssn.jobs.pod_group(job).spec.min_member:
         completed = counts[Status.SUCCEEDED]
         if ssn.behaviours.running_when is not RunningWhen.PLACED_OR_SUCCEEDED:
@@ -87,31 +92,31 @@ def _phase(ssn: Session, job: int, counts: list[int]) -> str:
     return "Inqueue" if ssn.jobs.phase[job] == "Inqueue" else "Pending"
 
 
-def _pod_group_status(ssn: Session, job: int) -> PodGroupStatus:
-    counts = ssn.jobs.counts[job]
-    phase = _phase(ssn, job, counts)
-    ssn.jobs.phase[job] = phase
-    group = ssn.jobs.pod_group(job)
-    old = group.status
-    before = tuple(
-        Condition(each.type, each.status, each.reason, each.message) for each in old.conditions
-    )
-    now = tuple(ssn.conditions[job]) if job in ssn.conditions else before
-    numbers = (counts[Status.RUNNING], counts[Status.SUCCEEDED], counts[Status.FAILED])
+def _pod_group_status(ssn: Session, job: int, statuses: tuple[Status, ...]) -> PodGroupStatus:
+    """Return a PodGroup's status.
+
+    :param statuses: tasks that count towards its phase.
+    """
+    group, counts = ssn.jobs.pod_group(job), ssn.jobs.counts[job]
+    phase = ssn.jobs.phase[job] = _phase(ssn, job, statuses)
+    running, succeeded = counts[Status.RUNNING], counts[Status.SUCCEEDED]
+    failed, old = counts[Status.FAILED], group.status
+    before = _given_conditions(ssn, job)
+    now = ssn.conditions.get(job, before)
     changed = (
-        (phase, *numbers) != (old.phase, old.running, old.succeeded, old.failed)
-        or len(now) != len(before)
-        or any(_told(one) != _told(other) for one, other in zip(now, before, strict=True))
+        phase != old.phase
+        or (running, succeeded, failed) != (old.running, old.succeeded, old.failed)
+        or (now is not before and [_told(one) for one in now] != [_told(one) for one in before])
     )
     return PodGroupStatus(
-        uid=group.metadata.uid,
-        phase=phase,
-        conditions=now,
-        running=numbers[0],
-        succeeded=numbers[1],
-        failed=numbers[2],
-        written=changed,
-        hypernode=ssn.jobs.hypernode.get(job),
+        group.metadata.uid,
+        phase,
+        tuple(now),
+        running,
+        succeeded,
+        failed,
+        changed,
+        ssn.jobs.hypernode.get(job),
     )
 
 
@@ -124,9 +129,6 @@ def _pod_conditions(ssn: Session, job: int, result: SessionResult) -> None:
 
     Source: ``cache/cache.go:RecordJobStatusEvent`` and ``taskUnschedulable``.
     """
-    counts = ssn.jobs.counts[job]
-    if not any(counts[status] for status in _UNDECIDED):
-        return
     base = ""
     for status in _UNDECIDED:
         for task in ssn.jobs.tasks_with(job, (status,)):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ..belief.panic import Panic
 from .session import Condition, ProcessState
 from .trace import Step
 
 
-@dataclass(frozen=True, slots=True)
-class PodGroupStatus:
+class PodGroupStatus(NamedTuple):
     """Status of a PodGroup at the close of a session.
 
     ``written`` says whether the scheduler writes it to the API server; ``hypernode`` is the new
@@ -27,8 +27,7 @@ class PodGroupStatus:
     hypernode: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class QueueStatus:
+class QueueStatus(NamedTuple):
     """What the scheduler says of a queue; resource lists are quantities as texts.
 
     ``deserved`` and ``guarantee`` are ``None`` where the queue's spec is not written.
@@ -40,8 +39,7 @@ class QueueStatus:
     written: bool
 
 
-@dataclass(frozen=True, slots=True)
-class PodCondition:
+class PodCondition(NamedTuple):
     """The PodScheduled=False condition that a pod gets, and the node it is nominated for."""
 
     reason: str
