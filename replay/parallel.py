@@ -1,4 +1,4 @@
-"""Independent pieces of work, done by several processes: the one way in which commands share CPUs."""
+"""Independent pieces of work, done by several processes; commands share CPUs in no other way."""
 
 from __future__ import annotations
 

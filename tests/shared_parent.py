@@ -42,7 +42,9 @@ def cluster() -> list[Event]:
     spec = {"weight": 1, "capability": SMALL}
     state = {"state": "Open"}
     return [
-        added("Node", "n1", status={"allocatable": amounts, "capacity": amounts, "conditions": ready}),
+        added(
+            "Node", "n1", status={"allocatable": amounts, "capacity": amounts, "conditions": ready}
+        ),
         added("Queue", "shared", VOLCANO, spec=spec, status=state),
         *(
             added("Queue", name, VOLCANO, spec={**spec, "parent": "shared"}, status=state)

@@ -103,6 +103,11 @@ def bisect(
     question = question_of(
         panic=panic, bound=bound, pending=pending, enqueued=enqueued, phase=phase
     )
+    _refuse_idle(
+        releases is not None,
+        case is not None,
+        {"--step": step, "--from": start, "--conf": conf, "--linear": linear or None},
+    )
     asked = None if releases is None else _releases(releases)
     if case is not None:
         found = _in_case(case, step, question, asked, release)
@@ -121,6 +126,22 @@ def bisect(
     if found.flip is None:
         sys.stdout.flush()
         raise SystemExit(1)
+
+
+def _refuse_idle(of_releases: bool, of_case: bool, given: dict[str, object]) -> None:
+    """Refuse options that would do nothing, so that nobody believes they did."""
+    from ...engine.errors import UsageError
+
+    idle = {"--from", "--conf", "--linear"} if of_case else {"--step"}
+    if of_releases:
+        idle |= {"--from", "--linear"}
+    wrong = [name for name, value in given.items() if value is not None and name in idle]
+    if wrong:
+        of = "a scenario" if of_case else "one session of a log" if of_releases else "a log"
+        raise UsageError(
+            f"{', '.join(wrong)} means nothing to {of}",
+            now="see what goes together: plinian bisect --help",
+        )
 
 
 def _releases(span: str) -> list[Release]:

@@ -1,1 +1,1 @@
-"""Sessions held against each other: of releases, configurations, moments, and what makes them part."""
+"""Sessions held against each other: of releases, configurations, moments; and why they part."""

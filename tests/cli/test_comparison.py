@@ -235,6 +235,8 @@ def test_faults_of_a_bisection_say_what_now(log: Path, case: Path) -> None:
         (("bisect", "--log", log, "--panic", "--releases", "v1.12.1"), "v1.11.0..v1.12.1"),
         (("bisect", "--log", log, "--panic", "--from", "@9", "--to", "@7"), "earlier point"),
         (("bisect", "--log", log, "--panic", "--from", "@9", "--to", "rv:11"), "@7 and @9"),
+        (("bisect", "--log", log, "--panic", "--step", "1"), "plinian bisect --help"),
+        (("bisect", case, "--panic", "--linear"), "plinian bisect --help"),
         (("bisect", case, "--panic", "--step", "9"), "steps with a session: 1, 2"),
         (("bisect", case.with_name("none.case.json"), "--panic"), "no such file"),
     ):
