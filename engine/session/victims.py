@@ -33,6 +33,7 @@ def victims_queue(ssn: Session, victims: list[int], preemptor: int) -> PriorityQ
     """Return the victims with the least important first."""
     job_of, queue_of = ssn.tasks.job, ssn.jobs.queue
     own_queue = queue_of[int(job_of[preemptor])]
+    ties_by_task = ssn.behaviours.equal_victims_by_task
 
     def less(left: int, right: int) -> bool:
         one, other = int(job_of[left]), int(job_of[right])
@@ -40,7 +41,12 @@ def victims_queue(ssn: Session, victims: list[int], preemptor: int) -> PriorityQ
             return not ssn.task_order(left, right)
         if queue_of[one] != queue_of[other]:
             return ssn.victim_queue_order(queue_of[one], queue_of[other], own_queue)
-        return not ssn.job_order(one, other)
+        if not ties_by_task:
+            return not ssn.job_order(one, other)
+        ranks = [[key(job) for _, key in ssn.flat("JobOrder")] for job in (one, other)]
+        if ranks[0] == ranks[1]:
+            return not ssn.task_order(left, right)
+        return ranks[0] > ranks[1]
 
     queue: PriorityQueue[int] = PriorityQueue(less)
     for victim in victims:

@@ -345,8 +345,8 @@ class Behaviours:
     reclaim_unit: ReclaimUnit
     """For what ``reclaim`` evicts at once."""
 
-    reclaim_spares_unused_nodes: bool
-    """``reclaim`` evicts nobody on nodes that it gives up, nor more than is needed."""
+    unused_nodes_spared: bool
+    """``preempt`` and ``reclaim`` evict nobody on nodes that they give up."""
 
     idle_queues_asked: bool
     """``allocate`` asks whether queues have what they deserve in which no task is to be placed."""
@@ -362,3 +362,24 @@ class Behaviours:
 
     ready_gangs_told: bool
     """A PodGroup that is ready says so in its condition though some of its pods wait."""
+
+    taints_named: bool
+    """A pod that does not tolerate a taint is told which."""
+
+    enqueued_jobs_reserve_lack: bool
+    """With ``proportion`` and ``capacity``, an enqueued job reserves what it lacks of its minimum."""
+
+    reserved_scalars_in_milli: bool
+    """What a job lacks of its minimum is calculated in the same units for all resources."""
+
+    equal_victims_by_task: bool
+    """Of victims whose jobs are equal to the plugins, the least important task goes first."""
+
+    preempt_in_queue_order: bool
+    """``preempt`` takes queues in order, and each only with its own jobs."""
+
+    topologies_never_preempt: bool
+    """Jobs that ask for a network topology do not preempt."""
+
+    node_affinity_normalised: bool
+    """The score of a pod's preference of nodes is 100 at most, as for other scores."""

@@ -26,6 +26,7 @@ SUPPORTED: tuple[Release, ...] = tuple(
             "v1.12.1",
             "v1.13.0",
             "v1.14.4",
+            "v1.15.1",
         ),
     )
 )

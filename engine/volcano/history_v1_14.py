@@ -153,4 +153,32 @@ ROWS_V1_14: tuple[Row, ...] = (
         source="actions/allocate/allocate.go allocateResources",
         why="A gang that could not be met is not looked at twice in a session again.",
     ),
+    Row(
+        "preempt_in_queue_order",
+        False,
+        FIRST,
+        source="actions/preempt/preempt.go",
+        why="Queues preempt in any order; jobs of other queues lose their turn.",
+    ),
+    Row(
+        "preempt_in_queue_order",
+        True,
+        landed("v1.12.4", "v1.13.3", "v1.14.2"),
+        source="actions/preempt/preempt.go",
+        why="Queues that lack more preempt first.",
+    ),
+    Row(
+        "topologies_never_preempt",
+        False,
+        FIRST,
+        source="actions/preempt/preempt.go",
+        why="A job may preempt where its topology does not allow it.",
+    ),
+    Row(
+        "topologies_never_preempt",
+        True,
+        landed("v1.14.0"),
+        source="actions/preempt/preempt.go",
+        why="A job with a network topology waits for room.",
+    ),
 )

@@ -5,6 +5,7 @@ Each behaviour's first row says what was so before.
 
 from __future__ import annotations
 
+from .behaviours import FailedPipelining
 from .releases import FIRST, Row, landed
 
 ROWS_V1_15: tuple[Row, ...] = (
@@ -23,17 +24,101 @@ ROWS_V1_15: tuple[Row, ...] = (
         why="Preferred node groups can be ranked.",
     ),
     Row(
-        "reclaim_spares_unused_nodes",
+        "unused_nodes_spared",
         False,
         FIRST,
         source="actions/reclaim/reclaim.go",
         why="Pods may be evicted on a node that is not used in the end.",
     ),
     Row(
-        "reclaim_spares_unused_nodes",
+        "unused_nodes_spared",
         True,
         landed("v1.15.0"),
         source="actions/reclaim/reclaim.go reclaimForTask",
         why="Evictions on a node that does not suffice are taken back.",
+    ),
+    Row(
+        "taints_named",
+        True,
+        FIRST,
+        source="plugins/predicates/predicates.go",
+        why="Nodes with different taints are counted apart.",
+    ),
+    Row(
+        "taints_named",
+        False,
+        landed("v1.15.0"),
+        source="plugins/predicates/predicates.go",
+        why="Nodes with untolerated taints are counted together.",
+    ),
+    Row(
+        "enqueued_jobs_reserve_lack",
+        False,
+        FIRST,
+        source="plugins/proportion/proportion.go, plugins/capacity/capacity.go",
+        why="A gang bound in a session counts twice until the next.",
+    ),
+    Row(
+        "enqueued_jobs_reserve_lack",
+        True,
+        landed("v1.15.0"),
+        source="plugins/proportion/proportion.go, plugins/capacity/capacity.go",
+        why="What an enqueued job holds is not reserved once more.",
+    ),
+    Row(
+        "reserved_scalars_in_milli",
+        False,
+        FIRST,
+        source="plugins/util/util.go GetInqueueResource",
+        why="A job that lacks GPUs of its minimum reserves a thousandth of them.",
+    ),
+    Row(
+        "reserved_scalars_in_milli",
+        True,
+        landed("v1.14.3", "v1.15.1"),
+        source="plugins/util/util.go GetInqueueResource",
+        why="A job that lacks GPUs of its minimum reserves them, and the pods too.",
+    ),
+    Row(
+        "equal_victims_by_task",
+        False,
+        FIRST,
+        source="framework/session_plugins.go BuildVictimsPriorityQueue",
+        why="The pods of the youngest job go first.",
+    ),
+    Row(
+        "equal_victims_by_task",
+        True,
+        landed("v1.15.0"),
+        source="framework/session_plugins.go BuildVictimsPriorityQueue",
+        why="The youngest pods of equal jobs go first.",
+    ),
+    Row(
+        "node_affinity_normalised",
+        False,
+        FIRST,
+        source="plugins/nodeorder/nodeorder.go",
+        why="Weights of preferred node affinity count as they are written.",
+    ),
+    Row(
+        "node_affinity_normalised",
+        True,
+        landed("v1.15.1"),
+        source="plugins/nodeorder/nodeorder.go BatchNodeOrderFn",
+        why="Preferred node affinity weighs as much as other scores.",
+    ),
+    Row(
+        "hosts_spread_scored",
+        True,
+        landed("v1.15.1"),
+        source="plugins/nodeorder/nodeorder.go BatchNodeOrderFn",
+        why="Pods are spread over hosts again.",
+    ),
+    Row(
+        "failed_pipelining",
+        FailedPipelining.UNDONE,
+        landed("v1.15.0"),
+        source="framework/statement.go Pipeline",
+        why="A pod that a plugin objects to is taken back at once.",
     ),
 )

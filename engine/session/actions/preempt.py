@@ -25,9 +25,18 @@ def execute(ssn: Session) -> None:
     The second part runs once for every queue, over the starving jobs of all queues, and leaves to
     the next queue only the tasks that it has not tried, as the original does.
     """
-    queues, jobs_of, tasks_of = starving_jobs(ssn)
-    starving = sorted(tasks_of)
+
+    def starves(job: int) -> bool:
+        waits = skips and ssn.jobs.pod_group(job).spec.network_topology is not None
+        return ssn.job_starving(job) and not waits
+
+    skips = ssn.behaviours.topologies_never_preempt
+    queues, jobs_of, tasks_of = starving_jobs(ssn, starves)
     cache = new_error_cache()
+    if ssn.behaviours.preempt_in_queue_order:
+        _in_queue_order(ssn, jobs_of, tasks_of, cache)
+        return
+    starving = sorted(tasks_of)
     for queue in sorted(queues):
         jobs = jobs_of.get(queue)
         while jobs:
@@ -37,6 +46,25 @@ def execute(ssn: Session) -> None:
             _preempt_within_job(ssn, tasks_of[job], cache)
     if ssn.behaviours.preempt_evicts_unwanted:
         _evict_unwanted(ssn)
+
+
+def _in_queue_order(
+    ssn: Session,
+    jobs_of: dict[str, PriorityQueue[int]],
+    tasks_of: dict[int, Queue[int]],
+    cache: ErrorCache,
+) -> None:
+    """Take the queues with starving jobs in order; the second part is about their own jobs only."""
+    starving = sorted(tasks_of)
+    queues: PriorityQueue[str] = PriorityQueue(ssn.queue_order, sorted(jobs_of))
+    while queues:
+        queue = queues.pop()
+        jobs = jobs_of[queue]
+        while jobs:
+            _preempt_between_jobs(ssn, jobs, tasks_of, cache)
+        for job in starving:
+            if ssn.jobs.queue[job] == queue:
+                _preempt_within_job(ssn, pending_queue(ssn, job), cache)
 
 
 def _evict_unwanted(ssn: Session) -> None:
@@ -72,7 +100,10 @@ def _preempt_within_job(ssn: Session, tasks: Queue[int], cache: ErrorCache) -> N
     while tasks:
         statement = Statement(ssn)
         assigned = _preempt(ssn, statement, tasks.pop(), cache, own=True)
-        statement.commit()
+        if assigned or not ssn.behaviours.unused_nodes_spared:
+            statement.commit()
+        else:
+            statement.discard()
         if not assigned:
             return
 
@@ -105,9 +136,21 @@ def _preempt(
         victims = ssn.preemptable(task, lying.on(node, who))
         if not would_help(ssn, task, node, victims):
             continue
-        if _evict_for(ssn, statement, task, node, victims):
+        if _attempt(ssn, statement, task, node, victims):
             return True
     return False
+
+
+def _attempt(ssn: Session, statement: Statement, task: int, node: int, victims: list[int]) -> bool:
+    """Evict on a node for a task; where that does not suffice, take it back if the release does."""
+    if not ssn.behaviours.unused_nodes_spared:
+        return _evict_for(ssn, statement, task, node, victims)
+    own = Statement(ssn)
+    if not _evict_for(ssn, own, task, node, victims):
+        own.discard()
+        return False
+    statement.merge(own)
+    return True
 
 
 def _evict_for(
@@ -123,9 +166,10 @@ def _evict_for(
             evicted = evicted or not ssn.tasks.info[victim].request.is_empty()
     if not _takes(ssn, queue, task, node):
         return False
-    if statement.pipeline(task, node, evicted=evicted) is not None:
-        statement.un_pipeline(task)
-    return True
+    if statement.pipeline(task, node, evicted=evicted) is None:
+        return True
+    statement.un_pipeline(task)
+    return not ssn.behaviours.unused_nodes_spared
 
 
 def _takes(ssn: Session, queue: str, task: int, node: int) -> bool:

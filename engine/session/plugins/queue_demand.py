@@ -57,7 +57,7 @@ def queue_demands(ssn: Session, *, until: int | None = None) -> dict[str, QueueD
             names, sums.requests(holding), sums.requests(asking), sums.of_jobs(spare), strict=True
         )
     }
-    for job, reserved in reserved_by_job(ssn):
+    for job, reserved in reserved_by_job(ssn, lacking=ssn.behaviours.enqueued_jobs_reserve_lack):
         if job < len(queues):
             demands[jobs.queue[job]].inqueue.add(reserved)
     return demands

@@ -1,7 +1,7 @@
-"""Score ``NodeAffinity``: the weights of the preferred terms that a node satisfies, as they are.
+"""Score ``NodeAffinity``: the weights of the preferred terms that a node satisfies.
 
-Source: pkg/scheduler/framework/plugins/nodeaffinity/node_affinity.go Score, of Kubernetes; Volcano
-does not normalise it.
+Source: pkg/scheduler/framework/plugins/nodeaffinity/node_affinity.go Score, of Kubernetes; only
+newer releases of Volcano normalise it.
 """
 
 from __future__ import annotations
@@ -32,3 +32,12 @@ def preference(columns: NodeColumns, pod: PodClass) -> Amounts | None:
     for weight, term in pod.preferred_nodes:
         scores += weight * columns.term(term)
     return scores
+
+
+def normalised(scores: Amounts) -> Amounts:
+    """Return scores of 100 at most: each as a part of the highest.
+
+    Source: helper/normalize_score.go DefaultNormalizeScore, of Kubernetes.
+    """
+    highest = int(scores.max(initial=0))
+    return scores if highest == 0 else scores * 100 // highest

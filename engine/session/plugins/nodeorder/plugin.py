@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from ....volcano.conf import Arguments
+from ...extension import ScoreError
+from ...kube.node_columns import Amounts
 from ...kube.node_map import NodeMap, node_map
 from ...tables import Floats, Rows
 from .image_locality import locality
 from .inter_pod_affinity import InterPodAffinity
-from .node_affinity import cannot_prefer, preference
+from .node_affinity import cannot_prefer, normalised, preference
 from .pod_topology_spread import PodTopologySpread
 from .resource_allocation import ResourceAllocation, Weights
 from .taint_toleration import TaintToleration
@@ -89,6 +91,7 @@ class Scores:
         self._spread = PodTopologySpread(
             nodes, ssn.objects, counts_on_hosts=ssn.behaviours.hosts_spread_scored
         )
+        self._normalises = ssn.behaviours.node_affinity_normalised
         self._fixed: dict[int, Floats] = {}
 
     def order(self, task: int, rows: Rows) -> Floats:
@@ -99,7 +102,9 @@ class Scores:
     @property
     def partial(self) -> bool:
         """Whether there are pods that cannot be scored."""
-        return bool(self._weights.node_affinity and self._nodes.classes_where(cannot_prefer))
+        if self._normalises or not self._weights.node_affinity:
+            return False
+        return bool(self._nodes.classes_where(cannot_prefer))
 
     def order_on(self, task: int, row: int) -> float:
         """Do as :meth:`order` for one row."""
@@ -118,6 +123,10 @@ class Scores:
         if near is not None:
             total += near * weights.pod_affinity
         total += self._taints.score(klass, rows) * weights.taint_toleration
+        if self._normalises and weights.node_affinity:
+            preferred = self._preferred(klass, rows)
+            if preferred is not None:
+                total += preferred * weights.node_affinity
         spread = self._spread.score(klass, rows)
         if spread is not None:
             total += spread * weights.topology_spread
@@ -129,7 +138,22 @@ class Scores:
         same = self._taints.uniform(klass)
         if same is None or self._affinity.concerns(klass) or self._spread.concerns(klass):
             return None
+        if self._normalises and self._weights.node_affinity:
+            pod = self._nodes.classes[klass]
+            if cannot_prefer(pod) or pod.preferred_nodes:
+                return None
         return float(same * self._weights.taint_toleration)
+
+    def _preferred(self, klass: int, rows: Rows) -> Amounts | None:
+        """Return the preference for candidates, the highest being 100; ``None`` without any.
+
+        :raises ScoreError: a term does not parse.
+        """
+        pod = self._nodes.classes[klass]
+        if cannot_prefer(pod):
+            raise ScoreError("parsing preferred node affinity terms")
+        preferred = preference(self._nodes.columns, pod)
+        return None if preferred is None else normalised(preferred[rows])
 
     def _fixed_of(self, klass: int) -> Floats:
         """Return what no placement changes: images and preferred nodes."""
@@ -145,7 +169,7 @@ class Scores:
             images = locality(columns, pod)
             if images is not None:
                 total += images * weights.image_locality
-        if weights.node_affinity:
+        if weights.node_affinity and not self._normalises:
             if cannot_prefer(pod):
                 return total + math.nan
             preferred = preference(columns, pod)

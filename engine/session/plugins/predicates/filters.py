@@ -51,7 +51,9 @@ class Filters:
         self._join = Verdicts(reasons)
         self._full = reasons.intern(StatusCode.UNSCHEDULABLE, POD_NUMBER)
         self._occupied = reasons.intern(StatusCode.UNSCHEDULABLE, OCCUPIED)
-        self._stable = StableFilters(nodes, options, reasons)
+        self._stable = StableFilters(
+            nodes, options, reasons, taints_named=ssn.behaviours.taints_named
+        )
         self._proportional = (
             Proportional(ssn, options.rates, reasons)
             if ssn.behaviours.proportional_in_predicates and options.proportional and options.rates

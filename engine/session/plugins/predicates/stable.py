@@ -21,8 +21,11 @@ CACHED = "plugin equivalence cache predicates failed"
 class StableFilters:
     """Cordon, node affinity and taints: worked out once for a class, for all nodes."""
 
-    def __init__(self, nodes: NodeMap, options: Options, reasons: Reasons) -> None:
+    def __init__(
+        self, nodes: NodeMap, options: Options, reasons: Reasons, *, taints_named: bool
+    ) -> None:
         self._nodes = nodes
+        self._taints_named = taints_named
         self._options = options
         self._reasons = reasons
         self._by_class: dict[int, Ints] = {}
@@ -62,7 +65,7 @@ class StableFilters:
         columns, options = self._nodes.columns, self._options
         verdicts = np.zeros(len(columns), dtype=np.int32)
         if options.taint_toleration:
-            places, messages = tainted(columns, pod)
+            places, messages = tainted(columns, pod, named=self._taints_named)
             ids = [self._final(message) for message in messages]
             verdicts = np.array([*ids, PASS], dtype=np.int32)[places]
         if options.node_affinity:

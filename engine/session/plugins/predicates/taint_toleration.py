@@ -22,8 +22,14 @@ def cordoned(columns: NodeColumns, pod: PodClass) -> Mask:
     return columns.unschedulable
 
 
-def tainted(columns: NodeColumns, pod: PodClass) -> tuple[Codes, list[str]]:
-    """Return, by node, the place of a message about a taint, -1 without one; and the messages."""
+UNTOLERATED = "node(s) had untolerated taint(s)"
+
+
+def tainted(columns: NodeColumns, pod: PodClass, *, named: bool = True) -> tuple[Codes, list[str]]:
+    """Return, by node, the place of a message about a taint, -1 without one; and the messages.
+
+    :param named: the messages say which taint it is.
+    """
     messages: list[str] = []
     places = []
     for taints in columns.taint_sets:
@@ -32,5 +38,6 @@ def tainted(columns: NodeColumns, pod: PodClass) -> tuple[Codes, list[str]]:
             places.append(-1)
         else:
             places.append(len(messages))
-            messages.append(f"node(s) had untolerated taint {{{taint.key}: {taint.value}}}")
+            told = f"node(s) had untolerated taint {{{taint.key}: {taint.value}}}"
+            messages.append(told if named else UNTOLERATED)
     return np.array(places, dtype=np.int32)[columns.taint_codes], messages
