@@ -24,9 +24,6 @@ Tier = Sequence[tuple[str, EvictableEntry]]
 _SLACK = 1.0
 """So much may be lost to rounding in a sum; a node that lacks less is asked about."""
 
-_MAY_GO = np.array([status in PREEMPTABLE_STATUS for status in Status])
-_MAY_GO.setflags(write=False)
-
 
 class Lying:
     """The tasks on nodes as the nodes noted them, brought up to date from the session's journal."""
@@ -37,11 +34,13 @@ class Lying:
         count, info = len(ssn.tasks), ssn.tasks.info
         self.node: Ints = np.full(count, NO_NODE, dtype=np.int32)
         """By task: the node that it lies on, or ``NO_NODE``."""
-        self._status = np.zeros(count, dtype=np.int8)
+        self._may_go: Mask = np.zeros(count, dtype=np.bool_)
+        """By task: whether it lies on a node, may be evicted, and is bound or runs."""
+        self._runs: Mask = np.zeros(count, dtype=np.bool_)
+        """The same of those that run."""
         self._on: list[list[int]] = [[] for _ in range(len(ssn.nodes))]
         for node in range(len(ssn.nodes)):
             self._read(node)
-        self._preemptable = np.array([each.preemptable for each in info], dtype=np.bool_)
         self._best_effort = np.array([each.best_effort for each in info], dtype=np.bool_)
         number = {name: index for index, name in enumerate(ssn.queues)}
         reclaimable = [queue.reclaimable for queue in ssn.queues.values()]
@@ -62,7 +61,7 @@ class Lying:
         job = ssn.tasks.job.item(task)
         mine: Mask = ssn.tasks.job == job
         who: Mask = mine if own else (self._queue == self._number[ssn.jobs.queue[job]]) & ~mine
-        who &= _MAY_GO[self._status] & self._preemptable & (self.node != NO_NODE)
+        who &= self._may_go
         if ssn.tasks.info[task].best_effort:
             who &= self._best_effort
         return who
@@ -70,9 +69,9 @@ class Lying:
     def reclaimable_by(self, queue: str) -> Mask:
         """Return, by task, who runs in other queues that may be reclaimed from."""
         self._refresh()
-        running = (self._status == Status.RUNNING) & self._preemptable & (self.node != NO_NODE)
-        others = self._queue != self._number[queue]
-        who: Mask = running & others & self._reclaimable[self._queue]
+        others = self._reclaimable.copy()
+        others[self._number[queue]] = False
+        who: Mask = self._runs & others[self._queue]
         return who
 
     def on(self, node: int, who: Mask) -> list[int]:
@@ -142,8 +141,10 @@ class Lying:
         for task in self._on[node]:
             if self.node.item(task) == node:
                 self.node[task] = NO_NODE
-        placed = self._ssn.nodes.tasks(node)
+                self._may_go[task] = self._runs[task] = False
+        placed, info = self._ssn.nodes.tasks(node), self._ssn.tasks.info
         self._on[node] = [task for task, _ in placed.values()]
         for task, status in placed.values():
             self.node[task] = node
-            self._status[task] = status
+            self._may_go[task] = info[task].preemptable and status in PREEMPTABLE_STATUS
+            self._runs[task] = info[task].preemptable and status == Status.RUNNING

@@ -138,7 +138,8 @@ class NodeTable:
 
         Source: ``api/node_info.go:FutureIdle``.
         """
-        future: Floats = self.idle[rows] + self.releasing[rows] - self.pipelined[rows]
+        future: Floats = self.idle[rows] + self.releasing[rows]
+        future -= self.pipelined[rows]
         return future
 
 

@@ -119,7 +119,9 @@ def dominant_shares(allocated: Floats, total: Floats) -> Floats:
     Source: drf.go calculateShare.
     """
     limits = np.where(total >= MIN_RESOURCE, total, np.inf)
-    shares: Floats = (allocated / limits).max(axis=-1, initial=0.0)
+    shares: Floats = np.zeros(allocated.shape[:-1])
+    for dim, limit in enumerate(limits.tolist()):
+        np.maximum(shares, allocated[..., dim] / limit, out=shares)
     return shares
 
 
