@@ -1,15 +1,27 @@
-"""``plinian simulate``: scenarios run as a release of Volcano would run them."""
+"""``plinian simulate``: scenarios run as releases of Volcano would run them."""
 
 from __future__ import annotations
 
 import os
 import sys
+from itertools import groupby
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .shell import guarded, say, shows_progress
+from .shell import guarded, say, shows_progress, style
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ...engine.apiserver import Document
+    from ..simulation.batch import Outcome, Task
+
+ALL = "all"
+
+MANY = 50
+"""From so many scenarios on, several processes are faster than one."""
 
 
 @guarded
@@ -19,17 +31,34 @@ def simulate(
         typer.Argument(metavar="CASE", help="Scenario files (.case.json, also .gz .xz .zst)."),
     ],
     release: Annotated[
-        str,
-        typer.Option("--release", metavar="RELEASE", help="The release of Volcano: v1.12.1."),
+        list[str],
+        typer.Option(
+            "--release",
+            metavar="RELEASE",
+            help="The release of Volcano, as in v1.12.1; all is every one whose sessions can be "
+            "run. Repeatable, to compare.",
+        ),
     ],
     out: Annotated[
-        Path,
+        Path | None,
         typer.Option("--out", metavar="DIR", help="Where results go, as NAME.RELEASE.json."),
-    ],
+    ] = None,
+    show: Annotated[
+        bool,
+        typer.Option("--show", help="Print what each session did; so it is without --out."),
+    ] = False,
+    step: Annotated[
+        int | None,
+        typer.Option("--step", metavar="N", min=1, help="Print only what this session did."),
+    ] = None,
     jobs: Annotated[
         int,
         typer.Option(
-            "--jobs", "-j", metavar="N", min=0, help="Processes; 0 is one for each processor."
+            "--jobs",
+            "-j",
+            metavar="N",
+            min=0,
+            help="Processes; 0 is one for each processor, and one alone for a few scenarios.",
         ),
     ] = 0,
     now: Annotated[
@@ -49,40 +78,87 @@ def simulate(
         ),
     ] = None,
 ) -> None:
-    """Run scenarios through a release's cache and sessions, and write what each session did.
+    """Run scenarios through a release's cache and sessions, and show or write what each did.
 
     Between two steps the cluster answers: what was bound runs, what was evicted is gone. A crash
     that the release would have is a result like any other, and its scheduler is started anew. The
     same scenario gives the same bytes, whenever and wherever it is run.
+
+    With several releases, what they decide is printed side by side; those that do the same share a
+    column.
     """
     from ...engine.errors import UsageError
     from ...engine.units import parse_time
-    from ...engine.volcano.history import resolve
     from ..render.progress import counting
-    from ..simulation.batch import Task, result_name, run_all
+    from ..simulation.batch import Task, run_all
 
-    resolved = resolve(release)
+    releases = _releases(release)
     try:
         present = None if now is None else parse_time(now)
     except ValueError as fault:
         raise UsageError(f"--now: {fault}", now="write 2025-07-30T07:56:43Z") from fault
+    shown = show or out is None
+    tasks = [Task(path, name, out, present, scores, shown) for path in cases for name in releases]
+    if out is not None:
+        _check_names(tasks)
+        out.mkdir(parents=True, exist_ok=True)
+    failed = dict.fromkeys(releases, 0)
+    with counting("scenarios", visible=shows_progress()) as progress:
+        outcomes = run_all(tasks, jobs=jobs or _processes(len(tasks)), progress=progress)
+        for _, of_case in groupby(outcomes, key=lambda outcome: outcome.path):
+            results = [result for result in _good(of_case, failed) if result is not None]
+            if results:
+                _show(results, step)
+    for name, count in failed.items() if out is not None else ():
+        sys.stdout.write(f"{len(cases) - count} of {len(cases)} scenarios run as {name}\n")
+    if any(failed.values()):
+        raise SystemExit(2)
+
+
+def _releases(names: list[str]) -> list[str]:
+    from ...engine.volcano.history import SUPPORTED, resolve
+
+    if ALL in names:
+        return [str(release) for release in SUPPORTED]
+    return list(dict.fromkeys(resolve(name).release for name in names))
+
+
+def _check_names(tasks: list[Task]) -> None:
+    """Refuse scenarios whose results would be one file."""
+    from ...engine.errors import UsageError
+    from ..simulation.batch import result_name
+
     names: dict[str, Path] = {}
-    for path in cases:
-        name = result_name(path, resolved.release)
+    for task in tasks:
+        name = result_name(task.path, task.release)
         if name in names:
             raise UsageError(
-                f"{path} and {names[name]} have results of the same name",
+                f"{task.path} and {names[name]} have results of the same name",
                 now="run them with different folders after --out",
             )
-        names[name] = path
-    out.mkdir(parents=True, exist_ok=True)
-    tasks = [Task(path, resolved.release, out, present, scores) for path in cases]
-    failed = 0
-    with counting("scenarios", visible=shows_progress()) as progress:
-        for outcome in run_all(tasks, jobs=jobs or os.cpu_count() or 1, progress=progress):
-            if outcome.fault is not None:
-                failed += 1
-                say(outcome.fault)
-    sys.stdout.write(f"{len(tasks) - failed} of {len(tasks)} scenarios run as {resolved.release}\n")
-    if failed:
-        raise SystemExit(2)
+        names[name] = task.path
+
+
+def _processes(tasks: int) -> int:
+    """Return how many processes are worth their start."""
+    return 1 if tasks < MANY else os.cpu_count() or 1
+
+
+def _good(outcomes: Iterable[Outcome], failed: dict[str, int]) -> Iterator[Document | None]:
+    """Yield the results of what was run; say and count what was not."""
+    for outcome in outcomes:
+        if outcome.fault is None:
+            yield outcome.result
+            continue
+        say(outcome.fault)
+        failed[outcome.release] += 1
+
+
+def _show(results: Sequence[Document], step: int | None) -> None:
+    from ..render.simulation import releases_lines, result_lines
+
+    if len(results) == 1:
+        lines = result_lines(results[0], step=step, style=style())
+    else:
+        lines = releases_lines(results, step=step, style=style())
+    sys.stdout.writelines(lines)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from ...engine.apiserver import Document
 from ...engine.errors import PlinianError
 from ...engine.volcano.history import resolve
 from .. import parallel
@@ -17,39 +18,51 @@ from .simulation import simulate
 
 
 class Outcome(NamedTuple):
-    """What became of one scenario: the file with its result, or what was wrong."""
+    """What became of one scenario: its result, the file that has it, or what was wrong.
+
+    :param result: None where nobody wants to look at it.
+    """
 
     path: Path
-    written: Path | None
+    release: str
+    written: Path | None = None
+    result: Document | None = None
     fault: PlinianError | None = None
 
 
 class Task(NamedTuple):
-    """One scenario to be run as one release would, for a process that knows nothing else."""
+    """One scenario to be run as one release would, for a process that knows nothing else.
+
+    :param folder: where the result is written; None writes none.
+    :param shown: the result is wanted back.
+    """
 
     path: Path
     release: str
-    folder: Path
+    folder: Path | None = None
     now: int | None = None
     scores: bool | None = None
+    shown: bool = False
 
 
 def run_task(task: Task) -> Outcome:
-    """Run one scenario and write its result; whatever goes wrong is part of the outcome."""
+    """Run one scenario, and write its result; whatever goes wrong is part of the outcome."""
     try:
         behaviours = resolve(task.release)
         read = read_case(task.path)
         steps = simulate(read.case, behaviours, now=task.now, scores=task.scores)
     except PlinianError as fault:
-        return Outcome(task.path, None, fault)
+        return Outcome(task.path, task.release, fault=fault)
     except Exception as fault:
         if os.environ.get("PLINIAN_TRACEBACK"):
             raise
-        return Outcome(task.path, None, _unforeseen(task.path, fault))
+        return Outcome(task.path, task.release, fault=_unforeseen(task.path, fault))
     result = case_result(read.case.name or read.name, behaviours.release, steps)
-    target = task.folder / result_name(task.path, behaviours.release)
-    target.write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", "utf-8")
-    return Outcome(task.path, target)
+    target = None
+    if task.folder is not None:
+        target = task.folder / result_name(task.path, behaviours.release)
+        target.write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", "utf-8")
+    return Outcome(task.path, task.release, target, result if task.shown else None)
 
 
 def _unforeseen(path: Path, fault: Exception) -> PlinianError:

@@ -1,0 +1,190 @@
+"""Results of scenarios as text: what each session did, and what releases do side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from ...engine.volcano.releases import RELEASES, parse_release
+from ..simulation.results import StepResult
+from .amounts import resource_list
+from .tables import NONE, PLAIN, Style, Table, lines_of
+
+Document = Mapping[str, Any]
+
+_KINDS = ("crash", "bind", "evict", "pipeline", "phase")
+_SCALARS = "scalar_resources/"
+_RESOURCES = MappingProxyType({"milli_cpu": "cpu", "memory_bytes": "memory"})
+
+
+class _Fact(NamedTuple):
+    """What a row of a table of releases is about: a kind of decision, a pod or PodGroup."""
+
+    step: int
+    kind: str
+    about: str
+
+
+def result_lines(
+    result: Document, *, step: int | None = None, style: Style = PLAIN
+) -> Iterator[str]:
+    """Yield what each session of a result did: a crash, decisions, phases, queues, why pods wait.
+
+    :param result: in the long form of ``NAME.RELEASE.json``.
+    :param step: only this one, from 1.
+    """
+    yield style.bold(f"{result['name']} as {result['version']}\n")
+    for number, told in enumerate(result["steps"], start=1):
+        if step in {None, number}:
+            yield "\n"
+            anew = ", the scheduler started anew" if told.get("restarted") else ""
+            yield style.bold(f"session {number}{anew}\n")
+            yield from _session_lines(told, style)
+
+
+def _session_lines(told: StepResult, style: Style) -> Iterator[str]:
+    if told["panic"] is not None:
+        yield style.removed(f"The scheduler dies: {told['panic']}\n")
+        yield f"  at {told['panic_at']}\n" if told.get("panic_at") else ""
+    decisions = _decisions(told)
+    if decisions:
+        yield from lines_of(Table(("DECISION", "OF", "NODE", "REASON"), decisions), style=style)
+    else:
+        yield "No decision.\n"
+    groups = ("PODGROUP", "PHASE", "RUNNING", "SUCCEEDED", "FAILED", "CONDITION")
+    tables: tuple[tuple[Sequence[str], Sequence[Sequence[str]]], ...] = (
+        (groups, _groups(told)),
+        (("QUEUE", "ALLOCATED", "DESERVED", "SHARE"), _queues(told)),
+        (("POD", "WAITS BECAUSE"), _waiting(told)),
+        (("THE SCHEDULER LOGS",), [(line,) for line in dict.fromkeys(told["errors"])]),
+    )
+    for table in (Table(*parts) for parts in tables):
+        if table.rows:
+            yield "\n"
+            yield from lines_of(table, style=style)
+
+
+def _decisions(told: StepResult) -> list[tuple[str, str, str, str]]:
+    rows = [("bind", pod, node, "") for pod, node in told["binds"]]
+    rows += [("evict", pod, "", told["evict_reasons"].get(pod, "")) for pod in told["evictions"]]
+    return rows + [("pipeline", pod, node, "") for pod, node in told["pipelined"]]
+
+
+def _groups(told: StepResult) -> list[tuple[str, ...]]:
+    return [
+        (
+            key,
+            group["phase"] or NONE,
+            *(str(group[field]) for field in ("running", "succeeded", "failed")),
+            _condition(group["conditions"]),
+        )
+        for key, group in sorted(told["podgroups"].items())
+    ]
+
+
+def _condition(conditions: Iterable[Mapping[str, str]]) -> str:
+    """Return the last condition that holds: what it is, and what it says."""
+    held = [each for each in conditions if each["status"] == "True"]
+    if not held:
+        return NONE
+    return f"{held[-1]['type']}: {held[-1].get('message') or held[-1].get('reason', '')}"
+
+
+def _queues(told: StepResult) -> list[tuple[str, str, str, str]]:
+    rows = []
+    for name, queue in sorted(told["queues"].items()):
+        gauges = told["metrics"].get(name, {})
+        share = gauges.get("share")
+        rows.append(
+            (
+                name,
+                _quantities(queue.get("allocated", {})),
+                _gauged(gauges, "deserved_"),
+                NONE if share is None else share if isinstance(share, str) else f"{share:.4g}",
+            )
+        )
+    return rows
+
+
+def _quantities(amounts: Mapping[str, str]) -> str:
+    some = [f"{name}={amount}" for name, amount in sorted(amounts.items()) if amount != "0"]
+    return ",".join(some) or NONE
+
+
+def _gauged(gauges: Mapping[str, float | str], prefix: str) -> str:
+    """Return the amounts among a queue's gauges that begin with a word; zeros left out."""
+    amounts: dict[str, float] = {}
+    for gauge, value in gauges.items():
+        resource = gauge.removeprefix(prefix)
+        if resource != gauge and isinstance(value, float) and value:
+            name = _RESOURCES.get(resource, resource.removeprefix(_SCALARS))
+            amounts[name] = value
+    return resource_list(amounts)
+
+
+def _waiting(told: StepResult) -> list[tuple[str, str]]:
+    """Return why pods wait: no node takes them, or what their condition is to say from now on."""
+    why = {pod: text.partition(": ")[2] for pod, text in told["pod_conditions"].items()}
+    why |= {pod: text for pod, text in told["fit_errors"].items() if text}
+    placed = {pod for pod, _ in (*told["binds"], *told["pipelined"])}
+    return sorted((pod, text) for pod, text in why.items() if pod not in placed)
+
+
+def releases_lines(
+    results: Sequence[Document], *, step: int | None = None, style: Style = PLAIN
+) -> Iterator[str]:
+    """Yield one scenario's results of several releases as a table with a row for each decision.
+
+    Releases that did the same share a column. A PodGroup's phase is told where it changes.
+    """
+    yield style.bold(f"{results[0]['name']}\n")
+    groups: dict[tuple[tuple[_Fact, str], ...], list[str]] = {}
+    for result in results:
+        facts = tuple(sorted(_facts(result).items()))
+        groups.setdefault(facts, []).append(result["version"])
+    sides = [dict(facts) for facts in groups]
+    known = sorted({fact for side in sides for fact in side}, key=_place)
+    rows = [
+        (str(fact.step), fact.kind, fact.about, *(side.get(fact, NONE) for side in sides))
+        for fact in known
+        if step in {None, fact.step} and not _stays(fact, sides)
+    ]
+    headers = ("SESSION", "DECISION", "OF", *map(spans, groups.values()))
+    yield from lines_of(Table(headers, rows), style=style)
+
+
+def _facts(result: Document) -> dict[_Fact, str]:
+    found: dict[_Fact, str] = {}
+    for number, told in enumerate(result["steps"], start=1):
+        if told["panic"] is not None:
+            found[_Fact(number, "crash", "")] = "dies"
+        for kind, pod, node, reason in _decisions(told):
+            found[_Fact(number, kind, pod)] = node or reason or "yes"
+        for key, group in told["podgroups"].items():
+            found[_Fact(number, "phase", key)] = group["phase"] or NONE
+    return found
+
+
+def _place(fact: _Fact) -> tuple[int, int, str]:
+    return fact.step, _KINDS.index(fact.kind), fact.about
+
+
+def _stays(fact: _Fact, sides: Sequence[Mapping[_Fact, str]]) -> bool:
+    """Say whether a phase is on all sides what it was after the session before."""
+    before = fact._replace(step=fact.step - 1)
+    return fact.kind == "phase" and all(side.get(before) == side.get(fact) for side in sides)
+
+
+def spans(names: Sequence[str]) -> str:
+    """Return releases in few words: ``v1.11.0..v1.11.2,v1.12.1``, where all between are meant."""
+    found: list[list[int]] = []
+    for place in sorted(RELEASES.index(parse_release(name)) for name in names):
+        if found and found[-1][-1] == place - 1:
+            found[-1].append(place)
+        else:
+            found.append([place])
+    return ",".join(
+        "..".join(dict.fromkeys(str(RELEASES[place]) for place in (span[0], span[-1])))
+        for span in found
+    )
