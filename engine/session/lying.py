@@ -94,8 +94,8 @@ class Lying:
         room = ssn.nodes.future_idle()
         if len(candidates):
             room += self._freed(ssn.functions(point), task, candidates)
-        enough = (ssn.tasks.request[task] - room < _SLACK).all(axis=1)
-        kept: Rows = nodes[enough[nodes]]
+        enough: Mask = np.all(ssn.asked(task) - room < _SLACK, axis=1)
+        kept: Rows = nodes[np.take(enough, nodes)]
         return kept
 
     def _freed(self, tiers: Sequence[Tier], task: int, candidates: Rows) -> Floats:

@@ -132,6 +132,7 @@ class Session(Extensions):
         self._selection: NodeSelection | None = None
         self._lying: Lying | None = None
         self._task_keys: dict[int, tuple[Any, ...]] = {}
+        self._named: dict[int, np.ndarray[Any, Any]] = {}
         self.node_scores: dict[int, tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]] = {}
         """(rows, scores) of the last scoring of each task, while tracing."""
 
@@ -372,8 +373,22 @@ class Session(Extensions):
             self.trace.add("evict", info.key, outcome=reason)
         return error
 
+    def asked(self, task: int) -> np.ndarray[Any, Any]:
+        """Return a task's request, with -inf for what it does not name: of that there is enough.
+
+        A node may have less than nothing, for instance of GPUs that it lost.
+        """
+        klass = self.tasks.klass.item(task)
+        known = self._named.get(klass)
+        if known is None:
+            named = {"cpu", "memory", *(self.tasks.info[task].request.scalars or ())}
+            unnamed = [dim for dim, name in enumerate(self.dims) if name not in named]
+            known = self._named[klass] = self.tasks.request[task].copy()
+            known[unnamed] = -np.inf
+        return known
+
     def _fits_idle(self, task: int, node: int) -> bool:
-        return fits(self.tasks.request[task], self.nodes.idle[node])
+        return fits(self.asked(task), self.nodes.idle[node])
 
     def _account(self, task: int, node: int, status: int, sign: float) -> None:
         nodes, request = self.nodes, self.tasks.request[task]
@@ -407,7 +422,9 @@ def pod_index(name: str) -> int | None:
 def fits(request: np.ndarray[Any, Any], room: np.ndarray[Any, Any]) -> bool:
     """Return whether every part of a request is at most the room, or within 0.1 of it.
 
-    Source: ``api/resource_info.go:LessEqual`` with missing dimensions as zero.
+    :param request: as :meth:`Session.asked` gives it: what is not named is not compared.
+
+    Source: ``api/resource_info.go:LessEqual`` with dimensions that the room lacks as zero.
     """
     return bool(np.all((request < room) | (np.abs(request - room) < 0.1)))
 

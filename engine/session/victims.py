@@ -26,7 +26,7 @@ def would_help(ssn: Session, task: int, node: int, victims: list[int]) -> bool:
     room = ssn.nodes.future_idle(node)
     for victim in victims:
         room = room + ssn.tasks.request[victim]
-    return fits(ssn.tasks.request[task], room)
+    return fits(ssn.asked(task), room)
 
 
 def victims_queue(ssn: Session, victims: list[int], preemptor: int) -> PriorityQueue[int]:

@@ -279,7 +279,7 @@ class Allocation:
     def _fits_nominated(self, task: int, node: int) -> bool:
         nodes, may_free = self.ssn.nodes, self.ssn.behaviours.nominated_node_may_free
         room = nodes.future_idle(node) if may_free else nodes.idle[node]
-        return fits(self.ssn.tasks.request[task], room)
+        return fits(self.ssn.asked(task), room)
 
     def _best(self, task: int, rows: Rows) -> tuple[int | None, float]:
         """Return the best node that has room now, else the best that will have it."""

@@ -173,6 +173,4 @@ def _evict_for(
 
 
 def _takes(ssn: Session, queue: str, task: int, node: int) -> bool:
-    return ssn.allocatable(queue, task) and fits(
-        ssn.tasks.request[task], ssn.nodes.future_idle(node)
-    )
+    return ssn.allocatable(queue, task) and fits(ssn.asked(task), ssn.nodes.future_idle(node))

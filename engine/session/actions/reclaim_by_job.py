@@ -77,7 +77,7 @@ def _evict_for(
     Evictions stay in the statement if the node does not take it in the end.
     """
     waiting, evicted = victims_queue(ssn, victims, task), False
-    request, room = ssn.tasks.request[task], _room(ssn, node)
+    request, room = ssn.asked(task), _room(ssn, node)
     while waiting:
         victim = waiting.pop()
         if statement.evict(victim, "reclaim") is None:
@@ -98,7 +98,7 @@ def _evict_on_node(
     """Evict until the node takes a task, and pipeline it; else nothing was done on the node."""
     own = Statement(ssn)
     waiting, evicted = victims_queue(ssn, victims, task), False
-    request, room = ssn.tasks.request[task], _room(ssn, node)
+    request, room = ssn.asked(task), _room(ssn, node)
     while waiting and not fits(request, room):
         victim = waiting.pop()
         own.evict(victim, "reclaim")
