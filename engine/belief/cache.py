@@ -23,7 +23,7 @@ from .node_cache import NodeCache
 from .options import CacheOptions
 from .queue import QueueInfo
 from .snapshot import Snapshot, SnapshotBuilder
-from .task import TaskBuilder
+from .task import TaskBuilder, TaskRules
 from .task_classes import TaskClasses
 
 if TYPE_CHECKING:
@@ -52,7 +52,12 @@ class SchedulerCache:
         self.stores = Stores()
         self._changes = Changes()
         self._classes = TaskClasses()
-        builder = TaskBuilder(self._classes)
+        rules = TaskRules(
+            scheduling_gates=behaviours.scheduling_gates,
+            role_by_label=behaviours.role_by_label,
+            sidecars_count=behaviours.sidecars_count,
+        )
+        builder = TaskBuilder(self._classes, rules=rules)
         self.node_cache = NodeCache(
             self.stores,
             self._changes,

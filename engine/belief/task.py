@@ -78,14 +78,28 @@ class Traits(NamedTuple):
     has_restartable_init_container: bool
 
 
+class TaskRules(NamedTuple):
+    """What a release reads of pods."""
+
+    scheduling_gates: bool = True
+    role_by_label: bool = True
+    sidecars_count: bool = True
+
+
 class TaskBuilder:
     """Makes tasks of pods; works out once what a class of them has in common.
 
     :param ignored: resources that shared devices count themselves (``IgnoredDevicesList``).
     """
 
-    def __init__(self, classes: TaskClasses, ignored: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        classes: TaskClasses,
+        ignored: frozenset[str] = frozenset(),
+        rules: TaskRules = TaskRules(),  # noqa: B008 -- a tuple
+    ) -> None:
         self.classes = classes
+        self._rules = rules
         self._ignored = ignored
         self._traits: dict[int, Traits] = {}
 
@@ -108,7 +122,7 @@ class TaskBuilder:
         klass = self.classes.of(pod)
         traits = self._traits.get(klass)
         if traits is None:
-            traits = self._traits[klass] = traits_of(pod, self._ignored)
+            traits = self._traits[klass] = traits_of(pod, self._ignored, self._rules)
         request = traits.request
         if volumes:
             request = request.clone()
@@ -139,28 +153,38 @@ class TaskBuilder:
         )
 
 
-def traits_of(pod: Pod, ignored: frozenset[str] = frozenset()) -> Traits:
+def traits_of(
+    pod: Pod,
+    ignored: frozenset[str] = frozenset(),
+    rules: TaskRules = TaskRules(),  # noqa: B008 -- a tuple
+) -> Traits:
     """Return what a pod has in common with all of its class."""
     annotations = pod.annotations
     return Traits(
-        role=annotations.get(TASK_SPEC) or pod.labels.get(TASK_SPEC) or "",
-        request=pod_request(pod, ignored),
+        role=annotations.get(TASK_SPEC)
+        or (rules.role_by_label and pod.labels.get(TASK_SPEC))
+        or "",
+        request=pod_request(pod, ignored, sidecars=rules.sidecars_count),
         priority=_priority(pod),
         preemptable=_preemptable(pod),
         revocable_zone=_revocable_zone(annotations),
         numa_policy=annotations.get(NUMA_POLICY, ""),
-        gated=bool(pod.spec.scheduling_gates),
+        gated=rules.scheduling_gates and bool(pod.spec.scheduling_gates),
         has_restartable_init_container=any(
             container.restart_policy == "Always" for container in pod.spec.init_containers
         ),
     )
 
 
-def pod_request(pod: Pod, ignored: frozenset[str] = frozenset()) -> Resource:
+def pod_request(
+    pod: Pod, ignored: frozenset[str] = frozenset(), *, sidecars: bool = True
+) -> Resource:
     """Return what a pod asks for: its containers together, or an init phase that needs more.
 
     Overhead counts with the containers and not in the init phase. Every pod asks for one of
     ``pods``.
+
+    :param sidecars: whether init containers that go on running count with the containers.
 
     Source: pkg/scheduler/api/pod_info.go GetPodResourceRequest.
     """
@@ -169,15 +193,15 @@ def pod_request(pod: Pod, ignored: frozenset[str] = frozenset()) -> Resource:
         total.add(Resource.of(container.resources.requests, ignored))
     if pod.spec.overhead:
         total.add(Resource.of(pod.spec.overhead, ignored))
-    sidecars, most = Resource(), Resource()
+    running, most = Resource(), Resource()
     for container in pod.spec.init_containers:
         request = Resource.of(container.resources.requests, ignored)
-        if container.restart_policy == "Always":
+        if sidecars and container.restart_policy == "Always":
             total.add(request)
-            sidecars.add(request)
-            most.set_max_resource(sidecars)
+            running.add(request)
+            most.set_max_resource(running)
         else:
-            most.set_max_resource(request.add(sidecars))
+            most.set_max_resource(request.add(running))
     total.set_max_resource(most)
     total.add_scalar(PODS, 1.0)
     return total

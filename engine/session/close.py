@@ -137,7 +137,7 @@ def _pod_conditions(ssn: Session, job: int, result: SessionResult) -> None:
                 continue
             reason, message, nominated = ssn.jobs.task_scheduling_reason(task)
             if not message:
-                base = base or ssn.jobs.fit_error(job) or ALL_NODES_UNAVAILABLE
+                base = base or _of_gang(ssn, job)
                 message = base
             known = info.pod.status
             told = next((c for c in known.conditions if c.type == "PodScheduled"), None)
@@ -151,6 +151,13 @@ def _pod_conditions(ssn: Session, job: int, result: SessionResult) -> None:
                 result.pod_conditions[info.key] = PodCondition(
                     reason, message, nominated if renominated else ""
                 )
+
+
+def _of_gang(ssn: Session, job: int) -> str:
+    """Return what pods say that have nothing to say of their own."""
+    if ssn.behaviours.gang_message_tells_origin:
+        return ssn.jobs.fit_error(job) or ALL_NODES_UNAVAILABLE
+    return ssn.jobs.job_fit_errors.get(job) or ALL_NODES_UNAVAILABLE
 
 
 def _queue_statuses(ssn: Session) -> dict[str, QueueStatus]:

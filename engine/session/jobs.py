@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 
 from ..belief.objects import PodGroup
 from ..belief.resource import Resource, exceeded_part
-from ..volcano.behaviours import Behaviours
+from ..volcano.behaviours import Behaviours, Nomination
 from .fit_errors import FitErrors, histogram
 from .tables import (
     ALLOCATED_STATUS,
@@ -274,7 +274,7 @@ class JobTable:
         pending = Counter(self.task_scheduling_reason(t)[0] for t in self.pending_tasks(job))
         if pending:
             text += f"; Pending: {', '.join(histogram(pending))}"
-        return text + self._origin(job)
+        return text + self._origin(job) if self._behaviours.gang_message_tells_origin else text
 
     def task_scheduling_reason(self, task: int) -> tuple[str, str, str]:
         """Return (reason, message, nominated node) that a task's condition says.
@@ -301,7 +301,10 @@ class JobTable:
             text = f"Pod {info.key} can possibly be assigned to {name}, once resource is released"
             if self._behaviours.pod_message_tells_minimum:
                 text += " and minAvailable is satisfied"
-            return UNSCHEDULABLE, text, name if evicted else ""
+            nominates = self._behaviours.nomination is Nomination.PIPELINED or (
+                evicted and self._behaviours.nomination is Nomination.EVICTED
+            )
+            return UNSCHEDULABLE, text, name if nominates else ""
         if status == Status.PENDING:
             errors = self.fit_errors.get(task)
             return UNSCHEDULABLE, message if errors is None else errors.error(), ""

@@ -61,7 +61,10 @@ class Lying:
         job = ssn.tasks.job.item(task)
         mine: Mask = ssn.tasks.job == job
         who: Mask = mine if own else (self._queue == self._number[ssn.jobs.queue[job]]) & ~mine
-        who &= self._may_go
+        if own and ssn.behaviours.own_tasks_preemptable:
+            who &= _MAY_GO[self._status] & (self.node != NO_NODE)
+        else:
+            who &= self._may_go
         if ssn.tasks.info[task].best_effort:
             who &= self._best_effort
         return who

@@ -90,6 +90,7 @@ class NodeSelection:
         self._tells_by_class = (
             self._by_class and self._least_name and bool(ssn.nodes) and self._sampling is None
         )
+        self._roleless_share = ssn.behaviours.roleless_share_failures
         self._klass = ssn.tasks.class_list
         self.all_rows: Rows = np.arange(len(ssn.nodes))
 
@@ -258,7 +259,7 @@ class NodeSelection:
     def _one_class(self, task: int, cache: ErrorCache | None) -> bool:
         """Return whether the group has had tasks of this class only."""
         group = self._group(task)
-        if cache is None or not group[1]:
+        if cache is None or not (group[1] or self._roleless_share):
             return True
         klass = self._klass[task]
         return cache.classes.setdefault(group, klass) == klass
@@ -269,14 +270,14 @@ class NodeSelection:
     def _known(self, cache: ErrorCache | None, task: int, rows: Rows, verdicts: Ints) -> Ints:
         """Return verdicts with earlier failures of the group in their place; nothing is noted."""
         failed = None if cache is None else cache.failed.get(self._group(task))
-        if failed is None or not self._ssn.tasks.info[task].role:
+        if failed is None or not (self._ssn.tasks.info[task].role or self._roleless_share):
             return verdicts
         return np.where(failed[rows] == PASS, verdicts, failed[rows])
 
     def _with_cache(self, cache: ErrorCache, task: int, rows: Rows, verdicts: Ints) -> Ints:
         """Put earlier failures of the group in place, if they are used, and note the new ones."""
         group = self._group(task)
-        if not group[1]:
+        if not (group[1] or self._roleless_share):
             return verdicts  # failures of tasks without a role are never used
         failed = cache.failed.get(group)
         if failed is None:

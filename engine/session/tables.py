@@ -28,6 +28,7 @@ __all__ = [
     "IS_ALLOCATED",
     "NO_JOB",
     "NO_NODE",
+    "NO_TASK",
     "PREEMPTABLE_STATUS",
     "READY_STATUS",
     "STATUSES",
@@ -53,6 +54,7 @@ Rows = NDArray[np.intp]
 
 NO_NODE = -1
 NO_JOB = -1
+NO_TASK = -1
 
 
 STATUSES = len(Status)

@@ -18,6 +18,8 @@ def resolvable_nodes(ssn: Session, task: int) -> Rows:
     """Return the nodes where evicting could help a task, as far as this session has found out."""
     rows = ssn.selection.all_rows
     errors = ssn.jobs.fit_errors.get(task)
+    if not ssn.behaviours.incurable_nodes_skipped:
+        return rows
     return rows if errors is None else rows[~errors.unresolvable_nodes()]
 
 
@@ -32,6 +34,7 @@ def would_help(ssn: Session, task: int, node: int, victims: list[int]) -> bool:
 def victims_queue(ssn: Session, victims: list[int], preemptor: int) -> PriorityQueue[int]:
     """Return the victims with the least important first."""
     job_of, queue_of = ssn.tasks.job, ssn.jobs.queue
+    by_queue = ssn.behaviours.victims_by_queue
     own_queue = queue_of[int(job_of[preemptor])]
     ties_by_task = ssn.behaviours.equal_victims_by_task
 
@@ -39,7 +42,7 @@ def victims_queue(ssn: Session, victims: list[int], preemptor: int) -> PriorityQ
         one, other = int(job_of[left]), int(job_of[right])
         if one == other:
             return not ssn.task_order(left, right)
-        if queue_of[one] != queue_of[other]:
+        if by_queue and queue_of[one] != queue_of[other]:
             return ssn.victim_queue_order(queue_of[one], queue_of[other], own_queue)
         if not ties_by_task:
             return not ssn.job_order(one, other)

@@ -74,8 +74,31 @@ class Filtering(StrEnum):
     FIRST_REASON = "first reason"
     """The first filter that turns it down ends the asking. That a node has all the pods it may have
     is told, but alone it is no reason."""
+    FIRST_ERROR = "first error"
+    """The first filter that turns it down ends the asking, and is named in the reason. That a node
+    has all the pods it may have is a reason if no filter has one."""
     CURABLE_GO_ON = "curable go on"
     """Only what eviction cannot cure ends the asking."""
+
+
+class Comparison(StrEnum):
+    """What is compared when a queue, or the cluster, is to take a pod or a job."""
+
+    EVERYTHING = "everything"
+    """All resources: what is short of one takes nobody."""
+    REQUESTED = "requested"
+    """Those that are asked for."""
+
+
+class Nomination(StrEnum):
+    """Which pods are nominated for a node."""
+
+    NEVER = "never"
+    """None."""
+    PIPELINED = "pipelined"
+    """All that are pipelined."""
+    EVICTED = "evicted"
+    """Pipelined ones for which others were evicted."""
 
 
 class JobReturn(StrEnum):
@@ -182,6 +205,54 @@ class Behaviours:
 
     plugins: frozenset[str]
     """Plugins that exist beyond those that all releases have."""
+
+    revocable_nodes_curable: bool
+    """With ``tdm``, nodes are preempted on that a pod may not use; the reason names the pod."""
+
+    scheduling_gates: bool
+    """Pods with scheduling gates are left alone."""
+
+    role_by_label: bool
+    """A pod's role may be told by a label, where no annotation tells it."""
+
+    sidecars_count: bool
+    """Init containers that go on running count with a pod's containers."""
+
+    queue_returns_first: bool
+    """``allocate`` puts a queue back before it places pods of it, with the share of before."""
+
+    unfit_task_ends_job: bool
+    """A pod that fits nowhere ends its job's turn; else other roles are tried, and its own not."""
+
+    roleless_share_failures: bool
+    """Where one pod without a role failed, no other of its job is tried in that turn."""
+
+    comparison: Comparison
+    """What is compared when a queue takes a pod or a job."""
+
+    queue_priority: bool
+    """Queues have a priority, which comes before their shares."""
+
+    preemptive_by_queue: bool
+    """Whether a queue may reclaim does not depend on the pod: it has less than it deserves."""
+
+    incurable_nodes_skipped: bool
+    """Nobody is evicted where ``allocate`` found that it would not help."""
+
+    preempts_while_any: bool
+    """A job that preempted for one of its pods goes on; else only if it did for the last one."""
+
+    own_tasks_preemptable: bool
+    """Within a job, pods go that are marked as not preemptable."""
+
+    victims_by_queue: bool
+    """Victims of several queues go by the order of queues; else by that of jobs."""
+
+    gang_message_tells_origin: bool
+    """A gang that is not ready tells the reason of one pod; else each pod tells the gang's."""
+
+    nomination: Nomination
+    """Which pods are nominated for a node."""
 
     node_condition_hides: bool
     """A node whose condition Ready is not True is not in sessions, whatever its taints."""

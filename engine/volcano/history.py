@@ -11,6 +11,7 @@ from typing import Any
 
 from ..errors import UsageError
 from .behaviours import Behaviours, UnknownAction
+from .history_first import ROWS_FIRST
 from .history_until_v1_12 import ROWS_UNTIL_V1_12
 from .history_v1_13 import ROWS_V1_13
 from .history_v1_14 import ROWS_V1_14
@@ -21,6 +22,7 @@ SUPPORTED: tuple[Release, ...] = tuple(
     map(
         parse_release,
         (
+            *("v1.9.0", "v1.9.1"),
             *("v1.10.0", "v1.10.1", "v1.10.2"),
             *("v1.11.0", "v1.11.1", "v1.11.2"),
             "v1.12.1",
@@ -88,7 +90,7 @@ _ROWS_SINCE: tuple[Row, ...] = (
 
 HISTORY: tuple[Row, ...] = tuple(
     sorted(
-        (*ROWS_UNTIL_V1_12, *_ROWS_SINCE, *ROWS_V1_13, *ROWS_V1_14, *ROWS_V1_15),
+        (*ROWS_FIRST, *ROWS_UNTIL_V1_12, *_ROWS_SINCE, *ROWS_V1_13, *ROWS_V1_14, *ROWS_V1_15),
         key=lambda row: row.change.landed[-1],
     )
 )

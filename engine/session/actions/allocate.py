@@ -79,6 +79,8 @@ class Allocation:
         """Whether the last visit to a job ended because it is ready, with tasks left."""
         self._skips = ssn.behaviours.no_best_node is NoBestNode.SKIPS
         self._takes_back = ssn.behaviours.failed_pipelining is FailedPipelining.UNDONE
+        self._queue_returns_first = ssn.behaviours.queue_returns_first
+        self._unfit_ends = ssn.behaviours.unfit_task_ends_job
         self._nominated_first = ssn.behaviours.nominated_node_first
         self._queues: PriorityQueue[str] = PriorityQueue(ssn.queue_order)
         self._jobs: dict[str, Queue[int]] = {}
@@ -106,7 +108,7 @@ class Allocation:
         """
         ssn = self.ssn
         pending = [counts[Status.PENDING] > 0 for counts in ssn.jobs.counts]
-        keeps_idle = any(
+        keeps_idle = self._queue_returns_first or any(
             option.name == "drf" and option.enabled_hierarchy
             for tier in ssn.conf.tiers
             for option in tier
@@ -132,8 +134,9 @@ class Allocation:
         """Place what can be placed of one job, and put its queue back."""
         ssn = self.ssn
         tasks = self._tasks_of(job)
-        if not tasks:
+        if self._queue_returns_first or not tasks:
             self._queues.push(queue)
+        if not tasks:
             return
         highest_tier = topology.hard_tier(ssn, job)
         if highest_tier is None:
@@ -152,7 +155,8 @@ class Allocation:
                 self._pending[job] = left
         if statement is not None:
             statement.commit()
-        self._queues.push(queue)
+        if not self._queue_returns_first:
+            self._queues.push(queue)
 
     def _returns(self, *, committed: bool) -> bool:
         """Return whether a job with tasks left is looked at again."""
@@ -216,7 +220,9 @@ class Allocation:
         found = self._find(visit, task)
         if isinstance(found, FitErrors):
             ssn.jobs.set_fit_errors(job, task, found)
-            return _After.NEXT if ssn.jobs.need_continue_allocating(job) else _After.STOP
+            if self._unfit_ends or not ssn.jobs.need_continue_allocating(job):
+                return _After.STOP
+            return _After.NEXT
         node, score = found
         if node is None:
             if self._skips:
@@ -235,7 +241,7 @@ class Allocation:
         ssn, job = self.ssn, visit.job
         if not ssn.allocatable(visit.queue, task):
             return _After.NEXT
-        if ssn.jobs.task_has_fit_errors(job, task):
+        if not self._unfit_ends and ssn.jobs.task_has_fit_errors(job, task):
             if self._tells_skipped:
                 ssn.jobs.set_fit_errors(job, task, _skipped(ssn, task))
             return _After.NEXT

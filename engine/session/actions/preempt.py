@@ -86,7 +86,8 @@ def _preempt_between_jobs(
     statement, tasks = Statement(ssn), tasks_of[job]
     assigned = False
     while ssn.job_starving(job) and tasks:
-        assigned = _preempt(ssn, statement, tasks.pop(), cache, own=False)
+        found = _preempt(ssn, statement, tasks.pop(), cache, own=False)
+        assigned = found or (assigned and ssn.behaviours.preempts_while_any)
     if not ssn.job_pipelined(job):
         statement.discard()
         return

@@ -14,7 +14,7 @@ from ..eligibility import never_preempts
 from ..priority_queue import PriorityQueue
 from ..scoring import Purpose
 from ..session import Session
-from ..tables import Status
+from ..tables import NO_TASK, Status
 from ..victims import (
     resolvable_nodes,
     starving_jobs,
@@ -28,6 +28,7 @@ def execute(ssn: Session) -> None:
 
     A queue whose job starves no more, or may not reclaim, is dropped. Evictions are done at once.
     """
+    by_queue = ssn.behaviours.preemptive_by_queue
     starves = STARVES[ssn.behaviours.reclaim_when](ssn)
     names, jobs_of, tasks_of = starving_jobs(ssn, starves)
     queues: PriorityQueue[str] = PriorityQueue(ssn.queue_order)
@@ -35,7 +36,7 @@ def execute(ssn: Session) -> None:
         queues.push(name)
     while queues:
         queue = queues.pop()
-        if ssn.overused(queue):
+        if ssn.overused(queue) or (by_queue and not ssn.preemptive(queue, NO_TASK)):
             continue
         jobs = jobs_of.get(queue)
         if not jobs:
@@ -49,13 +50,20 @@ def execute(ssn: Session) -> None:
             jobs.push(job)
             queues.push(queue)
             continue
-        if ssn.behaviours.reclaim_asks_allocatable and not ssn.allocatable(queue, task):
-            continue
-        if not ssn.preemptive(queue, task) or ssn.pre_predicate(task) is not None:
+        if not _may_reclaim(ssn, queue, task):
             continue
         if _reclaim(ssn, task, queue):
             jobs.push(job)
         queues.push(queue)
+
+
+def _may_reclaim(ssn: Session, queue: str, task: int) -> bool:
+    """Return whether a queue may reclaim for a task; if not, it is dropped."""
+    if ssn.behaviours.reclaim_asks_allocatable and not ssn.allocatable(queue, task):
+        return False
+    if not (ssn.behaviours.preemptive_by_queue or ssn.preemptive(queue, task)):
+        return False
+    return ssn.pre_predicate(task) is None
 
 
 def _has_pending(ssn: Session) -> Callable[[int], bool]:

@@ -5,11 +5,12 @@ Source: pkg/scheduler/metrics/queue.go.
 
 from __future__ import annotations
 
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
+from types import MappingProxyType
 
-from ...belief.resource import ZERO, Resource
+from ...belief.resource import INFINITY, ZERO, Resource
 from ...belief.resource_names import PODS
-from ...volcano.behaviours import Behaviours
+from ...volcano.behaviours import Behaviours, Comparison
 
 SetGauges = Callable[[MutableMapping[str, float], str, Resource], None]
 CAPACITIES = frozenset({"capacity", "real_capacity"})
@@ -35,7 +36,7 @@ def set_gauges(gauges: MutableMapping[str, float], what: str, resource: Resource
 
 
 def set_narrow_gauges(gauges: MutableMapping[str, float], what: str, resource: Resource) -> None:
-    """Set a queue's gauges of ``what`` for cpu and memory only; what it may use is not told."""
+    """Set a queue's gauges of ``what`` for cpu and memory only; what it may use is untold."""
     if what not in CAPACITIES:
         gauges[f"{what}_milli_cpu"] = resource.cpu
         gauges[f"{what}_memory_bytes"] = resource.memory
@@ -96,3 +97,38 @@ def fits(used: Resource, request: Resource, limit: Resource | None) -> bool:
         ):
             return False
     return True
+
+
+def fits_in_everything(used: Resource, request: Resource, limit: Resource | None) -> bool:
+    """Return whether a request ≤ what is left of a limit, in all resources."""
+    if limit is None:
+        return False
+    return request.less_equal(limit.diff(used, ZERO)[0], ZERO)
+
+
+def enough_of_requested(needed: Resource, limit: Resource | None, least: Resource) -> bool:
+    """Return whether needed ≤ limit in what a job's minResources name."""
+    return needed.less_equal_with_dimension(limit, least)
+
+
+def enough_of_everything(needed: Resource, limit: Resource | None, least: Resource) -> bool:
+    """Return whether needed ≤ limit in all resources; scalars that nobody needs do not count."""
+    assert limit is not None
+    bounds = limit.clone()
+    if bounds.scalars is not None:
+        named = needed.scalars or {}
+        bounds.scalars = {name: amount for name, amount in bounds.scalars.items() if name in named}
+    return needed.less_equal(bounds, INFINITY)
+
+
+FITS: Mapping[Comparison, Callable[[Resource, Resource, Resource | None], bool]] = MappingProxyType(
+    {Comparison.REQUESTED: fits, Comparison.EVERYTHING: fits_in_everything}
+)
+ENOUGH: Mapping[Comparison, Callable[[Resource, Resource | None, Resource], bool]] = (
+    MappingProxyType(
+        {
+            Comparison.REQUESTED: enough_of_requested,
+            Comparison.EVERYTHING: enough_of_everything,
+        }
+    )
+)

@@ -56,6 +56,8 @@ class Gang:
                 f"{_unready_num(ssn, job)}/{len(tasks)} tasks in gang unschedulable:"
                 f" {jobs.fit_error(job)}"
             )
+            if not ssn.behaviours.gang_message_tells_origin:
+                jobs.job_fit_errors[job] = message
             condition = Condition("Unschedulable", "True", NOT_ENOUGH_RESOURCES, message, ours=True)
             update_condition(ssn, job, condition)
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ...belief.resource import Resource
+from ...belief.resource import ZERO, Resource
+from ...volcano.behaviours import Comparison
 from ...volcano.conf import Arguments
 from ..session import Session
 from ..trace import PERMITTED, REJECT, Verdict
@@ -48,7 +49,12 @@ class Overcommit:
                 return PERMITTED
             least = jobs.min_resources(job)
             wanted = inqueue.clone().add(least)
-            if wanted.less_equal_with_dimension(idle, least):
+            enough = (
+                wanted.less_equal_with_dimension(idle, least)
+                if ssn.behaviours.comparison is Comparison.REQUESTED
+                else wanted.less_equal(idle, ZERO)
+            )
+            if enough:
                 return PERMITTED
             ssn.record_event(job, "Unschedulable", OVERUSED)
             return Verdict(REJECT, OVERUSED, {"inqueue": plain(wanted), "idle": plain(idle)})

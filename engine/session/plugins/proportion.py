@@ -23,7 +23,7 @@ from ...volcano.conf import Arguments
 from ..session import Session
 from ..tables import Rows
 from ..trace import NOTHING, PERMIT, PERMITTED, REJECT, REJECTED, Verdict
-from .amounts import SetGauges, fits, gauge_setter, plain, set_gauges, unguaranteed
+from .amounts import ENOUGH, FITS, SetGauges, gauge_setter, plain, set_gauges, unguaranteed
 from .queue_demand import QueueDemand, queue_demands
 
 OPEN = "Open"
@@ -90,6 +90,8 @@ class Proportion:
     def on_session_open(self, ssn: Session) -> None:
         """Open the accounts of queues that have jobs, divide the cluster, and register."""
         self._ssn = ssn
+        self._by_priority = ssn.behaviours.queue_priority
+        self._fits = FITS[ssn.behaviours.comparison]
         self._closed_queues_schedule = ssn.behaviours.closed_queues_schedule
         try:
             self._open_accounts(ssn)
@@ -105,7 +107,8 @@ class Proportion:
         ssn.add_reclaimable(self.name, self._reclaimable, may=self._may_reclaim)
         ssn.add_overused(self.name, self._overused)
         ssn.add_allocatable(self.name, self._allocatable)
-        ssn.add_preemptive(self.name, self._allocatable)
+        if not ssn.behaviours.preemptive_by_queue:
+            ssn.add_preemptive(self.name, self._allocatable)
         ssn.add_job_enqueueable(self.name, self._enqueueable)
         ssn.add_event_handler(allocate=self._on_allocate, deallocate=self._on_deallocate)
 
@@ -134,7 +137,8 @@ class Proportion:
     def _queue_order(self, left: str, right: str) -> float:
         """Higher priority first, then the smaller share."""
         one, other = self._attrs[left], self._attrs[right]
-        return other.priority - one.priority or one.share - other.share
+        by_priority = self._by_priority and other.priority - one.priority
+        return by_priority or one.share - other.share
 
     def _reclaimable(self, reclaimer: int, candidates: list[int]) -> tuple[list[int], int]:
         """Choose tasks whose queue, without those chosen before, has more than it deserves."""
@@ -177,7 +181,7 @@ class Proportion:
             return NOT_OPEN
         attr = self._attrs[queue]
         request = self._ssn.tasks.info[task].request
-        takes = fits(attr.allocated, request, attr.deserved)
+        takes = self._fits(attr.allocated, request, attr.deserved)
         if not self._ssn.trace.on:
             return PERMITTED if takes else REJECTED
         return self._verdict(
@@ -198,7 +202,7 @@ class Proportion:
         attr = self._attrs[queue]
         least = ssn.jobs.min_resources(job)
         wanted = least.clone().add(attr.allocated).add(attr.inqueue).sub(attr.elastic)
-        enough = wanted.less_equal_with_dimension(attr.real_capability, least)
+        enough = ENOUGH[ssn.behaviours.comparison](wanted, attr.real_capability, least)
         verdict = self._verdict(
             enough,
             minResources=least,

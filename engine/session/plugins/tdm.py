@@ -61,7 +61,10 @@ class Tdm:
         self._closed = {zone: why_closed(zone, self._windows.get(zone), ssn.now) for zone in zones}
         if any(self._zone_of):
             self._open_columns()
-            ssn.add_predicate(self.name, self._predicate, per="class")
+            if ssn.behaviours.revocable_nodes_curable:
+                ssn.add_predicate(self.name, self._curable_predicate)
+            else:
+                ssn.add_predicate(self.name, self._predicate, per="class")
             ssn.add_node_order(self.name, self._node_order, per="class", partial=True)
         ssn.add_preemptable(self.name, self._preemptable)
         ssn.add_victim_tasks(self.name, self._victim_tasks)
@@ -102,6 +105,22 @@ class Tdm:
         """Keep closed zones from all tasks, and open ones from tasks that cannot be revoked."""
         revocable = self._ssn.tasks.info[task].revocable_zone
         return (self._revocable if revocable else self._ordinary)[rows]
+
+    def _curable_predicate(self, task: int, rows: Rows) -> Ints:
+        """Say the same as :meth:`_predicate`, of each pod and node, without its being final."""
+        info, names = self._ssn.tasks.info[task], self._ssn.nodes.names
+        verdicts = np.zeros(len(rows), dtype=np.int32)
+        for index, row in enumerate(rows.tolist()):
+            zone = self._zone_of[row]
+            if not zone:
+                continue
+            why = self._closed[zone]
+            if why is None and not info.revocable_zone:
+                why = f"task {info.key} is not allow to dispatch to revocable node {names[row]}"
+            if why is not None:
+                text = f"plugin {self.name} predicates {why}"
+                verdicts[index] = self._ssn.reasons.intern(StatusCode.UNSCHEDULABLE, text)
+        return verdicts
 
     def _node_order(self, task: int, rows: Rows) -> Floats:
         """Draw revocable tasks to the nodes of open zones; not a number where a zone is closed."""

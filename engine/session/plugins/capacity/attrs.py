@@ -6,9 +6,13 @@ jobEnqueueable.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from ....belief.queue import QueueInfo
 from ....belief.resource import INFINITY, Resource
-from ..amounts import fits, unguaranteed
+from ....volcano.behaviours import Comparison
+from ..amounts import enough_of_everything, fits, fits_in_everything, unguaranteed
 from ..queue_demand import QueueDemand
 
 
@@ -111,6 +115,26 @@ class QueueAttr:
         """
         needed = min_resources.clone().add(self.allocated).add(self.inqueue).sub(self.elastic)
         return needed.less_equal_with_dimension(self.real_capability, min_resources)
+
+
+class QueueAttrOfEverything(QueueAttr):
+    """An account that takes and enqueues only what it has enough of in all resources."""
+
+    __slots__ = ()
+
+    def takes(self, request: Resource) -> bool:
+        """Return whether a task still fits: request ≤ real capability − allocated."""
+        return fits_in_everything(self.allocated, request, self.real_capability)
+
+    def enqueues(self, min_resources: Resource) -> bool:
+        """Return whether a job may be enqueued, as for :class:`QueueAttr`, in all resources."""
+        needed = min_resources.clone().add(self.allocated).add(self.inqueue).sub(self.elastic)
+        return enough_of_everything(needed, self.real_capability, min_resources)
+
+
+ATTRS: Mapping[Comparison, type[QueueAttr]] = MappingProxyType(
+    {Comparison.REQUESTED: QueueAttr, Comparison.EVERYTHING: QueueAttrOfEverything}
+)
 
 
 def compare_shares(one: QueueAttr, other: QueueAttr) -> int:

@@ -14,7 +14,7 @@ from ....belief.resource import INFINITY, Resource, maximum
 from ...session import Session
 from ..amounts import gauge_setter
 from ..queue_demand import queue_demands
-from .attrs import QueueAttr, real_capability
+from .attrs import ATTRS, QueueAttr, real_capability
 
 
 def build_queue_attrs(ssn: Session) -> tuple[dict[str, QueueAttr], Resource]:
@@ -25,7 +25,7 @@ def build_queue_attrs(ssn: Session) -> tuple[dict[str, QueueAttr], Resource]:
     guarantees = total_guarantee(ssn.queues.values())
     attrs = {}
     for name, demand in queue_demands(ssn).items():
-        attr = attrs[name] = QueueAttr(
+        attr = attrs[name] = ATTRS[ssn.behaviours.comparison](
             ssn.queues[name], deserving_first=ssn.behaviours.deserving_queues_first
         )
         attr.add_demand(demand)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ....belief.panic import Panic
-from ....belief.resource import Resource
+from ....belief.resource import ZERO, Resource
 from ....volcano.behaviours import CapacityVictims, ReclaimsFor
 from ....volcano.conf import Arguments
 from ...session import Session
@@ -50,6 +50,7 @@ class Capacity:
         """Build the queues' accounts and register on all that concerns queues."""
         self._ssn = ssn
         self._set_gauges = gauge_setter(ssn.behaviours)
+        self._by_priority = ssn.behaviours.queue_priority
         self._closed_queues_schedule = ssn.behaviours.closed_queues_schedule
         self._hierarchical = ssn.behaviours.root_queue and ssn.hierarchy_enabled(self.name)
         if self._hierarchical:
@@ -59,7 +60,10 @@ class Capacity:
         else:
             self._open_flat()
         ssn.add_reclaimable(self.name, self._reclaimable)
-        ssn.add_preemptive(self.name, self._preemptive)
+        if ssn.behaviours.preemptive_by_queue:
+            ssn.add_preemptive(self.name, self._queue_preemptive)
+        else:
+            ssn.add_preemptive(self.name, self._preemptive)
         ssn.add_allocatable(self.name, self._allocatable)
         ssn.add_job_enqueueable(self.name, self._job_enqueueable)
         ssn.add_event_handler(allocate=self._task_allocated, deallocate=self._task_deallocated)
@@ -103,7 +107,8 @@ class Capacity:
     def _queue_order(self, left: str, right: str) -> float:
         """Put higher priority first, then the smaller share."""
         one, other = self._attrs[left], self._attrs[right]
-        return other.priority - one.priority or compare_shares(one, other)
+        by_priority = self._by_priority and other.priority - one.priority
+        return by_priority or compare_shares(one, other)
 
     def _reclaimable(self, reclaimer: int, candidates: list[int]) -> tuple[list[int], int]:
         """Return whom a task may reclaim: see :mod:`.victims`.
@@ -128,6 +133,13 @@ class Capacity:
         return self._verdict(
             PERMIT if permits else REJECT, attr, "deserved", attr.deserved, request
         )
+
+    def _queue_preemptive(self, queue: str, _: int) -> Verdict:
+        """Permit if the queue does not hold all that it deserves."""
+        attr = self._attrs[queue]
+        has_all = attr.deserved.less_equal(attr.allocated, ZERO)
+        self._ssn.gauges.setdefault(queue, {})["overused"] = float(has_all)
+        return REJECTED if has_all else PERMITTED
 
     def _may_reclaim(self, attr: QueueAttr, request: Resource) -> bool:
         """Return whether allocated + request ≤ deserved, in all or in some of what is requested.

@@ -14,7 +14,12 @@ from ...kube.node_map import PODS, NodeMap
 from ...reasons import PASS
 from ...tables import Ints, Rows
 from .filters import Filters
+from .inter_pod_affinity import AFFINITY, ANTI_AFFINITY, EXISTING
+from .node_affinity import NO_MATCH
+from .node_ports import OCCUPIED
 from .options import Options
+from .pod_topology_spread import UNEVEN
+from .taint_toleration import CORDONED
 from .verdicts import Verdicts
 
 if TYPE_CHECKING:
@@ -58,3 +63,43 @@ class FiltersToFirstReason(Filters):
             return verdicts
         told = np.where(full, self._full, PASS).astype(np.int32)
         return self._beside.all_then(told, verdicts)
+
+
+_PLUGINS = (
+    (CORDONED, "NodeUnschedulable"),
+    (NO_MATCH, "NodeAffinity"),
+    ("node(s) had untolerated taint", "TaintToleration"),
+    (OCCUPIED, "NodePorts"),
+    *((text, "InterPodAffinity") for text in (AFFINITY, ANTI_AFFINITY, EXISTING)),
+    (UNEVEN, "PodTopologySpread"),
+)
+"""How reasons begin, and the plugin of kube-scheduler that they are of."""
+
+
+class FiltersToFirstError(FiltersToFirstReason):
+    """The first filter that turns a node down ends the asking, and is named.
+
+    That a node has all the pods it may have is a reason where no filter has one.
+    """
+
+    def __init__(self, ssn: Session, nodes: NodeMap, options: Options) -> None:
+        super().__init__(ssn, nodes, options)
+        self._reasons = ssn.reasons
+        self._named: dict[int, int] = {PASS: PASS}
+
+    def _with_pod_number(self, verdicts: Ints, rows: Rows) -> Ints:
+        told = np.array([self._naming(verdict) for verdict in verdicts.tolist()], dtype=np.int32)
+        full = self._nodes.accounts[rows, PODS] >= self._max_pods[rows]
+        told[full & (told == PASS)] = self._full
+        return told
+
+    def _naming(self, verdict: int) -> int:
+        """Return the verdict that names its filter."""
+        known = self._named.get(verdict)
+        if known is None:
+            (status,) = self._reasons.statuses(verdict)
+            names = (name for start, name in _PLUGINS if status.message.startswith(start))
+            name = next(names, "")
+            text = f"plugin {name} predicates failed {status.message}" if name else status.message
+            known = self._named[verdict] = self._reasons.intern(status.code, text)
+        return known

@@ -13,7 +13,7 @@ from ....volcano.behaviours import Filtering
 from ....volcano.conf import Arguments
 from ...kube.node_map import node_map
 from .filters import Filters
-from .filters_to_first_reason import FiltersToFirstReason
+from .filters_to_first_reason import FiltersToFirstError, FiltersToFirstReason
 from .options import read_options
 
 if TYPE_CHECKING:
@@ -24,7 +24,11 @@ _NO_STATE = "not found"
 
 
 FILTERS: Mapping[Filtering, type[Filters]] = MappingProxyType(
-    {Filtering.CURABLE_GO_ON: Filters, Filtering.FIRST_REASON: FiltersToFirstReason}
+    {
+        Filtering.CURABLE_GO_ON: Filters,
+        Filtering.FIRST_REASON: FiltersToFirstReason,
+        Filtering.FIRST_ERROR: FiltersToFirstError,
+    }
 )
 
 
