@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from ..engine.events import Reference
 from ..engine.log.store import LogStore
+from ..engine.state.fold import Record
 from ..engine.state.tables import NodeTable, QueueTable, node_table, queue_table
-from ..engine.state.truth import Entry, Truth
+from ..engine.state.truth import Truth
 from ..engine.units import format_time
 from .changes import Change, changes, payload_changes
 from .points import Moment
-from .truth import documents
+from .truth import bound_document
 
 _BATCH = 16_384
 """Objects whose payloads are held at a time, some 60 MB: the fewer batches, the fewer times any
 part of the log is gone through."""
 
 Amounts = dict[str, float]
+
+Name = tuple[str, str, str, str]
+"""Group, kind, namespace, name."""
 
 
 class Side(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,16 +113,29 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
     namespace: str | None = None
     ignore: tuple[str, ...] = ()
 
-    def entries(self, truth: Truth) -> dict[Reference, Entry]:
-        """Return a truth's objects that are looked at, by what makes them the same object."""
-        kinds = truth.kinds()
-        if self.kinds:
-            kinds = [kind for kind in kinds if kind in self.kinds]
-        return {
-            entry.reference: entry
-            for group, kind in kinds
-            for entry in truth.of(group, kind, self.namespace)
-        }
+    def records(self, truth: Truth) -> dict[int, Record]:
+        """Return a truth's objects that are looked at, by the store's ids."""
+        found = truth.records()
+        if self.kinds or self.namespace is not None:
+            found = (record for record in found if self._covers(record.reference))
+        return {record.object: record for record in found}
+
+    def _covers(self, reference: Reference) -> bool:
+        kind = (reference.group, reference.kind)
+        return (not self.kinds or kind in self.kinds) and (
+            self.namespace is None or reference.namespace == self.namespace
+        )
+
+
+class _Pair(NamedTuple):
+    """An object that is in both moments.
+
+    :param nodes: of bindings that no version shows, before and after; else empty.
+    """
+
+    old: Record
+    new: Record
+    nodes: tuple[str, str]
 
 
 def diff(
@@ -128,16 +145,18 @@ def diff(
     *,
     scope: Scope | None = None,
 ) -> Diff:
-    """Return what differs between two moments, which may be of different branches.
+    """Return what differs between two moments of a cluster, which may be of different branches.
 
     Documents are loaded only of objects whose version, binding or staleness is not the same.
     """
     scope = scope or Scope()
-    olds, news = scope.entries(before[1]), scope.entries(after[1])
+    olds, news = scope.records(before[1]), scope.records(after[1])
     branches = (before[0].branch, after[0].branch)
     shared = _shared_until(store, *branches)
-    in_both = [(old, news[key]) for key, old in olds.items() if key in news]
-    suspects = [pair for pair in in_both if _may_differ(*pair, shared)]
+    in_both = _pairs((olds, _nodes(before[1], olds)), (news, _nodes(after[1], news)))
+    suspects = [pair for pair in in_both if _may_differ(pair, shared)]
+    suspects.sort(key=lambda pair: pair.new.reference)
+    added, removed = _only(news, olds), _only(olds, news)
     changed = [
         found
         for start in range(0, len(suspects), _BATCH)
@@ -146,8 +165,8 @@ def diff(
     return Diff(
         before=_side(*before),
         after=_side(*after),
-        added=_only(news, olds),
-        removed=_only(olds, news),
+        added=_then(added, removed),
+        removed=_then(removed, added),
         changed=changed,
         same=len(in_both) - len(changed),
         rewritten=len(suspects) - len(changed),
@@ -156,11 +175,31 @@ def diff(
     )
 
 
-def _may_differ(old: Entry, new: Entry, shared: int) -> bool:
+def _nodes(truth: Truth, records: Mapping[int, Record]) -> dict[int, str]:
+    """Return the nodes of bindings that no version shows, by object."""
+    bound = [record for record in records.values() if record.bound]
+    entries = truth.entries_of(bound)
+    return {record.object: entry.node_bound for record, entry in zip(bound, entries, strict=True)}
+
+
+def _pairs(
+    before: tuple[Mapping[int, Record], Mapping[int, str]],
+    after: tuple[Mapping[int, Record], Mapping[int, str]],
+) -> list[_Pair]:
+    (olds, nodes), (news, new_nodes) = before, after
+    return [
+        _Pair(old, news[key], (nodes.get(key, ""), new_nodes.get(key, "")))
+        for key, old in olds.items()
+        if key in news
+    ]
+
+
+def _may_differ(pair: _Pair, shared: int) -> bool:
+    old, new, nodes = pair
     return (
         old.position != new.position
         or old.position > shared
-        or old.node_bound != new.node_bound
+        or nodes[0] != nodes[1]
         or old.stale != new.stale
     )
 
@@ -184,20 +223,18 @@ def _shared_until(store: LogStore, one: str, other: str) -> int:
 
 def _compared(
     store: LogStore,
-    pairs: Sequence[tuple[Entry, Entry]],
+    pairs: Sequence[_Pair],
     branches: tuple[str, str],
     ignore: Sequence[str],
 ) -> Iterator[ObjectChanged]:
     olds, news = _payloads(store, pairs, branches)
-    for old, new in pairs:
-        if old.node_bound or new.node_bound:
-            before, after = (
-                documents(store, [entry], branch)[0]
-                for entry, branch in zip((old, new), branches, strict=True)
-            )
-            fields = changes(before, after, ignore=ignore)
+    for old, new, nodes in pairs:
+        before, after = olds[old.position], news[new.position]
+        if any(nodes):
+            documents = bound_document(before, nodes[0]), bound_document(after, nodes[1])
+            fields = changes(*documents, ignore=ignore)
         else:
-            fields = payload_changes(olds[old.position], news[new.position], ignore=ignore)
+            fields = payload_changes(before, after, ignore=ignore)
         if fields or old.stale != new.stale:
             yield ObjectChanged(
                 object=new.reference,
@@ -209,33 +246,36 @@ def _compared(
 
 
 def _payloads(
-    store: LogStore, pairs: Sequence[tuple[Entry, Entry]], branches: tuple[str, str]
+    store: LogStore, pairs: Sequence[_Pair], branches: tuple[str, str]
 ) -> tuple[Mapping[int, bytes], Mapping[int, bytes]]:
     """Read the payloads of both sides, of one branch at once."""
     one, other = branches
-    olds, news = [old.position for old, _ in pairs], [new.position for _, new in pairs]
+    olds, news = [pair.old.position for pair in pairs], [pair.new.position for pair in pairs]
     if one == other:
         found = store.payloads([*olds, *news], one)
         return found, found
     return store.payloads(olds, one), store.payloads(news, other)
 
 
-def _only(these: Mapping[Reference, Entry], those: Mapping[Reference, Entry]) -> list[ObjectThen]:
-    lone = [entry for key, entry in these.items() if key not in those]
-    names = {_name(entry.reference) for entry in lone}
-    taken = {name for key in those if (name := _name(key)) in names} if names else set()
+def _only(these: Mapping[int, Record], those: Mapping[int, Record]) -> dict[Name, Record]:
+    """Return the objects that only the first moment has, by name; truth has one of each."""
+    lone = (record for key, record in these.items() if key not in those)
+    return {_name(record.reference): record for record in lone}
+
+
+def _then(lone: Mapping[Name, Record], others: Mapping[Name, Record]) -> list[ObjectThen]:
     return [
         ObjectThen(
-            object=entry.reference,
-            resource_version=entry.resource_version,
-            position=entry.position,
-            replaced=_name(entry.reference) in taken,
+            object=lone[name].reference,
+            resource_version=lone[name].resource_version,
+            position=lone[name].position,
+            replaced=name in others,
         )
-        for entry in lone
+        for name in sorted(lone)
     ]
 
 
-def _name(reference: Reference) -> tuple[str, str, str, str]:
+def _name(reference: Reference) -> Name:
     return reference.group, reference.kind, reference.namespace, reference.name
 
 

@@ -201,13 +201,14 @@ def documents(
 ) -> list[dict[str, Any]]:
     """Return whole objects, in the order given; a binding that no version shows is put in."""
     payloads = store.payloads([entry.position for entry in entries], branch)
-    return [_document(entry, payloads[entry.position]) for entry in entries]
+    return [bound_document(payloads[entry.position], entry.node_bound) for entry in entries]
 
 
-def _document(entry: Entry, payload: bytes) -> dict[str, Any]:
+def bound_document(payload: bytes, node: str) -> dict[str, Any]:
+    """Return an object as a version shows it, bound to a node unless that is empty."""
     document: dict[str, Any] = msgspec.json.decode(payload)
-    if entry.node_bound:
-        document["spec"] = {**(document.get("spec") or {}), "nodeName": entry.node_bound}
+    if node:
+        document["spec"] = {**(document.get("spec") or {}), "nodeName": node}
     return document
 
 

@@ -270,7 +270,7 @@ class _Batch:
         begin = 0
         for end in block_ends(sizes):
             joined = b"".join(payloads[begin:end])
-            self.leaves.append(leaf_hash(headers[begin:end], joined))
+            self.leaves.append(leaf_hash(b"".join(headers[begin:end]), joined))
             block = self._packer.pack(self._first + begin, sizes[begin:end], joined)
             self.block_rows.append((self._branch_id, *msgspec.structs.astuple(block)))
             begin = end

@@ -45,10 +45,19 @@ A kind, object, actor or source of None is that of a damaged row: no event has s
 
 _PACK = msgspec.msgpack.Encoder()
 
+_LONG_ARRAY = 16
+"""From so many elements on MessagePack writes an array's length in two bytes of their own."""
+
 
 def packed_headers(headers: Iterable[Header]) -> list[bytes]:
     """Return the bytes of each header."""
     return list(map(_PACK.encode, headers))
+
+
+def joined_headers(headers: Sequence[Header]) -> bytes:
+    """Return the same of one block, joined."""
+    # Packed as one array, they lie behind one another after its length, in 1 byte or in 3.
+    return _PACK.encode(headers)[1 if len(headers) < _LONG_ARRAY else 3 :]
 
 
 def packed_object(cluster: str, reference: Reference) -> msgspec.Raw:
@@ -58,13 +67,9 @@ def packed_object(cluster: str, reference: Reference) -> msgspec.Raw:
     return msgspec.Raw(_PACK.encode(told))
 
 
-def leaf_hash(headers: Sequence[bytes], payloads: bytes) -> bytes:
-    """Return the hash of the events of one block.
-
-    :param payloads: all of them, joined.
-    """
-    told = b"".join(headers)
-    digest = blake3(len(told).to_bytes(4, "big") + told)
+def leaf_hash(headers: bytes, payloads: bytes) -> bytes:
+    """Return the hash of the events of one block, of their headers and payloads, each joined."""
+    digest = blake3(len(headers).to_bytes(4, "big") + headers)
     digest.update(payloads)  # joining the two first would copy the payloads
     return digest.digest()
 

@@ -7,7 +7,7 @@ changed or deleted: whatever a cache holds stays true. Ids of an append that fai
 # ruff: noqa: S608 -- SQL is put together from our own constants; values are always bound
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import count
 from typing import Any, cast
 
@@ -145,7 +145,7 @@ class Names:
         Ids that stand for nothing are left out.
         """
         self._shrink(self._packed)
-        missing = [number for number in dict.fromkeys(numbers) if number not in self._packed]
+        missing = frozenset(numbers).difference(self._packed)
         if missing:
             found = self._looked_up(sorted(missing))
             self._packed |= {number: packed_object(*key) for number, key in found.items()}
@@ -181,17 +181,25 @@ class Names:
         found: dict[int, tuple[str, Reference]] = {}
         for start in range(0, len(numbers), 10_000):
             rows = self._object_rows(numbers[start : start + 10_000])
-            texts = self.texts(number for row in rows for number in row[2:5])
-            names = self._names_of_clusters(row[1] for row in rows)
-            for number, cluster, group, kind, namespace, name, uid in rows:
-                try:
-                    found[number] = (
-                        names[cluster],
-                        Reference(texts[group], texts[kind], texts[namespace], name, uid),
-                    )
-                except KeyError:
-                    continue
+            places = self._places(frozenset(row[1:5] for row in rows))
+            for row in rows:
+                place = places.get(row[1:5])
+                if place is not None:
+                    cluster, group, kind, namespace = place
+                    found[row[0]] = cluster, Reference(group, kind, namespace, row[5], row[6])
         return found
+
+    def _places(
+        self, numbers: Collection[tuple[int, int, int, int]]
+    ) -> dict[tuple[int, int, int, int], tuple[str, str, str, str]]:
+        """Return (cluster, group, kind, namespace) by their ids: few, where objects are many."""
+        texts = self.texts(number for place in numbers for number in place[1:])
+        clusters = self._names_of_clusters(place[0] for place in numbers)
+        return {
+            place: (clusters[place[0]], texts[place[1]], texts[place[2]], texts[place[3]])
+            for place in numbers
+            if place[0] in clusters and all(number in texts for number in place[1:])
+        }
 
     def _object_rows(self, numbers: Sequence[int]) -> list[Row]:
         """Return the rows of some objects, given by rising id."""

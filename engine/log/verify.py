@@ -16,9 +16,11 @@ from ..events import KINDS
 from .branches import all_branches, hash_at, head_of
 from .chain import (
     MARK_BYTES,
+    Header,
     batch_hash,
     event_identity,
     genesis_hash,
+    joined_headers,
     leaf_hash,
     marks,
     merkle_root,
@@ -29,6 +31,7 @@ from .database import Database, Row
 from .names import Names
 from .packing import Packer, cut
 from .payloads import COLUMNS, Payloads, block_of
+from .reading import resource_version
 from .store import BranchInfo, VerifyReport
 
 Progress = Callable[[int, int], None]
@@ -240,7 +243,7 @@ class _BranchCheck:
                 except LogCorrupt as fault:
                     return self.fault(fault.what, position)
                 columns = _Columns(*zip(*row, strict=True))
-                headers = self._headers(columns, [len(payload)], [payload])
+                headers = packed_headers(self._headers(columns, [len(payload)], [payload]))
                 at = (position - batch.first) * MARK_BYTES
                 if packed_marks(marks(headers, [payload])) != batch.marks[at : at + MARK_BYTES]:
                     return self.fault("the event is not what was committed", position)
@@ -292,6 +295,7 @@ class _BranchCheck:
         rows = self._database.rows(_EVENTS, (self._head.branch_id, blocks[0][0], last))
         columns = _Columns(*(zip(*rows, strict=True) if rows else repeat((), 12)))
         positions, sizes, payloads = columns.positions, [0] * len(rows), [b""] * len(rows)
+        identified = columns.identified
         starts: list[int] = []
         for row, there in zip(blocks, plain, strict=True):
             start = bisect_left(positions, row[0])
@@ -302,14 +306,14 @@ class _BranchCheck:
                 continue
             starts.append(start)
             sizes[start:end] = there[0]
-            if columns.identified:
+            if identified:
                 payloads[start:end] = cut(*there)
-        headers = self._headers(columns, sizes, payloads)
+        headers = list(self._headers(columns, sizes, payloads))
         return [
             _Leaf(
                 row[0],
                 row[1],
-                leaf_hash(headers[start : start + len(there[0])], there[1])
+                leaf_hash(joined_headers(headers[start : start + len(there[0])]), there[1])
                 if there is not None and start >= 0
                 else b"",
             )
@@ -318,7 +322,7 @@ class _BranchCheck:
 
     def _headers(
         self, columns: _Columns, sizes: Sequence[int], payloads: Sequence[bytes]
-    ) -> list[bytes]:
+    ) -> Iterator[Header]:
         """Return the headers of some rows; one of a damaged row is no event's."""
         positions, effects, schemas, revisions, observed, objects = columns[:6]
         kinds, sources, lines, actors, odd, identities = columns[6:]
@@ -327,9 +331,11 @@ class _BranchCheck:
         texts: dict[int | None, str] = {None: ""}
         texts.update(self._names.texts(symbols).items())
         told = self._names.packed(objects)
-        pairs = list(zip(kinds, effects, strict=True))
-        named = {pair: _named(texts.get(pair[0]), pair[1]) for pair in dict.fromkeys(pairs)}
-        names = list(map(named.get, pairs))
+        names = list(map(texts.get, kinds))
+        pairs = dict.fromkeys(zip(kinds, effects, strict=True))
+        if not all(_fits(texts.get(kind), effect) for kind, effect in pairs):
+            named = zip(names, effects, strict=True)
+            names = [kind if _fits(kind, effect) else None for kind, effect in named]
         if columns.identified:
             for index, identity in enumerate(identities):
                 name, about = names[index], told.get(objects[index])
@@ -340,17 +346,13 @@ class _BranchCheck:
                     own = event_identity(name, about, observed[index], actor, payloads[index])
                 if own != identity:
                     names[index] = None
-        versions = [
-            ("" if revision is None else str(revision)) if version is None else version
-            for version, revision in zip(odd, revisions, strict=True)
-        ]
-        return packed_headers(
-            zip(
-                *(repeat(self._info.name, len(positions)), positions, names, schemas),
-                *(map(told.get, objects), versions, revisions, observed),
-                *(map(texts.get, actors), map(texts.get, sources), lines, sizes),
-                strict=True,
-            )
+        plain = None not in revisions and odd.count(None) == len(odd)
+        versions = map(str, revisions) if plain else map(resource_version, revisions, odd)
+        return zip(
+            *(repeat(self._info.name, len(positions)), positions, names, schemas),
+            *(map(told.get, objects), versions, revisions, observed),
+            *(map(texts.get, actors), map(texts.get, sources), lines, sizes),
+            strict=True,
         )
 
     def fault(self, what: str, position: int) -> LogCorrupt:
@@ -372,7 +374,7 @@ def _break(batch: _Batch, leaves: Sequence[_Leaf]) -> int:
     return 0 if position > batch.last else position
 
 
-def _named(kind: str | None, effect: int) -> str | None:
-    """Return an event kind, unless it has another effect."""
+def _fits(kind: str | None, effect: int) -> bool:
+    """Say whether an event kind has this effect; one that we do not know may have any."""
     info = KINDS.get(kind) if kind is not None else None
-    return kind if info is None or info.effect == effect else None
+    return info is None or info.effect == effect

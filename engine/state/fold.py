@@ -52,6 +52,11 @@ class Record(msgspec.Struct, kw_only=True, array_like=True, gc=False):
     origin: int = NO_ORIGIN
     fact: bytes = b""
 
+    @property
+    def resource_version(self) -> str:
+        """The version as Kubernetes writes it."""
+        return str(self.revision) if self.revision >= 0 else ""
+
 
 def in_order(
     window: Columns, *, late: int = NO_TIME, until: int | None, until_time: int | None
@@ -158,16 +163,15 @@ class Fold:
             elif deleted:
                 self._delete(number, reference, key)
             else:
-                self._put(
-                    Record(
-                        object=number,
-                        reference=reference,
-                        position=position,
-                        key=key,
-                        revision=revision,
-                        origin=origin,
-                    )
+                record = Record(
+                    object=number,
+                    reference=reference,
+                    position=position,
+                    key=key,
+                    revision=revision,
+                    origin=origin,
                 )
+                self._put(record)
         self._bound_at = {}
         weak = (rows.effects == Effect.BOUND) | (rows.effects == Effect.TOUCHED)
         for row in np.flatnonzero(weak).tolist():
@@ -177,21 +181,18 @@ class Fold:
 
     def _learn_references(self, rows: Columns) -> None:
         numbers = np.unique(rows.objects).tolist()
-        self._known = {}
-        missing = []
-        for number in numbers:
-            record = self.records.get(number)
-            if record is None:
-                missing.append(number)
-            else:
-                self._known[number] = record.reference
+        records = self.records
+        missing = [number for number in numbers if number not in records]
+        self._known = {number: records[number].reference for number in numbers if number in records}
         self._known.update(self._references(missing))
 
     def _put(self, record: Record) -> None:
         number = record.object
         before = self.records.get(number)
-        if before is not None:
+        if before is not None:  # It has its name already.
             record.doomed = before.doomed
+            self.records[number] = record
+            return
         name = _name_key(record.reference)
         namesake = self._by_name.get(name, number)
         if namesake != number:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 import msgspec
 
@@ -88,7 +89,8 @@ class Truth:
         """
         entries = self._entries.get((group, kind))
         if entries is None:
-            entries = self._decode(self._records.get((group, kind), ()))
+            records = sorted(self._records.get((group, kind), ()), key=_reference_of)
+            entries = self.entries_of(records)
             self._entries[group, kind] = entries
         if namespace is None:
             return list(entries)
@@ -105,22 +107,18 @@ class Truth:
         """Return all objects, sorted by group, kind, namespace, name and uid."""
         return [entry for group, kind in self.kinds() for entry in self.of(group, kind)]
 
-    def records(self) -> list[Record]:
-        """Return all records, sorted like :meth:`entries`, without decoding a fact."""
-        return [
-            record
-            for kind in self.kinds()
-            for record in sorted(self._records[kind], key=_reference_of)
-        ]
+    def records(self) -> Iterator[Record]:
+        """Yield all records in no order, without sorting them or decoding a fact."""
+        return chain.from_iterable(self._records.values())
 
-    def _decode(self, records: Iterable[Record]) -> list[Entry]:
-        ordered = sorted(records, key=_reference_of)
-        raws = self._raw_facts(ordered)
-        wanted = [record.position for record, raw in zip(ordered, raws, strict=True) if raw is None]
-        wanted += [record.bound for record in ordered if record.bound]
+    def entries_of(self, records: Sequence[Record]) -> list[Entry]:
+        """Return some records with their facts, in the order given."""
+        raws = self._raw_facts(records)
+        wanted = [record.position for record, raw in zip(records, raws, strict=True) if raw is None]
+        wanted += [record.bound for record in records if record.bound]
         payloads = self._fetch(wanted) if wanted else {}
         entries = []
-        for record, raw in zip(ordered, raws, strict=True):
+        for record, raw in zip(records, raws, strict=True):
             reference = record.reference
             fact = (
                 extract_fact(reference.group, reference.kind, payloads[record.position])
