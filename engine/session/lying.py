@@ -35,6 +35,8 @@ class Lying:
         self.node: Ints = np.full(count, NO_NODE, dtype=np.int32)
         """By task: the node that it lies on, or ``NO_NODE``."""
         self._may_go: Mask = np.zeros(count, dtype=np.bool_)
+        self._all_of_job = ssn.behaviours.own_tasks_preemptable
+        self._may_go_in_job = self._may_go.copy() if self._all_of_job else self._may_go
         """By task: whether it lies on a node, may be evicted, and is bound or runs."""
         self._runs: Mask = np.zeros(count, dtype=np.bool_)
         """The same of those that run."""
@@ -61,10 +63,7 @@ class Lying:
         job = ssn.tasks.job.item(task)
         mine: Mask = ssn.tasks.job == job
         who: Mask = mine if own else (self._queue == self._number[ssn.jobs.queue[job]]) & ~mine
-        if own and ssn.behaviours.own_tasks_preemptable:
-            who &= _MAY_GO[self._status] & (self.node != NO_NODE)
-        else:
-            who &= self._may_go
+        who &= self._may_go_in_job if own else self._may_go
         if ssn.tasks.info[task].best_effort:
             who &= self._best_effort
         return who
@@ -144,10 +143,12 @@ class Lying:
         for task in self._on[node]:
             if self.node.item(task) == node:
                 self.node[task] = NO_NODE
-                self._may_go[task] = self._runs[task] = False
+                self._may_go[task] = self._runs[task] = self._may_go_in_job[task] = False
         placed, info = self._ssn.nodes.tasks(node), self._ssn.tasks.info
         self._on[node] = [task for task, _ in placed.values()]
         for task, status in placed.values():
             self.node[task] = node
             self._may_go[task] = info[task].preemptable and status in PREEMPTABLE_STATUS
+            if self._all_of_job:
+                self._may_go_in_job[task] = status in PREEMPTABLE_STATUS
             self._runs[task] = info[task].preemptable and status == Status.RUNNING
