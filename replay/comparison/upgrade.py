@@ -21,7 +21,10 @@ from .decisions import Decision, decisions_of, differing
 from .places import Place, Places, evenly
 
 STRETCHES_PER_JOB = 4
-"""Each stretch of a log is played from the log's beginning, but all are to take about as long."""
+"""Stretches differ in how long they take: with more of them, processes end at about one time."""
+
+PLACES = 50
+"""Moments that a stretch has at least, as each is played from the log's beginning."""
 
 
 class Changed(NamedTuple):
@@ -136,7 +139,7 @@ def check(stretch: Stretch) -> list[Changed]:
 
 
 def _stretches(question: Question, places: Sequence[Place], jobs: int) -> Iterator[Stretch]:
-    count = min(len(places), jobs * STRETCHES_PER_JOB)
+    count = min(len(places), jobs * STRETCHES_PER_JOB, max(jobs, len(places) // PLACES))
     bounds = [len(places) * i // count for i in range(count + 1)] if count else [0]
     for start, stop in pairwise(bounds):
         yield Stretch(question, tuple(places[start:stop]))
