@@ -97,12 +97,14 @@ HISTORY: tuple[Row, ...] = tuple(
 """All rows, in the order in which they landed on the main line."""
 
 
+def rows_of(release: Release) -> dict[str, Row]:
+    """Return, by behaviour, the row that holds for a release."""
+    return {row.behaviour: row for row in HISTORY if row.change.reached(release)}
+
+
 def record(release: Release) -> Behaviours:
     """Return the record that the table gives for a release, also if it is not complete yet."""
-    values: dict[str, Any] = {}
-    for row in HISTORY:
-        if row.change.reached(release):
-            values[row.behaviour] = row.value
+    values = {name: row.value for name, row in rows_of(release).items()}
     return Behaviours(release=str(release), **values)
 
 
