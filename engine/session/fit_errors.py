@@ -24,7 +24,9 @@ class FitErrors:
     def __init__(self, reasons: Reasons, verdicts: NDArray[np.int32]) -> None:
         self.verdicts = verdicts
         self._reasons = reasons
+        self._given = ""
         self._base = ""
+        self._text = ""
 
     @classmethod
     def none(cls, reasons: Reasons, nodes: int) -> FitErrors:
@@ -33,15 +35,23 @@ class FitErrors:
 
     def set_error(self, text: str) -> None:
         """Put a common text in place of the number of nodes."""
-        self._base = text
+        self._given = self._base = text
+        self._text = ""
 
     def set_node_error(self, node: int, verdict: int) -> None:
         """Say why one node does not take the task."""
         self.verdicts[node] = verdict
+        self._text = ""
 
     def set_all(self, verdict: int) -> None:
         """Say the same of every node."""
         self.verdicts[:] = verdict
+        self._text = ""
+
+    def covers(self, other: FitErrors) -> bool:
+        """Return whether others, which were not asked for their sentence yet, would say the same."""
+        same_text = self._given == other._given
+        return same_text and np.array_equal(self.verdicts, other.verdicts)
 
     def unresolvable_nodes(self) -> NDArray[np.bool_]:
         """Return, by node row, whether evicting pods there cannot help."""
@@ -62,12 +72,12 @@ class FitErrors:
 
     def error(self) -> str:
         """Return the sentence; the number of nodes in it is that of the first call."""
-        failed = int(np.count_nonzero(self.verdicts != PASS))
-        if not self._base:
-            self._base = f"0/{failed} nodes are unavailable"
-        if not failed:
-            return self._base
-        return f"{self._base}: {', '.join(histogram(self.reasons()))}."
+        if not self._text:
+            failed = int(np.count_nonzero(self.verdicts != PASS))
+            self._base = self._base or f"0/{failed} nodes are unavailable"
+            told = histogram(self.reasons())
+            self._text = f"{self._base}: {', '.join(told)}." if failed else self._base
+        return self._text
 
 
 def histogram(counts: Counter[str]) -> list[str]:

@@ -74,6 +74,8 @@ class JobTable:
         self._nodes = nodes
         self._min_resources: dict[int, Resource] = {}
         self._failed_roles: dict[int, set[str]] = {}
+        self._known_errors: dict[int, FitErrors] = {}
+        """By class of tasks: the last that were noted."""
         self._by_role: dict[int, dict[str, list[int]]] = {}
         """By job and role what ``counts`` is by job, for jobs whose roles were asked for; the last
         number is :data:`FREE`."""
@@ -247,8 +249,15 @@ class JobTable:
         return self._has_minima(job, _READY, minima)
 
     def set_fit_errors(self, job: int, task: int, errors: FitErrors) -> None:
-        """Note why no node takes a task."""
-        self.fit_errors[task] = errors
+        """Note why no node takes a task; nothing may change it afterwards.
+
+        What is the same as of another task of its class is kept once for both.
+        """
+        klass = self._tasks.klass.item(task)
+        known = self._known_errors.get(klass)
+        if known is None or not known.covers(errors):
+            known = self._known_errors[klass] = errors
+        self.fit_errors[task] = known
         self._failed_roles.setdefault(job, set()).add(self._tasks.info[task].role)
 
     def reset_fit_errors(self, job: int) -> None:

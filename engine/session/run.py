@@ -5,6 +5,7 @@ Source: ``pkg/scheduler/scheduler.go:runOnce``, ``framework/framework.go``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -45,8 +46,14 @@ class SessionInput:
     samples_nodes: bool = False
 
 
-def run_session(given: SessionInput) -> SessionResult:
-    """Run one session; a crash that the release would have is part of the result."""
+def run_session(
+    given: SessionInput, ended: Callable[[str], None] = lambda _: None
+) -> SessionResult:
+    """Run one session; a crash that the release would have is part of the result.
+
+    :param ended: is told when the opening (``open``), each action and the closing (``close``) are
+        over, for whoever measures them.
+    """
     trace = Trace(on=given.trace)
     result = SessionResult(process=given.process)
     ssn = Session(
@@ -60,8 +67,10 @@ def run_session(given: SessionInput) -> SessionResult:
         chooser=given.chooser,
         samples_nodes=given.samples_nodes,
     )
+    ssn.ended = ended
     try:
         plugins = open_plugins(ssn)
+        ended("open")
         before = list(ssn.jobs.phase)
         run_actions(ssn)
         result.enqueued = _enqueued(ssn, before)
@@ -70,6 +79,7 @@ def run_session(given: SessionInput) -> SessionResult:
     except Panic as panic:
         result.panic = panic
     _collect(ssn, result)
+    ended("close")
     return result
 
 
@@ -97,6 +107,7 @@ def run_actions(ssn: Session) -> None:
         if action is not None:
             ssn.trace.action = name
             action(ssn)
+            ssn.ended(name)
 
 
 def close_plugins(ssn: Session, plugins: dict[str, Plugin]) -> None:

@@ -133,6 +133,8 @@ class Session(Extensions):
         self._lying: Lying | None = None
         self._task_keys: dict[int, tuple[Any, ...]] = {}
         self._named: dict[int, np.ndarray[Any, Any]] = {}
+        self.ended: Callable[[str], None] = lambda _: None
+        """Is told the name of each action when it is over."""
         self.node_scores: dict[int, tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]] = {}
         """(rows, scores) of the last scoring of each task, while tracing."""
 
