@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ..belief.resource import Resource
 from ..volcano.conf import PluginOption
 from .reasons import PASS
 from .tables import Floats, Ints, Rows
@@ -28,6 +29,7 @@ BatchNodeOrderFn = Callable[[int, Rows], Floats | None]
 OneVerdictFn = Callable[[int, int], int]
 OneScoreFn = Callable[[int, int], float]
 HyperNodeOrderFn = Callable[[int, dict[str, Rows]], dict[str, float]]
+HyperNodeGradientFn = Callable[[str, int, str, Resource], list[list[str]]]
 EventFn = Callable[[int, int], str | None]
 Per = Literal["class", "task"]
 
@@ -248,6 +250,10 @@ class Extensions:
         """Register a score of hypernodes for a job."""
         self._add("HyperNodeOrder", name, fn)
 
+    def add_hyper_node_gradient(self, name: str, fn: HyperNodeGradientFn) -> None:
+        """Register which hypernodes are to be tried for a job, in which order."""
+        self._add("HyperNodeGradient", name, fn)
+
     def add_event_handler(
         self, *, allocate: EventFn | None = None, deallocate: EventFn | None = None
     ) -> None:
@@ -387,6 +393,21 @@ class Extensions:
             for name, score in fn(job, hypernodes).items():
                 total[name] = total.get(name, 0.0) + score
         return total
+
+    def hyper_node_gradient(
+        self, root: str, highest: int, given: str, least: Resource
+    ) -> list[list[str]]:
+        """Return the hypernodes that the first plugin with an opinion wants tried, by gradient.
+
+        :param root: the hypernode within which is searched; it alone, if no plugin says more.
+        :param highest: the highest tier that a job may span.
+        :param given: the hypernode that the job is in; empty if in none.
+        :param least: what there must be room for.
+        """
+        for _, fn in self.flat("HyperNodeGradient"):
+            found: list[list[str]] = fn(root, highest, given, least)
+            return found
+        return [[root]]
 
     def task_name(self, task: int) -> str:
         """Return how the trace names a task."""

@@ -27,6 +27,7 @@ class FitErrors:
         self._given = ""
         self._base = ""
         self._text = ""
+        self._hypernode = ""
 
     @classmethod
     def none(cls, reasons: Reasons, nodes: int) -> FitErrors:
@@ -36,6 +37,11 @@ class FitErrors:
     def set_error(self, text: str) -> None:
         """Put a common text in place of the number of nodes."""
         self._given = self._base = text
+        self._text = ""
+
+    def set_hypernode(self, name: str) -> None:
+        """Say in which hypernode the nodes were looked at."""
+        self._hypernode = name
         self._text = ""
 
     def set_node_error(self, node: int, verdict: int) -> None:
@@ -77,6 +83,8 @@ class FitErrors:
             self._base = self._base or f"0/{failed} nodes are unavailable"
             told = histogram(self.reasons())
             self._text = f"{self._base}: {', '.join(told)}." if failed else self._base
+            if failed and self._hypernode:
+                self._text = f"In hyperNode {self._hypernode}: {self._text}"
         return self._text
 
 

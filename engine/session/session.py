@@ -14,6 +14,7 @@ import numpy as np
 
 from ..belief.resource import Resource
 from .chooser import Chooser, LeastName
+from .cluster_top import session_tree
 from .extension import Extensions
 from .jobs import JobTable
 from .lying import Lying
@@ -147,7 +148,7 @@ class Session(Extensions):
         self.queues = snapshot.queues
         self.quotas = snapshot.quotas
         self.objects = snapshot.objects
-        self.hypernodes = snapshot.hypernodes
+        self.hypernodes = session_tree(snapshot, self.behaviours)
         self.total: Resource = snapshot.total()
         """Sum of the nodes' allocatable."""
 

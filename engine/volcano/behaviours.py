@@ -454,3 +454,9 @@ class Behaviours:
 
     node_affinity_normalised: bool
     """The score of a pod's preference of nodes is 100 at most, as for other scores."""
+
+    topology_gradients: bool
+    """Hypernodes are tried in gradients below one that has all nodes; other pods are packed into them."""
+
+    groups_search_inside: bool
+    """Within the hypernode that is tried for a job, narrower ones are tried as well."""

@@ -181,4 +181,18 @@ ROWS_V1_14: tuple[Row, ...] = (
         source="actions/preempt/preempt.go",
         why="A job with a network topology waits for room.",
     ),
+    Row(
+        "topology_gradients",
+        False,
+        FIRST,
+        source="plugins/network-topology-aware/network_topology_aware.go",
+        why="A soft topology prefers nodes; hypernodes are tried tier by tier.",
+    ),
+    Row(
+        "topology_gradients",
+        True,
+        landed("v1.14.0"),
+        source="plugins/network-topology-aware/network_topology_aware.go",
+        why="Jobs go where they pack best, and pods without a topology fill up used hypernodes.",
+    ),
 )

@@ -5,7 +5,9 @@ Each behaviour's first row says what was so before.
 
 from __future__ import annotations
 
-from .behaviours import FailedPipelining
+from .behaviours import (
+    FailedPipelining,
+)
 from .releases import FIRST, Row, landed
 
 ROWS_V1_15: tuple[Row, ...] = (
@@ -120,5 +122,19 @@ ROWS_V1_15: tuple[Row, ...] = (
         landed("v1.15.0"),
         source="framework/statement.go Pipeline",
         why="A pod that a plugin objects to is taken back at once.",
+    ),
+    Row(
+        "groups_search_inside",
+        False,
+        FIRST,
+        source="actions/allocate/allocate.go allocateForSubJob",
+        why="A job without groups is placed anywhere in its hypernode.",
+    ),
+    Row(
+        "groups_search_inside",
+        True,
+        landed("v1.15.0"),
+        source="actions/allocate/allocate.go allocateForSubJob",
+        why="A job is placed in the narrowest hypernode with room.",
     ),
 )

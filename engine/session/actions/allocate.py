@@ -10,6 +10,7 @@ from enum import Enum
 
 from ...belief.panic import Panic
 from ...volcano.behaviours import FailedPipelining, JobReturn, NoBestNode
+from ..cluster_top import CLUSTER_TOP, wanted_tier
 from ..fit_errors import FitErrors
 from ..priority_queue import PriorityQueue, Queue
 from ..reasons import PASS, StatusCode
@@ -17,7 +18,7 @@ from ..scoring import ErrorCache, NodeSelection, Purpose, new_error_cache
 from ..session import Session, fits
 from ..statement import Statement
 from ..tables import NO_NODE, Rows, Status
-from . import topology
+from . import gradients, topology
 
 ERROR_CACHE_ARGUMENT = "predicateErrorCacheEnable"
 
@@ -62,6 +63,8 @@ class _Visit:
     """Whether the job wants its tasks near each other, without insisting."""
     placed_in: str
     """Hypernode that the job is in by now, if it wants its tasks near each other."""
+    told_in: str = ""
+    """Hypernode that is named where no node takes a task."""
 
 
 class Allocation:
@@ -75,6 +78,7 @@ class Allocation:
         self._asks_idle_queues = ssn.behaviours.idle_queues_asked
         self._goes_on = ssn.behaviours.failures_end_no_job
         self._tells_skipped = ssn.behaviours.skipped_tasks_told
+        self._tries_gradients = ssn.behaviours.topology_gradients
         self._interrupted = False
         """Whether the last visit to a job ended because it is ready, with tasks left."""
         self._skips = ssn.behaviours.no_best_node is NoBestNode.SKIPS
@@ -108,6 +112,7 @@ class Allocation:
         """
         ssn = self.ssn
         pending = [counts[Status.PENDING] > 0 for counts in ssn.jobs.counts]
+        waits = self._tries_gradients and not ssn.hypernodes.ready
         keeps_idle = self._queue_returns_first or any(
             option.name == "drf" and option.enabled_hierarchy
             for tier in ssn.conf.tiers
@@ -119,6 +124,8 @@ class Allocation:
                     continue
                 ssn.jobs.phase[job] = "Inqueue"
             queue = ssn.jobs.queue[job]
+            if waits and ssn.jobs.pod_group(job).spec.network_topology is not None:
+                continue
             if not self._asks_idle_queues and not (pending[job] and self._tasks_of(job)):
                 continue
             wanted = pending[job] or keeps_idle
@@ -138,7 +145,10 @@ class Allocation:
             self._queues.push(queue)
         if not tasks:
             return
-        highest_tier = topology.hard_tier(ssn, job)
+        if self._tries_gradients and wanted_tier(ssn, job) is not None:
+            self._visit_in_gradients(queue, job, tasks)
+            return
+        highest_tier = None if self._tries_gradients else topology.hard_tier(ssn, job)
         if highest_tier is None:
             statement = self.allocate_tasks(tasks, job, queue, self._selection.all_rows, "")
             if tasks and self._returns(committed=statement is not None):
@@ -157,6 +167,16 @@ class Allocation:
             statement.commit()
         if not self._queue_returns_first:
             self._queues.push(queue)
+
+    def _visit_in_gradients(self, queue: str, job: int, tasks: Queue[int]) -> None:
+        """Place what can be placed of a job that wants its tasks near each other."""
+        statement, left = gradients.allocate_in_gradients(self, tasks, job)
+        if statement is not None and self.ssn.job_ready(job):
+            statement.commit()
+            if left:
+                self._pending[job] = left
+                self._jobs[queue].push(job)
+        self._queues.push(queue)
 
     def _returns(self, *, committed: bool) -> bool:
         """Return whether a job with tasks left is looked at again."""
@@ -196,18 +216,49 @@ class Allocation:
             keeps_near=topology.keeps_near(ssn, job),
             placed_in=topology.allocated_hypernode(ssn, job),
         )
-        self._interrupted = False
-        while tasks:
-            after = self._allocate_task(visit, tasks.pop())
-            self._interrupted = after is _After.PLACED and bool(tasks) and ssn.job_ready(job)
-            if after is _After.STOP or self._interrupted:
-                break
+        self._place_in_turn(visit, tasks)
         if ssn.job_ready(job):
             topology.note_soft(ssn, job, visit.placed_in)
             return visit.statement
         if not ssn.job_pipelined(job):
             visit.statement.discard()
         return None
+
+    def allocate_group(
+        self, tasks: Queue[int], job: int, rows: Rows, hypernode: str, given: str
+    ) -> Statement | None:
+        """Place tasks of a job on the nodes of a hypernode until it is ready, or no task is left.
+
+        :param given: the hypernode that the job is in by now.
+        :returns: what was done if the job is ready or pipelined; else all is taken back.
+        """
+        ssn = self.ssn
+        visit = _Visit(
+            job=job,
+            queue=ssn.jobs.queue[job],
+            rows=rows,
+            hypernode="",
+            statement=Statement(ssn),
+            cache=new_error_cache() if self._uses_cache else None,
+            keeps_near=True,
+            placed_in=given,
+            told_in="" if hypernode == CLUSTER_TOP else hypernode,
+        )
+        self._place_in_turn(visit, tasks)
+        if ssn.job_ready(job) or ssn.job_pipelined(job):
+            return visit.statement
+        visit.statement.discard()
+        return None
+
+    def _place_in_turn(self, visit: _Visit, tasks: Queue[int]) -> None:
+        """Place one task after the other, until the job is ready or cannot be met."""
+        self._interrupted = False
+        while tasks:
+            after = self._allocate_task(visit, tasks.pop())
+            ready = after is _After.PLACED and self.ssn.job_ready(visit.job)
+            self._interrupted = ready and bool(tasks)
+            if after is _After.STOP or self._interrupted:
+                return
 
     def _allocate_task(self, visit: _Visit, task: int) -> _After:
         """Place one task, or note why no node takes it."""
@@ -219,6 +270,7 @@ class Allocation:
             ssn.tasks.job_hypernode[task] = visit.placed_in
         found = self._find(visit, task)
         if isinstance(found, FitErrors):
+            found.set_hypernode(visit.told_in)
             ssn.jobs.set_fit_errors(job, task, found)
             if self._unfit_ends or not ssn.jobs.need_continue_allocating(job):
                 return _After.STOP

@@ -17,6 +17,7 @@ from ...belief.hypernode import HyperNodes
 from ...volcano.conf import Arguments
 from ..session import Session
 from ..tables import NO_NODE, Floats, Rows
+from .network_topology_gradients import NetworkTopologyGradients
 
 ALLOCATED_HYPER_NODE = "volcano.sh/job-allocated-hypernode"
 BASE_SCORE = 100.0
@@ -34,9 +35,16 @@ class NetworkTopologyAware:
 
     def __init__(self, arguments: Arguments) -> None:
         self._weight = float(arguments.get_int("weight", 1))
+        self._arguments = arguments
 
     def on_session_open(self, ssn: Session) -> None:
         """Register the scores of hypernodes and of nodes."""
+        if ssn.behaviours.topology_gradients:
+            NetworkTopologyGradients(ssn, self.name, self._arguments)
+        else:
+            self._open(ssn)
+
+    def _open(self, ssn: Session) -> None:
         self._ssn = ssn
         self._tree: HyperNodes = ssn.hypernodes
         tiers = list(self._tree.by_tier)
