@@ -20,6 +20,7 @@ from ..engine.volcano.behaviours import Behaviours
 from ..engine.volcano.conf import SchedulerConf, conf_in_force
 from ..engine.volcano.history import resolve
 from .belief import belief_at
+from .chance import LEAST, Chance
 from .external_inputs import lend_inputs
 from .log import Log
 from .points import Moment
@@ -68,6 +69,7 @@ def session_at(
     conf: ConfText | None = None,
     trace: bool = False,
     cache: SchedulerCache | None = None,
+    chance: Chance = LEAST,
 ) -> SessionAnswer:
     """Run one session on what the scheduler of a release believes at a point, and return it.
 
@@ -80,6 +82,7 @@ def session_at(
         release's own.
     :param trace: keep every step, with the numbers that were compared.
     :param cache: what the scheduler believes there, if that is known already; it is changed.
+    :param chance: what happens where the scheduler rolls dice.
     :raises UsageError: the release is not known.
     """
     behaviours = resolve(release) if isinstance(release, str) else release
@@ -90,7 +93,7 @@ def session_at(
     now = lend_inputs(log, moment, process, in_force, present(log.store, moment))
     if cache is None:
         cache = belief_at(log.store, moment, behaviours)
-    result = run_on(cache, in_force, behaviours, process, now=now, trace=trace)
+    result = run_on(cache, in_force, behaviours, process, now=now, trace=trace, chance=chance)
     return SessionAnswer(moment.label, behaviours.release, used.source, result, cache)
 
 
@@ -102,6 +105,7 @@ def run_on(
     *,
     now: int,
     trace: bool = False,
+    chance: Chance = LEAST,
 ) -> SessionResult:
     """Run one session on a cache, which takes the binds and evictions over.
 
@@ -116,6 +120,8 @@ def run_on(
             process=process,
             cache=cache,
             trace=trace,
+            chooser=chance.chooser,
+            samples_nodes=chance.samples_nodes,
         )
     )
     result.errors[:0] = conf.errors

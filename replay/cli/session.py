@@ -40,6 +40,22 @@ def session(
     trace: Annotated[
         bool, typer.Option("--trace", help="Also print every step, with what was compared.")
     ] = False,
+    choose: Annotated[
+        str,
+        typer.Option(
+            "--choose",
+            metavar="least-name|recorded|SEED",
+            help="Which of equal nodes is taken, where the scheduler draws lots: the one of the "
+            "least name, the one that was taken in the log, or by lot with this seed.",
+        ),
+    ] = "least-name",
+    sample_nodes: Annotated[
+        bool,
+        typer.Option(
+            "--sample-nodes",
+            help="Of more than 100 nodes look at some only, as the scheduler does.",
+        ),
+    ] = False,
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="Exit with 1 if the sessions decide differently.")
     ] = False,
@@ -57,6 +73,8 @@ def session(
     what they decide differently is printed: decisions side by side, the first step at which their
     ways part with the numbers of each, and the behaviours in which the releases differ.
     """
+    from ...engine.errors import UsageError
+    from ..chance import LEAST_NAME, chance_of
     from ..comparison.sessions import compare_variants
     from ..log import opened
     from ..session import conf_file, session_at
@@ -66,10 +84,18 @@ def session(
         moment = opened_log.moment(at, as_known_at=as_known_at)
         given: list[ConfText | None] = [*map(conf_file, conf)] or [None]
         if len(releases) * len(given) == 1:
-            answer = session_at(opened_log, moment, release=releases[0], conf=given[0], trace=trace)
+            chance = chance_of(opened_log, moment, choose, samples_nodes=sample_nodes)
+            answer = session_at(
+                opened_log, moment, release=releases[0], conf=given[0], trace=trace, chance=chance
+            )
             note(f"session at {answer.at} as {answer.release}, configuration {answer.conf}")
             _write(answer, output, trace=trace)
             return
+        if sample_nodes or choose != LEAST_NAME:
+            raise UsageError(
+                "sessions are compared without chance",
+                now="leave out --choose and --sample-nodes, or ask for one session",
+            )
         found = compare_variants(opened_log, moment, releases, given)
     write_comparison(found, output, trace=trace)
     if exit_code and found:

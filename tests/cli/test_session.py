@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from importlib.resources import as_file, files
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -95,3 +97,33 @@ def test_faults_say_what_to_do(logs: Mapping[str, Path], tmp_path: Path) -> None
     assert "not UTF-8" in ran.output
     ran = run("session", "--log", logs["gang-0"], "--conf", tmp_path / "missing.conf")
     assert ran.exit_code == 2
+
+
+def test_lots_are_drawn_by_a_seed_and_only_among_equals(logs: Mapping[str, Path]) -> None:
+    told = [answer(logs["gang-0"], "--choose", str(seed)) for seed in (1, 1, 2, 3)]
+    assert told[0] == told[1]
+    assert {pod for pod, _ in told[0]["binds"]} == {
+        pod for pod, _ in answer(logs["gang-0"])["binds"]
+    }
+    for pod, node in told[2]["binds"]:
+        scores = answer(logs["gang-0"], "--choose", "2", "--trace")["node_scores"].get(pod)
+        assert scores is None or scores[node] == max(scores.values())
+
+
+def test_another_way_to_choose_is_refused(logs: Mapping[str, Path]) -> None:
+    ran = run("session", "--log", logs["gang-0"], "--choose", "dice")
+    assert ran.exit_code == 2
+    assert "least-name, recorded, or a seed" in ran.output
+
+
+def test_what_was_recorded_is_taken_among_equals() -> None:
+    recording = files("plinian.replay") / "recordings" / "quickstart"
+    with as_file(recording) as folder, TemporaryDirectory() as place:
+        log = Path(place) / "quickstart.db"
+        assert run("ingest", "--log", log, folder).exit_code == 0
+        at = ("--at", "2026-11-21T01:52:58.7Z")
+        told = dict(answer(log, *at, "--choose", "recorded")["binds"])
+        least = dict(answer(log, *at)["binds"])
+    assert told.keys() == least.keys()
+    master = "default/train-a-ps-0"
+    assert (told[master], least[master]) == ("node-3", "node-0")
