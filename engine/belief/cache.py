@@ -66,7 +66,13 @@ class SchedulerCache:
             condition_hides=behaviours.node_condition_hides,
         )
         self.job_cache = JobCache(
-            self.stores, self._changes, builder, self.node_cache, self.options
+            self.stores,
+            self._changes,
+            builder,
+            self.node_cache,
+            self.options,
+            forgets_minima=behaviours.old_minima_forgotten,
+            skips_terminated=behaviours.ended_pods_leave_nodes_alone,
         )
         self.nodes = self.node_cache.infos
         self.jobs = self.job_cache.infos

@@ -94,10 +94,16 @@ class JobInfo:
         return self.pod_group is None and not self.tasks
 
     def set_pod_group(
-        self, pod_group: PodGroup, default_queue: str, ignored: frozenset[str] = frozenset()
+        self,
+        pod_group: PodGroup,
+        default_queue: str,
+        ignored: frozenset[str] = frozenset(),
+        *,
+        forgets_minima: bool = False,
     ) -> None:
-        """Take over what a PodGroup says; roles that an older one named are kept.
+        """Take over what a PodGroup says; the minima of roles that an older one named are kept.
 
+        :param forgets_minima: they are not.
         :param ignored: resources that shared devices count themselves.
 
         Source: job_info.go SetPodGroup; cache/event_handlers.go setPodGroup.
@@ -112,7 +118,8 @@ class JobInfo:
         self.revocable_zone = _revocable_zone(annotations)
         self.budget = _budget(annotations)
         # A new map: what was handed out in a snapshot keeps its own.
-        self.task_min_available = {**self.task_min_available, **spec.min_task_member}
+        kept = {} if forgets_minima else self.task_min_available
+        self.task_min_available = {**kept, **spec.min_task_member}
         self.task_min_available_total = sum(spec.min_task_member.values())
         asked = spec.min_resources
         self.min_resources = None if asked is None else Resource.of(asked, ignored)

@@ -20,6 +20,9 @@ from .task import GROUP_NAME, TaskBuilder, TaskInfo
 from .volumes import IGNORED_PROVISIONERS, ClaimMissing, csi_volumes
 from .work_queue import WorkQueue
 
+_TERMINATED = frozenset({"Succeeded", "Failed"})
+"""Phases of pods that are on no node's account."""
+
 
 class JobCache:
     """Jobs by ``namespace/name`` of their PodGroups, made by PodGroups and by pods alike.
@@ -35,7 +38,12 @@ class JobCache:
         builder: TaskBuilder,
         nodes: NodeCache,
         options: CacheOptions,
+        *,
+        forgets_minima: bool,
+        skips_terminated: bool,
     ) -> None:
+        self._forgets_minima = forgets_minima
+        self._skips_terminated = skips_terminated
         self.infos: dict[str, JobInfo] = {}
         self.deleted_jobs: WorkQueue[JobInfo] = WorkQueue()
         self.error_tasks: WorkQueue[str] = WorkQueue()
@@ -154,7 +162,8 @@ class JobCache:
         cached = self._cached_task(pod)
         node = pod.spec.node_name if cached is None else cached.node_name
         key = job_of(pod)
-        self._delete_task(key, pod.uid, pod.key, node)
+        on_node = not (self._skips_terminated and pod.status.phase in _TERMINATED)
+        self._delete_task(key, pod.uid, pod.key, node if on_node else "")
         job = self.infos.get(key)
         if job is not None and job.terminated:
             self.deleted_jobs.add(job)
@@ -181,7 +190,12 @@ class JobCache:
         Source: event_handlers.go setPodGroup.
         """
         job = self._job(pod_group.key)
-        job.set_pod_group(pod_group, self._options.default_queue, self._nodes.ignored)
+        job.set_pod_group(
+            pod_group,
+            self._options.default_queue,
+            self._nodes.ignored,
+            forgets_minima=self._forgets_minima,
+        )
         self._changes.job(job.key)
 
     def pod_group_updated(self, old: objects.PodGroup, new: objects.PodGroup) -> None:

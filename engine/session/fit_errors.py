@@ -56,7 +56,7 @@ class FitErrors:
 
     def covers(self, other: FitErrors) -> bool:
         """Return whether others, which were not asked for their sentence yet, would say the same."""
-        same_text = self._given == other._given
+        same_text = (self._given, self._hypernode) == (other._given, other._hypernode)
         return same_text and np.array_equal(self.verdicts, other.verdicts)
 
     def unresolvable_nodes(self) -> NDArray[np.bool_]:

@@ -425,8 +425,8 @@ class Behaviours:
     skipped_tasks_told: bool
     """A task that is not tried because one of its role fits nowhere is told so."""
 
-    failures_end_no_job: bool
-    """A task whose preparation or placement fails does not end its job's turn."""
+    failed_placements_skipped: bool
+    """A task whose placement fails does not end its job's turn, though the job may be ready."""
 
     oversized_gangs_stop: bool
     """A gang with fewer pods than its minimum is given up at the first that fits nowhere."""
@@ -460,3 +460,15 @@ class Behaviours:
 
     groups_search_inside: bool
     """Within the hypernode that is tried for a job, narrower ones are tried as well."""
+
+    unprepared_tasks_skipped: bool
+    """A task that filters cannot be prepared for is skipped, if its gang can be met without it."""
+
+    old_minima_forgotten: bool
+    """The minima of roles that a PodGroup no longer names are forgotten."""
+
+    ended_pods_leave_nodes_alone: bool
+    """When a pod that has ended is deleted, nothing is taken from its node."""
+
+    missing_root_crashes: bool
+    """A tree of queues without a root crashes the scheduler."""

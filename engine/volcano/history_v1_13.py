@@ -300,4 +300,32 @@ ROWS_V1_13: tuple[Row, ...] = (
         source="plugins/capacity/capacity.go OnSessionOpen (AddPreemptiveFn)",
         why="A queue reclaims nothing that it may not use; its ancestors may deserve it.",
     ),
+    Row(
+        "old_minima_forgotten",
+        False,
+        FIRST,
+        source="api/job_info.go ParseMinMemberInfo",
+        why="A role that was taken out of a PodGroup still has its minimum.",
+    ),
+    Row(
+        "old_minima_forgotten",
+        True,
+        landed("v1.12.3", "v1.13.1"),
+        source="api/job_info.go ParseMinMemberInfo",
+        why="Roles can be taken out of a PodGroup.",
+    ),
+    Row(
+        "ended_pods_leave_nodes_alone",
+        False,
+        FIRST,
+        source="cache/event_handlers.go deleteTask",
+        why="A new pod of the same name may lose its place when the old one is deleted.",
+    ),
+    Row(
+        "ended_pods_leave_nodes_alone",
+        True,
+        landed("v1.13.1"),
+        source="cache/event_handlers.go deleteTask",
+        why="Deleting a pod that has ended is only its job's concern.",
+    ),
 )

@@ -105,18 +105,18 @@ ROWS_V1_14: tuple[Row, ...] = (
         why="A pod of a role that fits nowhere says that it was skipped.",
     ),
     Row(
-        "failures_end_no_job",
+        "failed_placements_skipped",
         False,
         FIRST,
         source="actions/allocate/allocate.go allocateResourcesForTasks",
-        why="One pod that cannot be prepared keeps its whole gang waiting.",
+        why="A ready job's turn ends when a plugin objects to a pod.",
     ),
     Row(
-        "failures_end_no_job",
+        "failed_placements_skipped",
         True,
         landed("v1.14.0"),
         source="actions/allocate/allocate.go allocateResourcesForTasks",
-        why="A gang goes on without a pod that cannot be prepared, if it can be met.",
+        why="A ready job goes on when a plugin objects to a pod.",
     ),
     Row(
         "oversized_gangs_stop",

@@ -137,4 +137,32 @@ ROWS_V1_15: tuple[Row, ...] = (
         source="actions/allocate/allocate.go allocateForSubJob",
         why="A job is placed in the narrowest hypernode with room.",
     ),
+    Row(
+        "unprepared_tasks_skipped",
+        False,
+        FIRST,
+        source="actions/allocate/allocate.go allocateResourcesForTasks",
+        why="One pod that cannot be prepared keeps its whole gang waiting.",
+    ),
+    Row(
+        "unprepared_tasks_skipped",
+        True,
+        landed("v1.14.4", "v1.15.1"),
+        source="actions/allocate/allocate.go allocateResourcesForTasks",
+        why="A gang goes on without a pod that cannot be prepared, if it can be met.",
+    ),
+    Row(
+        "missing_root_crashes",
+        True,
+        FIRST,
+        source="plugins/capacity/capacity.go buildHierarchicalQueueAttrs",
+        why="The scheduler crashes in each session until a queue named root exists.",
+    ),
+    Row(
+        "missing_root_crashes",
+        False,
+        landed("v1.15.0"),
+        source="plugins/capacity/capacity.go buildHierarchicalQueueAttrs",
+        why="Without a queue named root, nothing is scheduled, and the log says so.",
+    ),
 )

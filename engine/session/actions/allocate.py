@@ -76,7 +76,8 @@ class Allocation:
         self._uses_cache = ssn.action_arguments("allocate").get_bool(ERROR_CACHE_ARGUMENT, True)
         self._job_return = ssn.behaviours.job_return
         self._asks_idle_queues = ssn.behaviours.idle_queues_asked
-        self._goes_on = ssn.behaviours.failures_end_no_job
+        self._goes_on = ssn.behaviours.failed_placements_skipped
+        self._goes_on_unprepared = ssn.behaviours.unprepared_tasks_skipped
         self._tells_skipped = ssn.behaviours.skipped_tasks_told
         self._tries_gradients = ssn.behaviours.topology_gradients
         self._interrupted = False
@@ -301,7 +302,7 @@ class Allocation:
         if error is None:
             return None
         ssn.jobs.set_fit_errors(job, task, everywhere(ssn, visit.rows, error))
-        goes_on = self._goes_on and ssn.jobs.need_continue_allocating(job)
+        goes_on = self._goes_on_unprepared and ssn.jobs.need_continue_allocating(job)
         return _After.NEXT if goes_on else _After.STOP
 
     def _find(self, visit: _Visit, task: int) -> tuple[int | None, float] | FitErrors:

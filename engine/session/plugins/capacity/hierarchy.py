@@ -98,6 +98,8 @@ class Hierarchy:
     def _check_root(self) -> None:
         """Give the root all that there is, and check the tree below it."""
         root = self.attrs.get(ROOT)
+        if root is None and not self._ssn.behaviours.missing_root_crashes:
+            raise HierarchyError("the root queue is missing")
         if root is None:
             raise Panic(
                 "runtime error: invalid memory address or nil pointer dereference",
