@@ -17,6 +17,7 @@ import pytest
 
 import reference
 import tour
+from decisions import decided
 from plinian.engine import errors
 from plinian.engine.events import KINDS
 from plinian.engine.ingest.registry import FORMATS
@@ -224,17 +225,39 @@ def test_the_readme_names_the_two_commands_that_do_everything() -> None:
 
 # -- examples show what is printed today --------------------------------------------------------
 
+ARTICLES = {path for path in DOCUMENTS if re.fullmatch(r"docs/articles/\d.*", path)}
 WITH_EXAMPLES = tuple(path for path in DOCUMENTS if "\n<!-- run -->\n" in text_of(path))
 
 
 def test_the_readme_and_the_tutorial_have_examples_that_run() -> None:
     assert {"README.md", "docs/tutorial.md"} <= set(WITH_EXAMPLES)
+    assert set(WITH_EXAMPLES) >= ARTICLES
 
 
 @pytest.mark.parametrize("path", WITH_EXAMPLES)
 def test_examples_show_what_plinian_prints_today(path: str) -> None:
     text = text_of(path)
-    assert tour.rerun(text) == text, f"run: python tools/tour.py {path}"
+    fresh = tour.rerun(text, beside=(ROOT / path).parent)
+    assert fresh == text, f"run: python tools/tour.py {path}"
+
+
+def test_commands_of_a_document_find_the_scenarios_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "a.case.json").write_text("{}\n", "utf-8")
+    text = "<!-- run -->\n```console\n$ cat a.case.json\n{}\n```\n"
+    assert tour.rerun(text, beside=tmp_path) == text
+
+
+SCENARIOS = tuple(path for path in files() if re.fullmatch(r"docs/articles/.*\.case\.json", path))
+
+
+@pytest.mark.parametrize("path", SCENARIOS)
+def test_a_scenario_of_a_page_is_one_that_real_schedulers_were_given(path: str) -> None:
+    case = json.loads(text_of(path))
+    assert path == f"docs/articles/{case['name']}.case.json"
+    page = text_of(next(page for page in ARTICLES if page[14:18] == path[14:18]))
+    assert Path(path).name in page
+    recorded = decided()[case["name"]]["case"]
+    assert {**case, "about": ""} == {**recorded, "about": ""}
 
 
 def test_the_python_of_the_tutorial_runs(tmp_path: Path) -> None:

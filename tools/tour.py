@@ -3,8 +3,8 @@
 An example is a fenced block of ``console`` below the line ``<!-- run -->``; in it, lines that begin
 with ``$`` are commands, and what follows each is its standard output. A line
 ``<!-- before: COMMAND -->`` runs a command and shows nothing. The commands of one document run in
-order, in one empty folder and one environment (``export``), where ``plinian`` is the Plinian that
-this Python would import.
+order, in one folder and one environment (``export``), where ``plinian`` is the Plinian that this
+Python would import. The folder is empty, but for copies of the scenarios that lie beside the document.
 
 ``python tools/tour.py README.md …`` rewrites; with ``--check`` it prints what differs and exits 1.
 """
@@ -15,6 +15,7 @@ import argparse
 import difflib
 import os
 import re
+import shutil
 import stat
 import subprocess
 import sys
@@ -67,14 +68,17 @@ def shell(command: str, folder: Path, environment: dict[str, str]) -> str:
     return done.stdout
 
 
-def rerun(text: str, *, keep_passing: bool = True) -> str:
+def rerun(text: str, *, beside: Path | None = None, keep_passing: bool = True) -> str:
     """Return a document with the output of its examples as it is now.
 
+    :param beside: the document's folder; its scenarios are there for the commands.
     :param keep_passing: leave the old output where only durations differ.
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _put_command(folder / ".bin")
+        for scenario in beside.glob("*.case.json") if beside is not None else ():
+            shutil.copy(scenario, folder)
         environment = surroundings(folder)
 
         def fresh(match: re.Match[str]) -> str:
@@ -122,7 +126,7 @@ def main() -> int:
     stale = False
     for path in options.documents:
         old = path.read_text("utf-8")
-        new = rerun(old)
+        new = rerun(old, beside=path.parent)
         if new == old:
             continue
         stale = True
