@@ -42,11 +42,19 @@ tiers:
   - name: conformance
 - plugins:
   - name: drf
+    enablePreemptable: false
   - name: predicates
   - name: proportion
   - name: nodeorder
   - name: binpack
 """
+API_VERSIONS = {
+    "Node": "v1",
+    "Pod": "v1",
+    "PriorityClass": "scheduling.k8s.io/v1",
+    "PodGroup": "scheduling.volcano.sh/v1beta1",
+    "Queue": "scheduling.volcano.sh/v1beta1",
+}
 _BEGIN = datetime(2025, 1, 1, tzinfo=UTC)
 
 
@@ -74,18 +82,13 @@ class Gang(NamedTuple):
 def flat(nodes: int, jobs: int, *, queues: int = QUEUES, gang: int = GANG) -> Cluster:
     """Return pending gangs in flat queues of different weights, for plugin ``proportion``."""
     weighed = [_queue(f"q{number}", number % QUEUES + 1) for number in range(queues)]
-    return Cluster(
-        QUIET.format(queues="proportion"),
-        [*_nodes(nodes), *weighed, *_pending(jobs, queues, gang)],
-    )
+    return _cluster("proportion", [*_nodes(nodes), *weighed, *_pending(jobs, queues, gang)])
 
 
 def tree(nodes: int, jobs: int) -> Cluster:
     """Return the same in two parents with two queues each, for plugin ``capacity``."""
-    return Cluster(
-        QUIET.format(queues="capacity\n    enableHierarchy: true"),
-        [*_nodes(nodes), *_tree(nodes), *_pending(jobs, QUEUES, GANG)],
-    )
+    documents = [*_nodes(nodes), *_tree(nodes), *_pending(jobs, QUEUES, GANG)]
+    return _cluster("capacity\n    enableHierarchy: true", documents)
 
 
 def full(nodes: int, jobs: int, *, spare: int) -> Cluster:
@@ -97,7 +100,7 @@ def full(nodes: int, jobs: int, *, spare: int) -> Cluster:
     :param spare: how many pods beyond its minimum a running gang has; with 0 nobody can be evicted.
     """
     classes = [
-        {"kind": "PriorityClass", "metadata": {"name": name}, "value": value}
+        {**_kind("PriorityClass"), "metadata": {"name": name}, "value": value}
         for name, value in (("low", 10), ("high", 1000))
     ]
     queues = [_queue(f"q{number}", 1) for number in range(2 * QUEUES)]
@@ -131,12 +134,20 @@ def full(nodes: int, jobs: int, *, spare: int) -> Cluster:
     return Cluster(EVICTING, [*classes, *_nodes(nodes), *queues, *gangs])
 
 
+def _cluster(queues: str, documents: list[Document]) -> Cluster:
+    return Cluster(QUIET.format(queues=queues), documents)
+
+
+def _kind(kind: str) -> Document:
+    return {"apiVersion": API_VERSIONS[kind], "kind": kind}
+
+
 def _nodes(count: int) -> Iterator[Document]:
     has = {"cpu": str(NODE_CPU), "memory": f"{NODE_MEMORY}Gi", "pods": str(NODE_PODS)}
     for number in range(count):
         name = f"node-{number:05}"
         yield {
-            "kind": "Node",
+            **_kind("Node"),
             "metadata": {
                 "name": name,
                 "labels": {"kubernetes.io/hostname": name, "zone": f"z{number % 4}"},
@@ -151,7 +162,7 @@ def _nodes(count: int) -> Iterator[Document]:
 
 def _queue(name: str, weight: int, **spec: Any) -> Document:
     return {
-        "kind": "Queue",
+        **_kind("Queue"),
         "metadata": {"name": name},
         "spec": {"weight": weight, "reclaimable": True, **spec},
         "status": {"state": "Open"},
@@ -184,7 +195,7 @@ def _gang(gang: Gang, size: int = GANG) -> Iterator[Document]:
     created = (_BEGIN + timedelta(seconds=gang.number)).strftime("%Y-%m-%dT%H:%M:%SZ")
     where = {"namespace": "default", "creationTimestamp": created}
     yield {
-        "kind": "PodGroup",
+        **_kind("PodGroup"),
         "metadata": {"name": gang.name, "uid": f"pg-{gang.name}", **where},
         "spec": {
             "minMember": gang.least,
@@ -208,7 +219,7 @@ def _gang(gang: Gang, size: int = GANG) -> Iterator[Document]:
         name = f"{gang.name}-{pod}"
         on = {"nodeName": gang.nodes[pod]} if gang.nodes else {}
         yield {
-            "kind": "Pod",
+            **_kind("Pod"),
             "metadata": {"name": name, "uid": name, "annotations": annotations, **where},
             "spec": {**spec, **on},
             "status": {"phase": "Running" if gang.nodes else "Pending"},
