@@ -107,6 +107,8 @@ class Extensions:
 
     def __init__(self, tiers: Sequence[Sequence[PluginOption]], trace: Trace) -> None:
         self.tiers = tiers
+        self.simulated_predicate: Callable[[int, int], bool] = lambda _task, _node: True
+        """Whether affinity to pods lets a task onto a node as things are by now."""
         self.prepared: set[int] | None = None
         """Tasks that the filters were prepared for, if an action asks; ``None``: all are."""
         self.trace = trace

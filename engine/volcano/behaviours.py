@@ -438,7 +438,7 @@ class Behaviours:
     """A pod that does not tolerate a taint is told which."""
 
     enqueued_jobs_reserve_lack: bool
-    """With ``proportion`` and ``capacity``, an enqueued job reserves what it lacks of its minimum."""
+    """In ``proportion`` and ``capacity``, enqueued jobs reserve what they lack of their minimum."""
 
     reserved_scalars_in_milli: bool
     """What a job lacks of its minimum is calculated in the same units for all resources."""
@@ -456,7 +456,7 @@ class Behaviours:
     """The score of a pod's preference of nodes is 100 at most, as for other scores."""
 
     topology_gradients: bool
-    """Hypernodes are tried in gradients below one that has all nodes; other pods are packed into them."""
+    """Hypernodes are tried in gradients below one that has all nodes; other pods fill them."""
 
     groups_search_inside: bool
     """Within the hypernode that is tried for a job, narrower ones are tried as well."""
@@ -472,3 +472,9 @@ class Behaviours:
 
     missing_root_crashes: bool
     """A tree of queues without a root crashes the scheduler."""
+
+    topology_aware_preemption: bool
+    """``preempt`` has the argument ``enableTopologyAwarePreemption``."""
+
+    important_victims_stay: bool
+    """With topology-aware preemption, the important of the victims on a node are spared first."""

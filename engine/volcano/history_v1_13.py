@@ -328,4 +328,18 @@ ROWS_V1_13: tuple[Row, ...] = (
         source="cache/event_handlers.go deleteTask",
         why="Deleting a pod that has ended is only its job's concern.",
     ),
+    Row(
+        "topology_aware_preemption",
+        False,
+        FIRST,
+        source="actions/preempt/preempt.go",
+        why="preempt takes the best-scored node where evicting helps.",
+    ),
+    Row(
+        "topology_aware_preemption",
+        True,
+        landed("v1.13.0"),
+        source="actions/preempt/preempt.go topologyAwarePreempt",
+        why="preempt can look for the node where the least important pods go.",
+    ),
 )

@@ -67,7 +67,7 @@ ROWS_V1_14: tuple[Row, ...] = (
         ReclaimUnit.TASK,
         FIRST,
         source="actions/reclaim/reclaim.go",
-        why="Pods are evicted for a task, also where its gang cannot be met; what is idle does not count.",
+        why="Pods are evicted for a task whose gang cannot be met; what is idle does not count.",
     ),
     Row(
         "reclaim_unit",
@@ -194,5 +194,19 @@ ROWS_V1_14: tuple[Row, ...] = (
         landed("v1.14.0"),
         source="plugins/network-topology-aware/network_topology_aware.go",
         why="Jobs go where they pack best, and pods without a topology fill up used hypernodes.",
+    ),
+    Row(
+        "important_victims_stay",
+        False,
+        FIRST,
+        source="actions/preempt/preempt.go SelectVictimsOnNode",
+        why="The least important victims are tried first for being spared.",
+    ),
+    Row(
+        "important_victims_stay",
+        True,
+        landed("v1.14.3"),
+        source="actions/preempt/preempt.go SelectVictimsOnNode",
+        why="Of the pods that need not go, the important ones stay.",
     ),
 )

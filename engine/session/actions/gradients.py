@@ -1,9 +1,9 @@
-"""Hypernodes in allocate, as newer releases try them: in gradients, from the narrowest to the widest.
+"""Hypernodes in allocate, as newer releases try them: in gradients, the narrowest first.
 
 Groups within a job (``subGroupPolicy``) are not told apart: all tasks are one group.
 
-Source: ``pkg/scheduler/actions/allocate/allocate.go`` (``allocateForJob``, ``allocateForSubJob``) since
-v1.14.
+Source: ``pkg/scheduler/actions/allocate/allocate.go`` (``allocateForJob``,
+``allocateForSubJob``) since v1.14.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from ..victims import (
     victims_queue,
     would_help,
 )
+from . import topology_aware_preempt
 
 
 def execute(ssn: Session) -> None:
@@ -123,6 +124,8 @@ def _preempt(
     rows, _ = ssn.selection.predicate(task, resolvable_nodes(ssn, task), Purpose.PREEMPT, cache)
     if not len(rows):
         return False
+    if topology_aware_preempt.enabled(ssn):
+        return topology_aware_preempt.preempt(ssn, statement, task, rows, own=own)
     lying, who = ssn.lying, ssn.lying.preemptable_by(task, own=own)
     hopeful = lying.could_help("Preemptable", task, rows, who)
     ordered = ssn.selection.sorted_nodes(task, rows, hopeful)

@@ -15,7 +15,7 @@ from ..victims import resolvable_nodes, starving_jobs, victims_queue, would_help
 
 
 def execute(ssn: Session) -> None:
-    """Take queues and their starving jobs in order; a job's evictions are done if it is pipelined."""
+    """Take queues and their starving jobs in order; evict for a job if it is pipelined then."""
     names, jobs_of, tasks_of = starving_jobs(ssn)
     queues: PriorityQueue[str] = PriorityQueue(ssn.queue_order)
     for name in names:

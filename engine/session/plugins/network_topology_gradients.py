@@ -28,9 +28,9 @@ _NORMAL = f"{_BINPACK}.normal-pod"
 class NetworkTopologyGradients:
     """Scores hypernodes and nodes, and says which hypernodes are to be tried, in which order.
 
-    Arguments ``weight`` (1), ``hypernode.binpack.cpu``, ``.memory`` (1), ``.resources`` and the weight
-    of each, ``hypernode.binpack.normal-pod.enable`` (true), ``.fading`` (0.8: how much less each
-    higher tier counts).
+    Arguments ``weight`` (1), ``hypernode.binpack.cpu``, ``.memory`` (1), ``.resources`` and the
+    weight of each, ``hypernode.binpack.normal-pod.enable`` (true), ``.fading`` (0.8: how much less
+    each higher tier counts).
     """
 
     def __init__(self, ssn: Session, name: str, arguments: Arguments) -> None:
@@ -100,7 +100,7 @@ class NetworkTopologyGradients:
         return asked
 
     def _hyper_node_order(self, job: int, hypernodes: dict[str, Rows]) -> dict[str, float]:
-        """Score hypernodes for a job: how well all its tasks pack; of equals, where most of them are."""
+        """Score hypernodes by how well all of a job's tasks pack; of equals, where most are."""
         asked = self._asked(self._ssn.jobs.tasks[job])
         scores = {name: self._packed(self._index[name], asked) for name in hypernodes}
         best = [name for name in scores if scores[name] == max(scores.values())]
@@ -130,7 +130,7 @@ class NetworkTopologyGradients:
         if not given:
             return None
         leaves = [self._leaf(row) for row in rows.tolist()]
-        nearness = {leaf: self._nearness(leaf, given) for leaf in set(leaves)}
+        nearness = {leaf: self._nearness(leaf, given) for leaf in sorted(set(leaves))}
         scores = np.array([nearness[leaf] for leaf in leaves])
         best = scores == scores.max(initial=-1.0)
         if np.count_nonzero(best) > 1:

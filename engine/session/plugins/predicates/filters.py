@@ -105,6 +105,15 @@ class Filters:
                 return f"plugin VolumeBinding pre-predicates failed {error}"
         return None
 
+    def affinity_allows(self, task: int, node: int) -> bool:
+        """Return whether affinity to pods lets a task onto a node, counted anew."""
+        klass = self._klass[task]
+        if not self._parts_of(klass).affinity:
+            return True
+        self._affinity.pre_filter(task, klass)
+        found = self._affinity.filter(task, klass)
+        return found is None or found.item(node) == PASS
+
     def reserve(self, task: int, node: int) -> None:
         """Take the volumes of a task that is placed."""
         self._volumes.reserve(task, node)

@@ -70,6 +70,8 @@ class Predicates:
             nodes.remove_pod(task, node)
             return None
 
+        if prepared:
+            ssn.simulated_predicate = filters.affinity_allows
         ssn.add_event_handler(allocate=allocate, deallocate=deallocate)
         ssn.add_pre_predicate(self.name, self._preparing(ssn, filters, prepared=prepared))
         ssn.add_predicate(self.name, filters.verdicts, per=filters.per, one=filters.of_class_on)

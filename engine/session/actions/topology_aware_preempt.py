@@ -1,0 +1,124 @@
+"""preempt with ``enableTopologyAwarePreemption``: the node where the least important pods go.
+
+On each node victims are tried out: first so many as are needed, then those that can stay after all.
+Affinity to pods is asked again, as the victims would be gone.
+
+Source: ``pkg/scheduler/actions/preempt/preempt.go`` (``topologyAwarePreempt``,
+``SelectVictimsOnNode``, ``pickOneNodeForPreemption``) since v1.13.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...belief.objects.metadata import seconds
+from ..session import Session, fits
+from ..statement import Statement
+from ..tables import Rows
+from ..victims import victims_queue, would_help
+
+ENABLED = "enableTopologyAwarePreemption"
+
+
+class _Candidate(NamedTuple):
+    """A node, and who would have to go there."""
+
+    node: int
+    victims: list[int]
+
+
+def enabled(ssn: Session) -> bool:
+    """Return whether the configuration asks for this kind of preemption, and the release has it."""
+    known = ssn.behaviours.topology_aware_preemption
+    return known and ssn.action_arguments("preempt").get_bool(ENABLED, False)
+
+
+def preempt(ssn: Session, statement: Statement, task: int, rows: Rows, *, own: bool) -> bool:
+    """Evict on the best of the first nodes where that helps, and pipeline a task there."""
+    candidates: list[_Candidate] = []
+    wanted = _number(ssn, len(rows))
+    for node in rows.tolist():
+        victims = _victims_on(ssn, task, node, own=own)
+        if victims:
+            candidates.append(_Candidate(node, victims))
+            if len(candidates) == wanted:
+                break
+    if not candidates:
+        return False
+    best = min(candidates, key=lambda candidate: _rank(ssn, candidate))
+    attempt = Statement(ssn)
+    for victim in best.victims:
+        attempt.evict(victim, "preempt")
+    if attempt.pipeline(task, best.node, evicted=True) is not None:
+        attempt.un_pipeline(task)
+        if ssn.behaviours.unused_nodes_spared:
+            attempt.discard()
+            return False
+    statement.merge(attempt)
+    return True
+
+
+def _number(ssn: Session, nodes: int) -> int:
+    """Return how many candidates are enough. Source: ``calculateNumCandidates``."""
+    arguments = ssn.action_arguments("preempt")
+    part = nodes * arguments.get_int("minCandidateNodesPercentage", 10) // 100
+    least = arguments.get_int("minCandidateNodesAbsolute", 1)
+    most = arguments.get_int("maxCandidateNodesAbsolute", 100)
+    return min(max(part, least), most, nodes)
+
+
+def _victims_on(ssn: Session, task: int, node: int, *, own: bool) -> list[int]:
+    """Return who has to go on a node for a task; nobody, if that does not help."""
+    who = ssn.lying.preemptable_by(task, own=own)
+    possible = ssn.preemptable(task, ssn.lying.on(node, who))
+    if not would_help(ssn, task, node, possible):
+        return []
+    waiting = victims_queue(ssn, possible, task)
+    gone: list[tuple[int, Statement]] = []
+    while waiting:
+        gone.append(_without(ssn, waiting.pop()))
+        if _fits(ssn, task, node):
+            break
+    victims: list[int] = []
+    if gone and ssn.simulated_predicate(task, node):
+        order = reversed(gone) if ssn.behaviours.important_victims_stay else iter(gone)
+        for victim, attempt in list(order):
+            attempt.discard()
+            gone.remove((victim, attempt))
+            if not _fits(ssn, task, node):
+                gone.append(_without(ssn, victim))
+                victims.append(victim)
+    for _, attempt in reversed(gone):
+        attempt.discard()
+    return victims
+
+
+def _without(ssn: Session, victim: int) -> tuple[int, Statement]:
+    """Evict a victim on trial."""
+    attempt = Statement(ssn)
+    attempt.evict(victim, "preempt")
+    return victim, attempt
+
+
+def _fits(ssn: Session, task: int, node: int) -> bool:
+    queue = ssn.jobs.queue[ssn.tasks.job.item(task)]
+    return (
+        ssn.allocatable(queue, task)
+        and fits(ssn.tasks.request[task], ssn.nodes.future_idle(node))
+        and ssn.simulated_predicate(task, node)
+    )
+
+
+def _rank(ssn: Session, candidate: _Candidate) -> tuple[int, int, int, int, str]:
+    """Return what is least for the best candidate: who goes should matter least, and be few."""
+    pods = [ssn.tasks.info[victim].pod for victim in candidate.victims]
+    priorities = [pod.spec.priority or 0 for pod in pods]
+    total = sum(priority + 2**31 for priority in priorities)
+    present = ssn.now // 1_000_000
+    started = [
+        seconds(pod.status.start_time) if pod.status.start_time else present
+        for pod, priority in zip(pods, priorities, strict=True)
+        if priority == max(priorities)
+    ]
+    name = ssn.nodes.names[candidate.node]
+    return priorities[0], total, len(pods), -min(started), name
