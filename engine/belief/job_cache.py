@@ -41,7 +41,9 @@ class JobCache:
         *,
         forgets_minima: bool,
         skips_terminated: bool,
+        stale_jobs_take_new: bool,
     ) -> None:
+        self._stale_jobs_take_new = stale_jobs_take_new
         self._forgets_minima = forgets_minima
         self._skips_terminated = skips_terminated
         self.infos: dict[str, JobInfo] = {}
@@ -277,7 +279,7 @@ class JobCache:
             self.deleted_jobs.add_rate_limited(job)
         else:
             current = self.infos.get(job.key)
-            if current is not None and current.uid == job.uid:
+            if current is not None and (self._stale_jobs_take_new or current.uid == job.uid):
                 del self.infos[job.key]
                 self._changes.job(job.key)
             self.deleted_jobs.forget(job)

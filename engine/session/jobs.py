@@ -127,12 +127,14 @@ class JobTable:
         return self.phase[job] in {"", "Pending"}
 
     def ready_task_num(self, job: int) -> int:
-        """Return how many tasks hold resources or have succeeded."""
+        """Return how many tasks hold resources or have succeeded, or else count as ready."""
+        if self._behaviours.best_effort_is_ready:
+            return self.ready[job] + self._free[job]
         return self.ready[job]
 
     def allocated_task_num(self, job: int) -> int:
         """Return how many tasks hold resources."""
-        return self.ready_task_num(job) - self.counts[job][Status.SUCCEEDED]
+        return self.ready[job] - self.counts[job][Status.SUCCEEDED]
 
     def waiting_task_num(self, job: int) -> int:
         """Return how many tasks are pipelined."""
@@ -177,7 +179,8 @@ class JobTable:
         info = self.info[job]
         if info.min_available < info.task_min_available_total:
             return True
-        return not self._has_minima(job, _PLACED)
+        counted = _READY_OR_PIPELINED if self._behaviours.best_effort_is_ready else _PLACED
+        return not self._has_minima(job, counted)
 
     def min_resources(self, job: int) -> Resource:
         """Return the PodGroup's minResources; empty if there are none. Not to be changed."""

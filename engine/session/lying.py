@@ -64,7 +64,9 @@ class Lying:
         mine: Mask = ssn.tasks.job == job
         who: Mask = mine if own else (self._queue == self._number[ssn.jobs.queue[job]]) & ~mine
         who &= self._may_go_in_job if own else self._may_go
-        if ssn.tasks.info[task].best_effort:
+        if ssn.behaviours.free_victims_spared:
+            who &= ~self._best_effort
+        elif ssn.tasks.info[task].best_effort:
             who &= self._best_effort
         return who
 

@@ -71,16 +71,32 @@ def run_session(
     try:
         plugins = open_plugins(ssn)
         ended("open")
-        before = list(ssn.jobs.phase)
-        run_actions(ssn)
-        result.enqueued = _enqueued(ssn, before)
-        close_plugins(ssn, plugins)
-        close(ssn, result)
     except Panic as panic:
         result.panic = panic
+    else:
+        result.panic = _run_and_close(ssn, plugins, result)
     _collect(ssn, result)
     ended("close")
     return result
+
+
+def _run_and_close(ssn: Session, plugins: dict[str, Plugin], result: SessionResult) -> Panic | None:
+    """Run the actions, and close the session also after a crash in one of them; return the crash.
+
+    Source: ``scheduler.go:runOnce``, where closing is deferred.
+    """
+    before, crash = list(ssn.jobs.phase), None
+    try:
+        run_actions(ssn)
+    except Panic as panic:
+        crash = panic
+    result.enqueued = _enqueued(ssn, before)
+    try:
+        close_plugins(ssn, plugins)
+        close(ssn, result)
+    except Panic as panic:
+        crash = crash or panic
+    return crash
 
 
 def open_plugins(ssn: Session) -> dict[str, Plugin]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from .future_idle import check_future_idle
 from .priority_queue import PriorityQueue, Queue
 from .session import Session, fits
 from .tables import Rows
@@ -23,8 +24,15 @@ def resolvable_nodes(ssn: Session, task: int) -> Rows:
     return rows if errors is None else rows[~errors.unresolvable_nodes()]
 
 
-def would_help(ssn: Session, task: int, node: int, victims: list[int]) -> bool:
-    """Return whether a task fits a node when victims are gone; none may be needed."""
+def would_help(ssn: Session, task: int, node: int, victims: list[int], place: str = "") -> bool:
+    """Return whether a task fits a node when victims are gone; none may be needed.
+
+    :param place: the function that asks, for a crash that the release may have here.
+    """
+    if ssn.behaviours.overfull_nodes_crash:
+        check_future_idle(
+            ssn, ssn.selection.all_rows[node : node + 1], "util.ValidateVictims", place
+        )
     room = ssn.nodes.future_idle(node)
     for victim in victims:
         room = room + ssn.tasks.request[victim]

@@ -209,6 +209,36 @@ class Behaviours:
     revocable_nodes_curable: bool
     """With ``tdm``, nodes are preempted on that a pod may not use; the reason names the pod."""
 
+    overfull_nodes_crash: bool
+    """A node on which more is used or promised than it has crashes a session that looks at it."""
+
+    overcommit_crashes: bool
+    """With ``overcommit``, more use than the factor allows crashes the scheduler."""
+
+    best_effort_is_ready: bool
+    """Pending pods that ask for nothing count as ready: gangs preempt less, and are preempted."""
+
+    filter_errors_final: bool
+    """Nobody is evicted on a node that a filter turned down, whatever for."""
+
+    free_victims_spared: bool
+    """``preempt`` lets pods alone that ask for nothing; else only such pods evict such pods."""
+
+    preempts_until_overused: bool
+    """``preempt`` asks whether a queue is overused; else whether it may take the pod."""
+
+    reclaim_orders_victims: bool
+    """``reclaim`` evicts the least important first; else in the order in which plugins chose."""
+
+    stale_jobs_take_new: bool
+    """Forgetting a deleted PodGroup may also forget a new one of the same name."""
+
+    sidecars_scored: bool
+    """Scores of nodes count init containers that go on running."""
+
+    unconstrained_spread_scores: bool
+    """Pods without constraints on their spread get the full score of it on every node."""
+
     scheduling_gates: bool
     """Pods with scheduling gates are left alone."""
 

@@ -22,6 +22,7 @@ SUPPORTED: tuple[Release, ...] = tuple(
     map(
         parse_release,
         (
+            "v1.8.2",
             *("v1.9.0", "v1.9.1"),
             *("v1.10.0", "v1.10.1", "v1.10.2"),
             *("v1.11.0", "v1.11.1", "v1.11.2"),

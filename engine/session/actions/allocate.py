@@ -12,6 +12,7 @@ from ...belief.panic import Panic
 from ...volcano.behaviours import FailedPipelining, JobReturn, NoBestNode
 from ..cluster_top import CLUSTER_TOP, wanted_tier
 from ..fit_errors import FitErrors
+from ..future_idle import check_future_idle
 from ..priority_queue import PriorityQueue, Queue
 from ..reasons import PASS, StatusCode
 from ..scoring import ErrorCache, NodeSelection, Purpose, new_error_cache
@@ -28,6 +29,10 @@ def execute(ssn: Session) -> None:
     Allocation(ssn).run()
 
 
+_PREDICATING = (
+    "actions/allocate.(*Action).Execute.func1",
+    "util.(*predicateHelper).PredicateNodes.func1",
+)
 _NO_BEST_NODE = Panic(
     "runtime error: invalid memory address or nil pointer dereference",
     (
@@ -84,6 +89,7 @@ class Allocation:
         """Whether the last visit to a job ended because it is ready, with tasks left."""
         self._skips = ssn.behaviours.no_best_node is NoBestNode.SKIPS
         self._takes_back = ssn.behaviours.failed_pipelining is FailedPipelining.UNDONE
+        self._overfull_crash = ssn.behaviours.overfull_nodes_crash
         self._queue_returns_first = ssn.behaviours.queue_returns_first
         self._unfit_ends = ssn.behaviours.unfit_task_ends_job
         self._nominated_first = ssn.behaviours.nominated_node_first
@@ -307,6 +313,8 @@ class Allocation:
 
     def _find(self, visit: _Visit, task: int) -> tuple[int | None, float] | FitErrors:
         """Return (the best node, its score), or why no node takes a task."""
+        if self._overfull_crash:
+            check_future_idle(self.ssn, visit.rows, *_PREDICATING)
         nominated = self._nominated(task)
         if visit.rows is self._selection.all_rows and not nominated:
             best = self._selection.quick_best(task, visit.cache)

@@ -5,6 +5,8 @@ Source: ``pkg/scheduler/actions/backfill/backfill.go``.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ...belief.panic import Panic
 from ...volcano.behaviours import BackfillFailure
 from ..fit_errors import FitErrors
@@ -19,36 +21,49 @@ from .allocate import everywhere
 
 def execute(ssn: Session) -> None:
     """Place each task without request at once; neither Overused nor Allocatable is asked."""
-    ends = ssn.behaviours.backfill_failure is BackfillFailure.ENDS_ACTION
-    for task in _pick_up(ssn):
-        job = int(ssn.tasks.job[task])
-        error = ssn.pre_predicate(task)
-        if error is not None:
-            ssn.jobs.set_fit_errors(job, task, everywhere(ssn, ssn.selection.all_rows, error))
-            if ends:
-                return
-            continue
-        rows, errors = ssn.selection.predicate(
-            task, ssn.selection.all_rows, Purpose.BACKFILL, new_error_cache()
+    failure = ssn.behaviours.backfill_failure
+    groups = _by_job(ssn) if failure is BackfillFailure.ENDS_JOB else [_pick_up(ssn)]
+    for tasks in groups:
+        for task in tasks:
+            if not _place(ssn, task) and failure is not BackfillFailure.CONTINUES:
+                break
+
+
+def _place(ssn: Session, task: int) -> bool:
+    """Place one task; return whether a node was found for it."""
+    job = int(ssn.tasks.job[task])
+    error = ssn.pre_predicate(task)
+    if error is not None:
+        ssn.jobs.set_fit_errors(job, task, everywhere(ssn, ssn.selection.all_rows, error))
+        return False
+    rows, errors = ssn.selection.predicate(
+        task, ssn.selection.all_rows, Purpose.BACKFILL, new_error_cache()
+    )
+    if not len(rows):
+        ssn.jobs.set_fit_errors(job, task, errors)
+        return False
+    node: int | None = int(rows[0])
+    if len(rows) > 1:
+        node, _ = ssn.selection.best(task, rows)
+    if node is None:
+        raise Panic(
+            "runtime error: invalid memory address or nil pointer dereference",
+            ("actions/backfill.(*Action).Execute",),
         )
-        if not len(rows):
-            ssn.jobs.set_fit_errors(job, task, errors)
-            if ends:
-                return
-            continue
-        node: int | None = int(rows[0])
-        if len(rows) > 1:
-            node, _ = ssn.selection.best(task, rows)
-        if node is None:
-            raise Panic(
-                "runtime error: invalid memory address or nil pointer dereference",
-                ("actions/backfill.(*Action).Execute",),
-            )
-        failed = ssn.allocate(task, node)
-        if failed is not None:
-            ssn.errors.append(f"Failed to bind Task {ssn.task_name(task)} of {ssn.jobs.keys[job]}")
-            if not ends:
-                ssn.jobs.set_fit_errors(job, task, _on_one(ssn, node, failed))
+    failed = ssn.allocate(task, node)
+    if failed is not None:
+        ssn.errors.append(f"Failed to bind Task {ssn.task_name(task)} of {ssn.jobs.keys[job]}")
+        if ssn.behaviours.backfill_failure is BackfillFailure.CONTINUES:
+            ssn.jobs.set_fit_errors(job, task, _on_one(ssn, node, failed))
+    return True
+
+
+def _by_job(ssn: Session) -> Iterator[list[int]]:
+    """Yield the pending tasks of each job that ask for nothing; queues and orders do not matter."""
+    info = ssn.tasks.info
+    for job in range(len(ssn.jobs)):
+        if not ssn.jobs.is_pending(job) and ssn.job_valid(job) is None:
+            yield [task for task in ssn.jobs.pending_tasks(job) if info[task].best_effort]
 
 
 def _on_one(ssn: Session, node: int, error: str) -> FitErrors:

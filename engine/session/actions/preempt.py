@@ -127,18 +127,19 @@ def _preempt(
     if topology_aware_preempt.enabled(ssn):
         return topology_aware_preempt.preempt(ssn, statement, task, rows, own=own)
     lying, who = ssn.lying, ssn.lying.preemptable_by(task, own=own)
-    hopeful = lying.could_help("Preemptable", task, rows, who)
+    crashes = ssn.behaviours.overfull_nodes_crash
+    hopeful = rows if crashes else lying.could_help("Preemptable", task, rows, who)
     ordered = ssn.selection.sorted_nodes(task, rows, hopeful)
     queue = ssn.jobs.queue[ssn.tasks.job.item(task)]
     peopled, takes, done = lying.nodes_of(who)[ordered].tolist(), None, -1
     for node, has_candidates in zip(ordered.tolist(), peopled, strict=True):
-        if not has_candidates:
+        if not (has_candidates or crashes):
             if done < len(statement.operations):
-                takes, done = ssn.allocatable(queue, task), len(statement.operations)
+                takes, done = _queue_takes(ssn, queue, task), len(statement.operations)
             if not takes:
                 continue  # nobody can be evicted there, and only evictions let a queue take more
         victims = ssn.preemptable(task, lying.on(node, who))
-        if not would_help(ssn, task, node, victims):
+        if not would_help(ssn, task, node, victims, "actions/preempt.preempt"):
             continue
         if _attempt(ssn, statement, task, node, victims):
             return True
@@ -177,4 +178,11 @@ def _evict_for(
 
 
 def _takes(ssn: Session, queue: str, task: int, node: int) -> bool:
-    return ssn.allocatable(queue, task) and fits(ssn.asked(task), ssn.nodes.future_idle(node))
+    return _queue_takes(ssn, queue, task) and fits(ssn.asked(task), ssn.nodes.future_idle(node))
+
+
+def _queue_takes(ssn: Session, queue: str, task: int) -> bool:
+    """Return whether a queue stands in the way of a task no longer."""
+    if ssn.behaviours.preempts_until_overused:
+        return not ssn.overused(queue)
+    return ssn.allocatable(queue, task)

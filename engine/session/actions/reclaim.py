@@ -5,7 +5,7 @@ Source: ``pkg/scheduler/actions/reclaim/reclaim.go``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
 from ...belief.resource import ZERO, Resource
@@ -21,6 +21,8 @@ from ..victims import (
     victims_queue,
     would_help,
 )
+
+_EXECUTE = "actions/reclaim.(*Action).Execute"
 
 
 def execute(ssn: Session) -> None:
@@ -82,7 +84,9 @@ STARVES: Mapping[ReclaimWhen, Callable[[Session], Callable[[int], bool]]] = Mapp
 def _reclaim(ssn: Session, task: int, queue: str) -> bool:
     """Evict on one node after the other until one gives a task its request; return whether."""
     who = ssn.lying.reclaimable_by(queue)
-    hopeful = ssn.lying.could_help("Reclaimable", task, resolvable_nodes(ssn, task), who)
+    hopeful = resolvable_nodes(ssn, task)
+    if not ssn.behaviours.overfull_nodes_crash:
+        hopeful = ssn.lying.could_help("Reclaimable", task, hopeful, who)
     for node in hopeful.tolist():
         victims = _victims(ssn, task, node, ssn.lying.on(node, who))
         if victims and _evict_for(ssn, task, node, victims):
@@ -98,16 +102,14 @@ def _victims(ssn: Session, task: int, node: int, candidates: list[int]) -> list[
     if not len(ssn.selection.predicate(task, row, Purpose.PREEMPT, None)[0]):
         return None
     victims = ssn.reclaimable(task, candidates)
-    return victims if would_help(ssn, task, node, victims) else None
+    return victims if would_help(ssn, task, node, victims, _EXECUTE) else None
 
 
 def _evict_for(ssn: Session, task: int, node: int, victims: list[int]) -> bool:
     """Evict victims until they give a task its request; what the node has idle does not count."""
     request = ssn.tasks.info[task].request
-    waiting = victims_queue(ssn, victims, task)
     reclaimed = Resource()
-    while waiting:
-        victim = waiting.pop()
+    for victim in _ordered(ssn, task, victims):
         if ssn.evict(victim, "reclaim") is None:
             reclaimed.add(ssn.tasks.info[victim].request)
             if request.less_equal(reclaimed, ZERO):
@@ -118,3 +120,13 @@ def _evict_for(ssn: Session, task: int, node: int, victims: list[int]) -> bool:
     if error is not None:
         ssn.errors.append(f"Failed to pipeline Task <{ssn.task_name(task)}>: {error}")
     return True
+
+
+def _ordered(ssn: Session, task: int, victims: list[int]) -> Iterator[int]:
+    """Yield victims in the order in which they go."""
+    if not ssn.behaviours.reclaim_orders_victims:
+        yield from victims
+        return
+    waiting = victims_queue(ssn, victims, task)
+    while waiting:
+        yield waiting.pop()

@@ -292,7 +292,9 @@ def _classes(ssn: Session, known: dict[int, PodClass]) -> tuple[dict[int, PodCla
     classes: dict[int, PodClass] = {}
     for number in np.flatnonzero(first >= 0).tolist():
         info = ssn.tasks.info[first[number]]
-        made = known[info.klass] = class_of(info.pod, known.get(info.klass))
+        made = known[info.klass] = class_of(
+            info.pod, known.get(info.klass), sidecars=ssn.behaviours.sidecars_scored
+        )
         classes[number] = made
         vectors[number] = (*made.requests, 1)
     return classes, vectors

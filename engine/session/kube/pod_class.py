@@ -109,11 +109,13 @@ class PodClass:
     :param requests: what it asks for, if that is known.
     """
 
-    def __init__(self, pod: Pod, requests: PodRequests | None = None) -> None:
+    def __init__(
+        self, pod: Pod, requests: PodRequests | None = None, *, sidecars: bool = True
+    ) -> None:
         self.pod = pod
         self.namespace = pod.namespace
         self.labels = pod.labels
-        self.requests = pod_requests(pod) if requests is None else requests
+        self.requests = pod_requests(pod, sidecars=sidecars) if requests is None else requests
 
     @cached_property
     def tolerations(self) -> tuple[Toleration, ...]:
@@ -279,16 +281,16 @@ class PodClass:
         )
 
 
-def class_of(pod: Pod, before: PodClass | None) -> PodClass:
+def class_of(pod: Pod, before: PodClass | None, *, sidecars: bool = True) -> PodClass:
     """Return the class of a pod: the one before, or as much of it as still holds."""
     if before is None:
-        return PodClass(pod)
+        return PodClass(pod, sidecars=sidecars)
     if before.pod is pod:
         return before
     same = _read(pod) == _read(before.pod)
     if same and before.labels == pod.labels:
         return before
-    return PodClass(pod, before.requests if same else None)
+    return PodClass(pod, before.requests if same else None, sidecars=sidecars)
 
 
 def _read(pod: Pod) -> tuple[object, ...]:

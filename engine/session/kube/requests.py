@@ -44,13 +44,15 @@ class PodRequests(NamedTuple):
     nonzero_memory: int
 
 
-def pod_requests(pod: Pod) -> PodRequests:
+def pod_requests(pod: Pod, *, sidecars: bool = True) -> PodRequests:
     """Return what a pod asks for.
+
+    :param sidecars: whether init containers that go on running count with the containers.
 
     :raises ValueError: an amount is no quantity.
     """
-    asked = _aggregate(pod, _NOTHING)
-    counted = _aggregate(pod, _LEAST)
+    asked = _aggregate(pod, _NOTHING, sidecars=sidecars)
+    counted = _aggregate(pod, _LEAST, sidecars=sidecars)
     return PodRequests(
         _amount(asked, CPU),
         _amount(asked, MEMORY),
@@ -75,20 +77,20 @@ def kube_amount(resources: ResourceList, name: str) -> int:
 Sums = dict[str, Quantity]
 
 
-def _aggregate(pod: Pod, least: Mapping[str, Quantity]) -> Sums:
+def _aggregate(pod: Pod, least: Mapping[str, Quantity], *, sidecars: bool) -> Sums:
     total: Sums = {}
     for container in pod.spec.containers:
         _add(total, _asked(container, least))
-    sidecars: Sums = {}
+    running: Sums = {}
     while_starting: Sums = {}
     for container in pod.spec.init_containers:
         asked = _asked(container, least)
-        if container.restart_policy == "Always":
+        if sidecars and container.restart_policy == "Always":
             _add(total, asked)
-            _add(sidecars, asked)
-            _raise(while_starting, sidecars)
+            _add(running, asked)
+            _raise(while_starting, running)
         else:
-            _add(asked, sidecars)
+            _add(asked, running)
             _raise(while_starting, asked)
     _raise(total, while_starting)
     _add(total, _parsed(pod.spec.overhead))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from ...belief.panic import Panic
 from ...belief.resource import ZERO, Resource
 from ...volcano.behaviours import Comparison
 from ...volcano.conf import Arguments
@@ -15,6 +16,7 @@ from ..trace import PERMITTED, REJECT, Verdict
 from .amounts import plain
 from .inqueue import reserved_by_job
 
+_OPEN = "plugins/overcommit.(*overcommitPlugin).OnSessionOpen"
 FACTOR = "overcommit-factor"
 DEFAULT_FACTOR = 1.2
 OVERUSED = "resource in cluster is overused"
@@ -38,8 +40,12 @@ class Overcommit:
         idle = total × factor − used, of all nodes.
         """
         jobs = ssn.jobs
-        used = Resource.from_vector(ssn.dims, ssn.nodes.used.sum(axis=0).tolist())
-        idle = ssn.total.clone().multi(self._factor).sub_unchecked(used)
+        used = _used(ssn)
+        idle = ssn.total.clone().multi(self._factor)
+        try:
+            idle = idle.sub(used) if ssn.behaviours.overcommit_crashes else idle.sub_unchecked(used)
+        except Panic as panic:
+            raise panic.through(_OPEN, "framework.OpenSession") from None
         inqueue = Resource()
         for _, reserved in reserved_by_job(ssn):
             inqueue.add(reserved)
@@ -69,3 +75,11 @@ class Overcommit:
 
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing."""
+
+
+def _used(ssn: Session) -> Resource:
+    """Return what is used on all nodes; a scalar is named if a pod on a node names it."""
+    used = Resource.from_vector(ssn.dims, ssn.nodes.used.sum(axis=0).tolist())
+    named = {name for info in ssn.nodes.info for name in info.used.scalars or ()}
+    used.scalars = {name: amount for name, amount in (used.scalars or {}).items() if name in named}
+    return used

@@ -109,6 +109,8 @@ class Tdm:
     def _curable_predicate(self, task: int, rows: Rows) -> Ints:
         """Say the same as :meth:`_predicate`, of each pod and node, without its being final."""
         info, names = self._ssn.tasks.info[task], self._ssn.nodes.names
+        final = self._ssn.behaviours.filter_errors_final
+        code = StatusCode.ERROR if final else StatusCode.UNSCHEDULABLE
         verdicts = np.zeros(len(rows), dtype=np.int32)
         for index, row in enumerate(rows.tolist()):
             zone = self._zone_of[row]
@@ -119,7 +121,7 @@ class Tdm:
                 why = f"task {info.key} is not allow to dispatch to revocable node {names[row]}"
             if why is not None:
                 text = f"plugin {self.name} predicates {why}"
-                verdicts[index] = self._ssn.reasons.intern(StatusCode.UNSCHEDULABLE, text)
+                verdicts[index] = self._ssn.reasons.intern(code, text)
         return verdicts
 
     def _node_order(self, task: int, rows: Rows) -> Floats:

@@ -92,6 +92,10 @@ class Scores:
             nodes, ssn.objects, counts_on_hosts=ssn.behaviours.hosts_spread_scored
         )
         self._normalises = ssn.behaviours.node_affinity_normalised
+        self._unspread = 0.0
+        """What pods get that name no constraints on their spread."""
+        if ssn.behaviours.unconstrained_spread_scores:
+            self._unspread = 100.0 * weights.topology_spread
         self._fixed: dict[int, Floats] = {}
 
     def order(self, task: int, rows: Rows) -> Floats:
@@ -130,6 +134,8 @@ class Scores:
         spread = self._spread.score(klass, rows)
         if spread is not None:
             total += spread * weights.topology_spread
+        elif self._unspread:
+            total += self._unspread
         return total
 
     def uniform(self, task: int) -> float | None:
@@ -142,7 +148,7 @@ class Scores:
             pod = self._nodes.classes[klass]
             if cannot_prefer(pod) or pod.preferred_nodes:
                 return None
-        return float(same * self._weights.taint_toleration)
+        return float(same * self._weights.taint_toleration) + self._unspread
 
     def _preferred(self, klass: int, rows: Rows) -> Amounts | None:
         """Return the preference for candidates, the highest being 100; ``None`` without any.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kube.node_map import PODS, NodeMap
-from ...reasons import PASS
+from ...reasons import PASS, StatusCode
 from ...tables import Ints, Rows
 from .filters import Filters
 from .inter_pod_affinity import AFFINITY, ANTI_AFFINITY, EXISTING
@@ -85,6 +85,7 @@ class FiltersToFirstError(FiltersToFirstReason):
     def __init__(self, ssn: Session, nodes: NodeMap, options: Options) -> None:
         super().__init__(ssn, nodes, options)
         self._reasons = ssn.reasons
+        self._final = ssn.behaviours.filter_errors_final
         self._named: dict[int, int] = {PASS: PASS}
 
     def _with_pod_number(self, verdicts: Ints, rows: Rows) -> Ints:
@@ -101,5 +102,6 @@ class FiltersToFirstError(FiltersToFirstReason):
             names = (name for start, name in _PLUGINS if status.message.startswith(start))
             name = next(names, "")
             text = f"plugin {name} predicates failed {status.message}" if name else status.message
-            known = self._named[verdict] = self._reasons.intern(status.code, text)
+            code = StatusCode.ERROR if self._final else status.code
+            known = self._named[verdict] = self._reasons.intern(code, text)
         return known
