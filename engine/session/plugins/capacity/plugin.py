@@ -200,10 +200,11 @@ class Capacity:
                 return self._verdict(
                     REJECT, account, "realCapability", account.real_capability, wanted
                 )
+        verdict = self._verdict(PERMIT, attr, "realCapability", attr.real_capability, wanted)
         reserved = ssn.jobs.deduct_sch_gated_resources(job, wanted)
         for account in accounts:
             account.inqueue.add(reserved)
-        return self._verdict(PERMIT, attr, "realCapability", attr.real_capability, wanted)
+        return verdict
 
     def _task_allocated(self, task: int, node: int) -> None:
         """Add the task to its queue and to all above; only the queue's own share moves."""
