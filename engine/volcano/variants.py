@@ -1,0 +1,194 @@
+"""The values of effects that come in more than two kinds: each says what an operator sees.
+
+See :mod:`.behaviours` for the record that holds them.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class UnknownAction(StrEnum):
+    """What becomes of a configuration that names an action which does not exist."""
+
+    REJECTS = "rejects"
+    """The whole configuration is refused; the one before stays in force."""
+    IGNORED = "ignored"
+    """An error is logged, and the other actions run."""
+
+
+class RunningWhen(StrEnum):
+    """Which tasks make a PodGroup Running, if there are as many as its minMember."""
+
+    PLACED_OR_SUCCEEDED = "placed or succeeded"
+    """Those that hold resources, and those that succeeded; failed ones do not count."""
+    PLACED = "placed"
+    """Those that hold resources, also if this session gave them, and completed ones."""
+    BOUND = "bound"
+    """Those that are bound, run or are completed: a group bound now is Running a session later."""
+
+
+class RootQueueSpec(StrEnum):
+    """What a session writes into the root queue's spec."""
+
+    TOTAL = "total"
+    """``deserved`` is all that the cluster has, ``guarantee`` the sum of queues' guarantees."""
+    DESERVED = "deserved"
+    """Both are what the capacity plugin took for them; nothing without its hierarchy."""
+    KEPT = "kept"
+    """Nothing: it stays as it is."""
+
+
+class QueueStatusCounts(StrEnum):
+    """Which tasks a queue's ``status.allocated`` counts."""
+
+    HOLDING = "holding"
+    """All that hold resources: also those that are about to be bound."""
+    RUNNING = "running"
+    """Those that run."""
+
+
+class Elastic(StrEnum):
+    """What a job holds beyond its minResources, and could give back."""
+
+    ALL_OR_NOTHING = "all or nothing"
+    """What is beyond, if it is so of every resource; else nothing."""
+    EACH = "each"
+    """Of every resource what is beyond."""
+
+
+class ReclaimWhen(StrEnum):
+    """Whose pods ``reclaim`` evicts others for."""
+
+    PENDING = "pending"
+    """Those of any job that has pending tasks."""
+    STARVING = "starving"
+    """Those of jobs that have less than their minimum."""
+
+
+class Filtering(StrEnum):
+    """How long a node is asked about once it was turned down."""
+
+    FIRST_REASON = "first reason"
+    """The first filter that turns it down ends the asking. That a node has all the pods it may have
+    is told, but alone it is no reason."""
+    FIRST_ERROR = "first error"
+    """The first filter that turns it down ends the asking, and is named in the reason. That a node
+    has all the pods it may have is a reason if no filter has one."""
+    CURABLE_GO_ON = "curable go on"
+    """Only what eviction cannot cure ends the asking."""
+
+
+class Comparison(StrEnum):
+    """What is compared when a queue, or the cluster, is to take a pod or a job."""
+
+    EVERYTHING = "everything"
+    """All resources: what is short of one takes nobody."""
+    REQUESTED = "requested"
+    """Those that are asked for."""
+
+
+class Nomination(StrEnum):
+    """Which pods are nominated for a node."""
+
+    NEVER = "never"
+    """None."""
+    PIPELINED = "pipelined"
+    """All that are pipelined."""
+    EVICTED = "evicted"
+    """Pipelined ones for which others were evicted."""
+
+
+class JobReturn(StrEnum):
+    """When ``allocate`` puts a job back that still has tasks to place."""
+
+    IF_READY = "if ready"
+    """If it is ready; one that is not has had its turn."""
+    ALWAYS = "always"
+    """Whenever tasks are left, though those that were tried are not among them."""
+    IF_COMMITTED = "if committed"
+    """If it is ready after its turn, whatever its last task came to."""
+
+
+class NoBestNode(StrEnum):
+    """What ``allocate`` does with a task for which no node has a score above the lowest."""
+
+    CRASHES = "crashes"
+    """The scheduler crashes."""
+    SKIPS = "skips"
+    """The task is passed over."""
+
+
+class BackfillFailure(StrEnum):
+    """How ``backfill`` goes on after a task that no node takes."""
+
+    ENDS_JOB = "ends job"
+    """With the next job."""
+    ENDS_ACTION = "ends action"
+    """Not at all: whatever comes after it stays pending."""
+    CONTINUES = "continues"
+    """With the next task."""
+
+
+class FailedPipelining(StrEnum):
+    """What becomes of a task when a plugin objects to its being pipelined."""
+
+    UNNOTICED = "unnoticed"
+    """Nobody hears of it: the task is pipelined."""
+    UNDONE = "undone"
+    """It is taken back."""
+    LEFT = "left"
+    """In ``allocate`` it stays where it is, but nothing takes it back with the rest of its job."""
+
+
+class RootQueueBounds(StrEnum):
+    """What all queues of a tree may use together."""
+
+    CLUSTER = "cluster"
+    """What the cluster has."""
+    CLUSTER_UNLESS_SET = "cluster unless set"
+    """What the root queue's spec says, else what the cluster has."""
+    ENDLESS_UNLESS_SET = "endless unless set"
+    """What the root queue's spec says, else anything; it deserves what its children do."""
+
+
+class TreeDeserved(StrEnum):
+    """What a queue in a tree deserves."""
+
+    WITHIN_LIMITS = "within limits"
+    """What its spec says, as far as it may use that, and what it is guaranteed."""
+    AS_WRITTEN = "as written"
+    """What its spec says."""
+    AT_LEAST_GUARANTEED = "at least guaranteed"
+    """What its spec says, and what it is guaranteed."""
+
+
+class ReclaimsFor(StrEnum):
+    """For which tasks a queue may reclaim."""
+
+    ALL = "all"
+    """Those within what it deserves of everything that they request."""
+    SOME = "some"
+    """Those within what it deserves of anything that they request."""
+    SOME_WITHIN_CAPABILITY = "some within capability"
+    """The same, if it may use what they request; or if ancestors that are asked deserve it."""
+
+
+class CapacityVictims(StrEnum):
+    """Whom a task may reclaim."""
+
+    OVER_DESERVED = "over deserved"
+    """Tasks of queues that hold more than they deserve of anything."""
+    BY_DIMENSION = "by dimension"
+    """Tasks that hold what the reclaimer asks for, and of which their queue holds too much."""
+    IN_ORDER_BY_DIMENSION = "in order by dimension"
+    """The same, the least important first, and those whose ancestors hold too much as well."""
+
+
+class ReclaimUnit(StrEnum):
+    """For what ``reclaim`` evicts at once."""
+
+    TASK = "task"
+    """For one task after the other."""
+    JOB = "job"
+    """For a job, if it is pipelined then."""
