@@ -56,6 +56,7 @@ class SchedulerCache:
             scheduling_gates=behaviours.scheduling_gates,
             role_by_label=behaviours.role_by_label,
             sidecars_count=behaviours.sidecars_count,
+            pod_requests_count=behaviours.pod_requests_count,
         )
         builder = TaskBuilder(self._classes, rules=rules)
         self.node_cache = NodeCache(

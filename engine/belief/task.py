@@ -84,6 +84,7 @@ class TaskRules(NamedTuple):
     scheduling_gates: bool = True
     role_by_label: bool = True
     sidecars_count: bool = True
+    pod_requests_count: bool = False
 
 
 class TaskBuilder:
@@ -164,7 +165,12 @@ def traits_of(
         role=annotations.get(TASK_SPEC)
         or (rules.role_by_label and pod.labels.get(TASK_SPEC))
         or "",
-        request=pod_request(pod, ignored, sidecars=rules.sidecars_count),
+        request=pod_request(
+            pod,
+            ignored,
+            sidecars=rules.sidecars_count,
+            pod_requests=rules.pod_requests_count,
+        ),
         priority=_priority(pod),
         preemptable=_preemptable(pod),
         revocable_zone=_revocable_zone(annotations),
@@ -177,7 +183,11 @@ def traits_of(
 
 
 def pod_request(
-    pod: Pod, ignored: frozenset[str] = frozenset(), *, sidecars: bool = True
+    pod: Pod,
+    ignored: frozenset[str] = frozenset(),
+    *,
+    sidecars: bool = True,
+    pod_requests: bool = False,
 ) -> Resource:
     """Return what a pod asks for: its containers together, or an init phase that needs more.
 
@@ -185,13 +195,16 @@ def pod_request(
     ``pods``.
 
     :param sidecars: whether init containers that go on running count with the containers.
+    :param pod_requests: whether what the pod itself requests stands for all of its containers;
+        then overhead counts in both phases.
 
-    Source: pkg/scheduler/api/pod_info.go GetPodResourceRequest.
+    Source: pkg/scheduler/api/pod_info.go GetPodResourceRequest,
+    amendResourceAccordingToPodFeatures.
     """
     total = Resource()
     for container in pod.spec.containers:
         total.add(Resource.of(container.resources.requests, ignored))
-    if pod.spec.overhead:
+    if pod.spec.overhead and not pod_requests:
         total.add(Resource.of(pod.spec.overhead, ignored))
     running, most = Resource(), Resource()
     for container in pod.spec.init_containers:
@@ -204,7 +217,21 @@ def pod_request(
             most.set_max_resource(request.add(running))
     total.set_max_resource(most)
     total.add_scalar(PODS, 1.0)
+    if pod_requests:
+        _amend(total, pod, ignored)
     return total
+
+
+def _amend(total: Resource, pod: Pod, ignored: frozenset[str]) -> None:
+    """Put what a pod itself requests in place of its containers' sum, and add its overhead."""
+    whole = pod.spec.resources
+    if whole is not None:
+        own = Resource.of(whole.requests, ignored)
+        for name in whole.requests:
+            if name in {"cpu", "memory"} or name.startswith("hugepages-"):
+                total.set(name, own.get(name))
+    if pod.spec.overhead:
+        total.add(Resource.of(pod.spec.overhead, ignored))
 
 
 def _priority(pod: Pod) -> int:

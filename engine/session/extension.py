@@ -272,17 +272,6 @@ class Extensions:
 
     # Voting.
 
-    def hierarchy_enabled(self, plugin: str) -> bool:
-        """Return the flag ``enableHierarchy`` where the configuration names a plugin first.
-
-        Source: ``framework/session.go:HierarchyEnabled``.
-        """
-        for tier in self.tiers:
-            for option in tier:
-                if option.name == plugin:
-                    return option.enabled_hierarchy
-        return False
-
     def functions(self, point: str) -> list[list[tuple[str, Any]]]:
         """Return, by tier, the (plugin, function) pairs that answer at a point."""
         known = self._resolved.get(point)
@@ -395,21 +384,6 @@ class Extensions:
             for name, score in fn(job, hypernodes).items():
                 total[name] = total.get(name, 0.0) + score
         return total
-
-    def hyper_node_gradient(
-        self, root: str, highest: int, given: str, least: Resource
-    ) -> list[list[str]]:
-        """Return the hypernodes that the first plugin with an opinion wants tried, by gradient.
-
-        :param root: the hypernode within which is searched; it alone, if no plugin says more.
-        :param highest: the highest tier that a job may span.
-        :param given: the hypernode that the job is in; empty if in none.
-        :param least: what there must be room for.
-        """
-        for _, fn in self.flat("HyperNodeGradient"):
-            found: list[list[str]] = fn(root, highest, given, least)
-            return found
-        return [[root]]
 
     def task_name(self, task: int) -> str:
         """Return how the trace names a task."""

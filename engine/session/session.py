@@ -256,6 +256,32 @@ class Session(Extensions):
             return KeyedQueue(self.task_key, tasks)
         return PriorityQueue(self.task_order, tasks)
 
+    def hierarchy_enabled(self, plugin: str) -> bool:
+        """Return the flag ``enableHierarchy`` where the configuration names a plugin first.
+
+        Source: ``framework/session.go:HierarchyEnabled``.
+        """
+        for tier in self.tiers:
+            for option in tier:
+                if option.name == plugin:
+                    return option.enabled_hierarchy
+        return False
+
+    def hyper_node_gradient(
+        self, root: str, highest: int, given: str, least: Resource
+    ) -> list[list[str]]:
+        """Return the hypernodes that the first plugin with an opinion wants tried, by gradient.
+
+        :param root: the hypernode within which is searched; it alone, if no plugin says more.
+        :param highest: the highest tier that a job may span.
+        :param given: the hypernode that the job is in; empty if in none.
+        :param least: what there must be room for.
+        """
+        for _, fn in self.flat("HyperNodeGradient"):
+            found: list[list[str]] = fn(root, highest, given, least)
+            return found
+        return [[root]]
+
     # What happens to tasks.
 
     def set_status(self, task: int, status: int) -> None:

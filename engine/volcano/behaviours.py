@@ -364,3 +364,6 @@ class Behaviours:
 
     important_victims_stay: bool
     """With topology-aware preemption, the important of the victims on a node are spared first."""
+
+    pod_requests_count: bool
+    """What a pod requests as a whole stands for its containers; overhead counts in init too."""

@@ -165,4 +165,18 @@ ROWS_V1_15: tuple[Row, ...] = (
         source="plugins/capacity/capacity.go buildHierarchicalQueueAttrs",
         why="Without a queue named root, nothing is scheduled, and the log says so.",
     ),
+    Row(
+        "pod_requests_count",
+        False,
+        FIRST,
+        source="api/pod_info.go GetPodResourceRequest",
+        why="Only the containers' requests count.",
+    ),
+    Row(
+        "pod_requests_count",
+        True,
+        landed("v1.15.0"),
+        source="api/pod_info.go amendResourceAccordingToPodFeatures",
+        why="Pods can request cpu and memory for all containers together.",
+    ),
 )
