@@ -185,7 +185,6 @@ class Hierarchy:
                 * (len(attr.ancestors) + 1),
                 "plugins/capacity.(*capacityPlugin).buildHierarchicalQueueAttrs",
                 "plugins/capacity.(*capacityPlugin).OnSessionOpen",
-                "framework.OpenSession",
             ) from None
 
     def queue_order(self, left: str, right: str) -> float:
