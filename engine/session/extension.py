@@ -42,11 +42,13 @@ class EvictableEntry(NamedTuple):
     """A registered choice of victims on one node.
 
     ``may`` tells of candidates on all nodes which of them could be chosen, whoever else is on their
-    nodes; more may be told than are chosen. ``None`` tells nothing.
+    nodes; more may be told than are chosen. ``None`` tells nothing. ``per`` says whether the answer
+    depends on the evictor's job and class only, or on the task.
     """
 
     function: EvictableFn
     may: MayFn | None
+    per: Per
 
 
 class PredicateEntry(NamedTuple):
@@ -186,16 +188,20 @@ class Extensions:
         """Register whether a queue may reclaim for a task."""
         self._add("Preemptive", name, fn)
 
-    def add_preemptable(self, name: str, fn: EvictableFn, *, may: MayFn | None = None) -> None:
+    def add_preemptable(
+        self, name: str, fn: EvictableFn, *, may: MayFn | None = None, per: Per = "class"
+    ) -> None:
         """Register which candidates on a node a task may preempt.
 
         :param may: see :class:`EvictableEntry`; it saves asking ``fn`` about many nodes.
         """
-        self._add("Preemptable", name, EvictableEntry(fn, may))
+        self._add("Preemptable", name, EvictableEntry(fn, may, per))
 
-    def add_reclaimable(self, name: str, fn: EvictableFn, *, may: MayFn | None = None) -> None:
+    def add_reclaimable(
+        self, name: str, fn: EvictableFn, *, may: MayFn | None = None, per: Per = "class"
+    ) -> None:
         """Register which candidates on a node a task may reclaim; as :meth:`add_preemptable`."""
-        self._add("Reclaimable", name, EvictableEntry(fn, may))
+        self._add("Reclaimable", name, EvictableEntry(fn, may, per))
 
     def add_victim_tasks(self, name: str, fn: Callable[[list[int]], list[int]]) -> None:
         """Register which tasks are to be evicted for their own sake; a plugin may add several."""

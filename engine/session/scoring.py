@@ -256,6 +256,16 @@ class NodeSelection:
         highest = ranked.item(best)
         return (best, highest) if highest > self._lowest else None
 
+    def tells_by_class(self, task: int) -> bool:
+        """Return whether what nodes are found, and their scores, depend on a task's class only."""
+        self.columns(task)
+        return (
+            self._by_class
+            and self._sampling is None
+            and self._uniform_score(task) is not None
+            and not self._not_of_class[self._klass[task]]
+        )
+
     def _one_class(self, task: int, cache: ErrorCache | None) -> bool:
         """Return whether the group has had tasks of this class only."""
         group = self._group(task)

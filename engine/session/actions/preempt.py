@@ -6,6 +6,7 @@ Source: ``pkg/scheduler/actions/preempt/preempt.go``.
 from __future__ import annotations
 
 from ..eligibility import may_preempt
+from ..fit_errors import FitErrors
 from ..priority_queue import PriorityQueue, Queue
 from ..scoring import ErrorCache, Purpose, new_error_cache
 from ..session import Session, fits
@@ -18,6 +19,43 @@ from ..victims import (
     would_help,
 )
 from . import topology_aware_preempt
+
+Moment = tuple[int, FitErrors | None]
+"""How far the session's journal was, and what was known by then of why a task fits nowhere."""
+
+
+class _Search:
+    """What the tasks that preempt leave behind for those that come after them.
+
+    A task finds no node where one of its job and class found none just before, as long as nothing
+    has changed on any node; that is only used where the trace does not tell of every attempt, and
+    where plugins look at the class only.
+    """
+
+    def __init__(self) -> None:
+        self.cache = new_error_cache()
+        self._failed: dict[tuple[int, int, bool], Moment] = {}
+
+    def begin(self, ssn: Session, task: int, *, own: bool) -> Moment | None:
+        """Return the present moment; ``None`` if the task is known to find no node."""
+        now = len(ssn.touched), ssn.jobs.fit_errors.get(task)
+        return None if self._failed.get(self._key(ssn, task, own=own)) == now else now
+
+    def note_failure(self, ssn: Session, task: int, began: Moment, *, own: bool) -> None:
+        """Note that a task found no node."""
+        untouched = len(ssn.touched) == began[0]
+        if untouched and not ssn.trace.on and _looks_at_class_only(ssn, task):
+            self._failed[self._key(ssn, task, own=own)] = began
+
+    def _key(self, ssn: Session, task: int, *, own: bool) -> tuple[int, int, bool]:
+        return ssn.tasks.job.item(task), ssn.tasks.klass.item(task), own
+
+
+def _looks_at_class_only(ssn: Session, task: int) -> bool:
+    plugins = ssn.flat("Preemptable")
+    if topology_aware_preempt.enabled(ssn):
+        return False
+    return ssn.selection.tells_by_class(task) and all(entry.per == "class" for _, entry in plugins)
 
 
 def execute(ssn: Session) -> None:
@@ -33,18 +71,18 @@ def execute(ssn: Session) -> None:
 
     skips = ssn.behaviours.topologies_never_preempt
     queues, jobs_of, tasks_of = starving_jobs(ssn, starves)
-    cache = new_error_cache()
+    search = _Search()
     if ssn.behaviours.preempt_in_queue_order:
-        _in_queue_order(ssn, jobs_of, tasks_of, cache)
+        _in_queue_order(ssn, jobs_of, tasks_of, search)
         return
     starving = sorted(tasks_of)
     for queue in sorted(queues):
         jobs = jobs_of.get(queue)
         while jobs:
-            _preempt_between_jobs(ssn, jobs, tasks_of, cache)
+            _preempt_between_jobs(ssn, jobs, tasks_of, search)
         for job in starving:
             tasks_of[job] = pending_queue(ssn, job)
-            _preempt_within_job(ssn, tasks_of[job], cache)
+            _preempt_within_job(ssn, tasks_of[job], search)
     if ssn.behaviours.preempt_evicts_unwanted:
         _evict_unwanted(ssn)
 
@@ -53,7 +91,7 @@ def _in_queue_order(
     ssn: Session,
     jobs_of: dict[str, PriorityQueue[int]],
     tasks_of: dict[int, Queue[int]],
-    cache: ErrorCache,
+    search: _Search,
 ) -> None:
     """Take the queues with starving jobs in order; the second part is about their own jobs only."""
     starving = sorted(tasks_of)
@@ -62,10 +100,10 @@ def _in_queue_order(
         queue = queues.pop()
         jobs = jobs_of[queue]
         while jobs:
-            _preempt_between_jobs(ssn, jobs, tasks_of, cache)
+            _preempt_between_jobs(ssn, jobs, tasks_of, search)
         for job in starving:
             if ssn.jobs.queue[job] == queue:
-                _preempt_within_job(ssn, pending_queue(ssn, job), cache)
+                _preempt_within_job(ssn, pending_queue(ssn, job), search)
 
 
 def _evict_unwanted(ssn: Session) -> None:
@@ -80,14 +118,14 @@ def _preempt_between_jobs(
     ssn: Session,
     jobs: PriorityQueue[int],
     tasks_of: dict[int, Queue[int]],
-    cache: ErrorCache,
+    search: _Search,
 ) -> None:
     """Let the first job preempt until it starves no more; commit if it is then pipelined."""
     job = jobs.pop()
     statement, tasks = Statement(ssn), tasks_of[job]
     assigned = False
     while ssn.job_starving(job) and tasks:
-        found = _preempt(ssn, statement, tasks.pop(), cache, own=False)
+        found = _preempt(ssn, statement, tasks.pop(), search, own=False)
         assigned = found or (assigned and ssn.behaviours.preempts_while_any)
     if not ssn.job_pipelined(job):
         statement.discard()
@@ -97,11 +135,11 @@ def _preempt_between_jobs(
         jobs.push(job)
 
 
-def _preempt_within_job(ssn: Session, tasks: Queue[int], cache: ErrorCache) -> None:
+def _preempt_within_job(ssn: Session, tasks: Queue[int], search: _Search) -> None:
     """Let a job's tasks preempt its own, one after the other, until one finds no place."""
     while tasks:
         statement = Statement(ssn)
-        assigned = _preempt(ssn, statement, tasks.pop(), cache, own=True)
+        assigned = _preempt(ssn, statement, tasks.pop(), search, own=True)
         if assigned or not ssn.behaviours.unused_nodes_spared:
             statement.commit()
         else:
@@ -110,9 +148,7 @@ def _preempt_within_job(ssn: Session, tasks: Queue[int], cache: ErrorCache) -> N
             return
 
 
-def _preempt(
-    ssn: Session, statement: Statement, task: int, cache: ErrorCache, *, own: bool
-) -> bool:
+def _preempt(ssn: Session, statement: Statement, task: int, search: _Search, *, own: bool) -> bool:
     """Find a node for a task by evicting, and pipeline it there; return whether it was found.
 
     Evictions on a node that does not suffice in the end stay in the statement.
@@ -121,6 +157,19 @@ def _preempt(
     """
     if not may_preempt(ssn, task) or ssn.pre_predicate(task) is not None:
         return False
+    before = search.begin(ssn, task, own=own)
+    if before is None:
+        return False
+    found = _find_node(ssn, statement, task, search.cache, own=own)
+    if not found:
+        search.note_failure(ssn, task, before, own=own)
+    return found
+
+
+def _find_node(
+    ssn: Session, statement: Statement, task: int, cache: ErrorCache, *, own: bool
+) -> bool:
+    """Go through the nodes from the best to the worst, until evicting on one gives it room."""
     rows, _ = ssn.selection.predicate(task, resolvable_nodes(ssn, task), Purpose.PREEMPT, cache)
     if not len(rows):
         return False

@@ -92,8 +92,14 @@ class Extender:
         registrations: tuple[tuple[str, Callable[[str], None]], ...] = (
             ("predicate", lambda verb: ssn.add_predicate(name, self._predicate(verb), per="task")),
             ("prioritize", lambda verb: ssn.add_batch_node_order(name, self._prioritize(verb))),
-            ("preemptable", lambda verb: ssn.add_preemptable(name, self._evictable(verb))),
-            ("reclaimable", lambda verb: ssn.add_reclaimable(name, self._evictable(verb))),
+            (
+                "preemptable",
+                lambda verb: ssn.add_preemptable(name, self._evictable(verb), per="task"),
+            ),
+            (
+                "reclaimable",
+                lambda verb: ssn.add_reclaimable(name, self._evictable(verb), per="task"),
+            ),
             ("jobEnqueueable", lambda verb: ssn.add_job_enqueueable(name, self._enqueueable(verb))),
             ("queueOverused", lambda verb: ssn.add_overused(name, self._overused(verb))),
             ("jobReady", lambda verb: ssn.add_job_ready(name, self._job_ready(verb))),
