@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plinian.engine.errors import UsageError
+from plinian.engine.errors import PlinianError, UsageError
 from plinian.engine.volcano.releases import parse_release
 from plinian.replay.parallel import run_all
 
@@ -22,7 +22,7 @@ def test_results_come_in_the_order_of_the_tasks(jobs: int) -> None:
 def test_an_error_keeps_what_it_says(jobs: int) -> None:
     results = run_all(parse_release, ["v1.12.1", "next", "v1.8.2"], jobs=jobs)
     assert str(next(results)) == "v1.12.1"
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(PlinianError) as caught:
         next(results)
     with pytest.raises(UsageError) as here:
         parse_release("next")

@@ -148,7 +148,7 @@ def test_an_unknown_branch_or_a_cluster_without_name_is_refused_before_a_log_is_
 def test_an_interrupted_ingest_exits_with_130_and_leaves_whole_batches_or_nothing(
     tmp_path: Path,
 ) -> None:
-    lines = watched(*[("MODIFIED", pod(f"p{n % 50}", n + 1)) for n in range(40_000)])
+    lines = watched(*[("MODIFIED", pod(f"p{n % 50}", n + 1)) for n in range(120_000)])
     (tmp_path / "in").write_bytes(lines)
     place = tmp_path / "log.db"
     process = spawn("ingest", str(tmp_path / "in"), "--log", str(place))
