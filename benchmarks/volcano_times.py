@@ -1,11 +1,11 @@
 """What sessions cost Volcano itself, in CPU: recorded once, to be divided by.
 
-Volcano v1.12.1, built from the release's tag with Go 1.26 on 2 cores, was given clusters of the shape
-of :mod:`.clusters`, with its own cache, plugins and actions, and without an API server: binds were
-only recorded. CPU is user and system time of the process while the phases ran; the garbage
-collector's is in it. *As released*: filters and scores in 16 workers, nodes sampled, the best node
-chosen at random. *Every node*: one worker, no sampling, the least name among the best; that is what
-gives the decisions that Plinian gives.
+Volcano v1.12.1, built from the release's tag with Go 1.26 on 2 cores, was given clusters shaped
+like those of :mod:`.clusters`, with its own cache, plugins and actions, and without an API server:
+binds were only recorded. CPU is user and system time of the process while the phases ran; the
+garbage collector's is in it. *As released*: filters and scores in 16 workers, nodes sampled, the
+best node chosen at random. *Every node*: one worker, no sampling, the least name among the best;
+that is what gives the decisions that Plinian gives.
 """
 
 from __future__ import annotations

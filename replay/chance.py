@@ -1,4 +1,4 @@
-"""What a session does where the scheduler rolls dice: which of equal nodes, and which nodes at all."""
+"""What a session does where the scheduler rolls dice: which of equal nodes, which at all."""
 
 from __future__ import annotations
 

@@ -4,9 +4,9 @@ An example is a fenced block of ``console`` below the line ``<!-- run -->``; in 
 with ``$`` are commands, and what follows each is its standard output. A line
 ``<!-- before: COMMAND -->`` runs a command and shows nothing. The commands of one document run in
 order, in one folder and one environment (``export``), where ``plinian`` is the Plinian that this
-Python would import. The folder is empty, but for copies of the scenarios that lie beside the document.
+Python would import. The folder has nothing but copies of the scenarios beside the document.
 
-``python tools/tour.py README.md …`` rewrites; with ``--check`` it prints what differs and exits 1.
+``python tools/tour.py README.md …`` rewrites; ``--check`` prints what differs and exits 1.
 """
 
 from __future__ import annotations

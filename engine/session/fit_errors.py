@@ -55,7 +55,7 @@ class FitErrors:
         self._text = ""
 
     def covers(self, other: FitErrors) -> bool:
-        """Return whether others, which were not asked for their sentence yet, would say the same."""
+        """Return whether others, not asked for their sentence yet, would say the same."""
         same_text = (self._given, self._hypernode) == (other._given, other._hypernode)
         return same_text and np.array_equal(self.verdicts, other.verdicts)
 

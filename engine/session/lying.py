@@ -54,7 +54,7 @@ class Lying:
         self._queue[has_job] = of_job[ssn.tasks.job[has_job]]
 
     def preemptable_by(self, task: int, *, own: bool) -> Mask:
-        """Return, by task, who may go for a task: of its job if ``own``, else of its queue's others.
+        """Return, by task, who may go for a task: of its job if ``own``, else others of its queue.
 
         One that asks for nothing takes the place only of others that do.
         """
@@ -118,7 +118,7 @@ class Lying:
         """Return whom a tier could let go.
 
         It says nothing of a node where one of its plugins chooses nobody. Whom the last one does
-        not choose is no victim; with the others it is not as simple, see ``Extensions.preemptable``.
+        not choose is no victim; with the others it is not so simple: ``Extensions.preemptable``.
         """
         somebody: Mask | None = None
         last = candidates[:0]

@@ -24,7 +24,7 @@ PACK: dict[str, Callable[[bytes], bytes]] = {
     "gzip": gzip.compress,
     "gzip in two members": lambda data: gzip.compress(data[:99]) + gzip.compress(data[99:]),
     "xz": lzma.compress,
-    "zstd": zstandard.compress,
+    "zstd": zstandard.ZstdCompressor(write_checksum=True).compress,  # damage shows for sure
     "zstd in two frames": lambda data: (
         zstandard.compress(data[:99]) + zstandard.compress(data[99:])
     ),

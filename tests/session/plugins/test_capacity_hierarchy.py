@@ -98,29 +98,37 @@ def test_the_root_is_told_the_sum_of_its_childrens_guarantees() -> None:
 UNSOUND = [
     (
         [queue("a", capability={"cpu": "11"})],
-        "Failed to check queue's hierarchical structure, error:"
-        " queue <root> capability is less than its child queue <a>",
+        (
+            "Failed to check queue's hierarchical structure, error:"
+            " queue <root> capability is less than its child queue <a>"
+        ),
     ),
     (
         # No amount of it is little enough if the cluster does not name it.
         [queue("a", capability={"example.com/foo": "0"})],
-        "Failed to check queue's hierarchical structure, error:"
-        " queue <root> capability is less than its child queue <a>",
+        (
+            "Failed to check queue's hierarchical structure, error:"
+            " queue <root> capability is less than its child queue <a>"
+        ),
     ),
     (
         [queue("a", deserved={"cpu": "6"}), queue("b", deserved={"cpu": "5"})],
-        "Failed to check queue's hierarchical structure, error:"
-        " deserved resources of queue <root> are less than the sum of its child queues'"
-        " deserved resources",
+        (
+            "Failed to check queue's hierarchical structure, error:"
+            " deserved resources of queue <root> are less than the sum of its child queues'"
+            " deserved resources"
+        ),
     ),
     (
         [
             queue("a", guarantee={"resource": {"cpu": "1"}}, deserved={"cpu": "5"}),
             queue("b", parent="a", guarantee={"resource": {"cpu": "2"}}),
         ],
-        "Failed to check queue's hierarchical structure, error:"
-        " guarantee resources of queue <a> are less than the sum of its child queues'"
-        " guarantee resources",
+        (
+            "Failed to check queue's hierarchical structure, error:"
+            " guarantee resources of queue <a> are less than the sum of its child queues'"
+            " guarantee resources"
+        ),
     ),
     (
         [queue("a"), queue("b", parent="gone")],
@@ -318,7 +326,7 @@ def test_victims_of_near_queues_come_first() -> None:
 
 def test_the_flag_counts_where_the_plugin_is_named_first() -> None:
     conf = CONF + "- plugins:\n  - name: capacity\n"
-    ssn, plugins = opened(conf, ROOT, NODE, *TEAM)
+    _ssn, plugins = opened(conf, ROOT, NODE, *TEAM)
     plugin = plugins["capacity"]
     assert isinstance(plugin, Capacity)
     assert set(plugin._attrs) == {"root", "team", "left", "right"}
