@@ -100,7 +100,7 @@ GROWTH_LIMIT = 1.15
 
 
 def run(_: Path, *, scale: float = 1.0) -> Iterator[Result]:
-    """Run sessions on clusters of three sizes, with queues flat and as a tree, and evicting ones."""
+    """Run sessions on clusters of three sizes, with flat queues, trees of queues, and evictions."""
     gc.set_threshold(100_000, 50, 50)  # as the command line does
     for case in CASES:
         yield from _case(case, scale)
