@@ -25,6 +25,11 @@ Run = Callable[..., Result]
 PLINIAN = (sys.executable, "-c", "from plinian.replay.cli.main import main; main()")
 
 
+def heed_interrupts() -> None:
+    """Take interrupts as in a terminal, also where these tests run in the background of a shell."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def spawn(*arguments: str, **more: object) -> subprocess.Popen[str]:
     """Start the command line as a process of its own."""
     return subprocess.Popen(
@@ -32,6 +37,7 @@ def spawn(*arguments: str, **more: object) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=heed_interrupts,  # noqa: PLW1509 -- no threads are at work here
         **more,  # type: ignore[call-overload]
     )
 
