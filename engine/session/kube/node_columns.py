@@ -108,10 +108,12 @@ class NodeColumns:
 
     def holds(self, infos: Sequence[NodeInfo]) -> bool:
         """Return whether these columns are those of these nodes."""
-        return infos is self._infos or (
-            [info.node for info in infos] == self._nodes
-            and [info.images for info in infos] == self._images
-        )
+        if infos is not self._infos:
+            nodes = [info.node for info in infos]
+            if nodes != self._nodes or [info.images for info in infos] != self._images:
+                return False
+            self._infos = infos  # the next look at the same list is short
+        return True
 
     def label(self, key: str) -> LabelColumn:
         """Return the column of a label."""

@@ -80,6 +80,8 @@ class Overcommit:
 def _used(ssn: Session) -> Resource:
     """Return what is used on all nodes; a scalar is named if a pod on a node names it."""
     used = Resource.from_vector(ssn.dims, ssn.nodes.used.sum(axis=0).tolist())
-    named = {name for info in ssn.nodes.info for name in info.used.scalars or ()}
-    used.scalars = {name: amount for name, amount in (used.scalars or {}).items() if name in named}
+    amounts = used.scalars or {}
+    if not all(amounts.values()):
+        named = {name for info in ssn.nodes.info for name in info.used.scalars or ()}
+        used.scalars = {name: amount for name, amount in amounts.items() if name in named}
     return used
