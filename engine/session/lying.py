@@ -6,8 +6,8 @@ evict. Most nodes cannot help whatever they answer; here that is found out for a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,17 @@ if TYPE_CHECKING:
 Mask = NDArray[np.bool_]
 Tier = Sequence[tuple[str, EvictableEntry]]
 
+_EAGER = 4
+"""So many nodes cost less to ask about than all of them to look through."""
 _SLACK = 1.0
 """So much may be lost to rounding in a sum; a node that lacks less is asked about."""
+
+
+class Hopes(NamedTuple):
+    """Nodes where evicting could help, and of each whether there could be a victim at all."""
+
+    nodes: Rows
+    victims: Mask
 
 
 class Lying:
@@ -89,29 +98,38 @@ class Lying:
         there[self.node[who]] = True
         return there
 
-    def could_help(self, point: str, task: int, nodes: Rows, who: Mask) -> Rows:
+    def reclaimed_on(self, task: int, nodes: Rows, who: Mask) -> Iterator[int]:
+        """Yield the nodes with candidates that are worth asking plugins about, in the order given.
+
+        Mostly one of the first is taken: of those nothing is found out beforehand.
+        """
+        peopled = nodes[self.nodes_of(who)[nodes]]
+        first = len(peopled) if self._ssn.behaviours.overfull_nodes_crash else _EAGER
+        yield from peopled[:first].tolist()
+        if len(peopled) > first:
+            yield from self.could_help("Reclaimable", task, peopled[first:], who).nodes.tolist()
+
+    def could_help(self, point: str, task: int, nodes: Rows, who: Mask) -> Hopes:
         """Leave out nodes that lack room for a task whomever of some tasks the plugins let go.
 
         :param point: the extension point whose plugins are asked.
         """
         ssn, candidates = self._ssn, np.flatnonzero(who)
-        room = ssn.nodes.future_idle()
-        if len(candidates):
-            room += self._freed(ssn.functions(point), task, candidates)
+        chosen = np.zeros(len(who), dtype=np.bool_)
+        for tier in ssn.functions(point) if len(candidates) else ():
+            chosen[self._chosen(tier, task, candidates)] = True
+        room = ssn.nodes.future_idle() + self._freed(np.flatnonzero(chosen))
         enough: Mask = np.all(ssn.asked(task) - room < _SLACK, axis=1)
         kept: Rows = nodes[np.take(enough, nodes)]
-        return kept
+        return Hopes(kept, self.nodes_of(chosen)[kept])
 
-    def _freed(self, tiers: Sequence[Tier], task: int, candidates: Rows) -> Floats:
-        """Return, by node and resource, what the plugins' victims could free at most."""
-        dims, count = range(len(self._ssn.dims)), len(self._ssn.nodes)
-        freed = np.zeros((count, len(dims)))
-        for tier in tiers:
-            victims = self._chosen(tier, task, candidates)
-            node, request = self.node[victims], self._ssn.tasks.request[victims]
-            for dim in dims if len(victims) else ():
-                sums = np.bincount(node, request[:, dim], count)
-                freed[:, dim] = np.maximum(freed[:, dim], sums)
+    def _freed(self, victims: Rows) -> Floats:
+        """Return, by node and resource, what victims would free."""
+        count, dims = len(self._ssn.nodes), len(self._ssn.dims)
+        freed = np.zeros((count, dims))
+        node, request = self.node[victims], self._ssn.tasks.request[victims]
+        for dim in range(dims) if len(victims) else ():
+            freed[:, dim] = np.bincount(node, request[:, dim], count)
         return freed
 
     def _chosen(self, tier: Tier, task: int, candidates: Rows) -> Rows:

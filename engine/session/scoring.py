@@ -206,11 +206,11 @@ class NodeSelection:
             return self._ssn.nodes.row[names[taken]], highest
         return int(rows[best]), highest
 
-    def sorted_nodes(self, task: int, rows: Rows, among: Rows) -> Rows:
-        """Return nodes by descending score, equals in the order given; none if scoring fails.
+    def sorted_places(self, task: int, rows: Rows, among: Rows) -> Rows:
+        """Return the places of nodes in ``among``, by descending score; none if scoring fails.
 
-        :param rows: the candidates that are scored, against each other.
-        :param among: which of them are returned, in the same order.
+        :param rows: the candidates that are scored, against each other, in ascending order.
+        :param among: some of them, in the same order, in which equals stay.
 
         Source: ``SortNodes``.
         """
@@ -218,7 +218,7 @@ class NodeSelection:
         if scores is None or not len(among):
             return rows[:0]
         chosen = scores if len(among) == len(rows) else scores[np.searchsorted(rows, among)]
-        return among[np.argsort(-chosen, kind="stable")]
+        return np.argsort(-chosen, kind="stable")
 
     def _verdicts(self, task: int, rows: Rows, purpose: Purpose) -> Ints:
         """Return one verdict by row: the resources come first, then the filters in order."""

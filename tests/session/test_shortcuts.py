@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from plinian.engine.session import class_columns
 from plinian.engine.session.actions import preempt
 from plinian.engine.session.class_columns import ClassColumns
-from plinian.engine.session.lying import Lying
+from plinian.engine.session.lying import Hopes, Lying
 from plinian.engine.session.outcome import SessionResult
 from plinian.engine.session.priority_queue import PriorityQueue
 from plinian.engine.session.run import SessionInput, run_session
@@ -120,9 +120,9 @@ def no_quick_best(*_: Any) -> None:
     """Let nodes be found by filters and scores, in place of the ranking by class."""
 
 
-def every_node(_lying: Lying, _point: str, _task: int, nodes: Any, _who: Any) -> Any:
+def every_node(_lying: Lying, _point: str, _task: int, nodes: Any, _who: Any) -> Hopes:
     """Ask plugins about every node."""
-    return nodes
+    return Hopes(nodes, np.ones(len(nodes), dtype=np.bool_))
 
 
 def search_again(_search: Any, ssn: Session, task: int, **_: bool) -> tuple[int, object]:

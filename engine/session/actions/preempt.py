@@ -5,8 +5,11 @@ Source: ``pkg/scheduler/actions/preempt/preempt.go``.
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..eligibility import may_preempt
 from ..fit_errors import FitErrors
+from ..lying import Hopes
 from ..priority_queue import PriorityQueue, Queue
 from ..scoring import ErrorCache, Purpose, new_error_cache
 from ..session import Session, fits
@@ -176,13 +179,16 @@ def _find_node(
     if topology_aware_preempt.enabled(ssn):
         return topology_aware_preempt.preempt(ssn, statement, task, rows, own=own)
     lying, who = ssn.lying, ssn.lying.preemptable_by(task, own=own)
-    crashes = ssn.behaviours.overfull_nodes_crash
-    hopeful = rows if crashes else lying.could_help("Preemptable", task, rows, who)
-    ordered = ssn.selection.sorted_nodes(task, rows, hopeful)
+    hopes = Hopes(rows, np.ones(len(rows), dtype=np.bool_))
+    if not ssn.behaviours.overfull_nodes_crash:
+        hopes = lying.could_help("Preemptable", task, rows, who)
+    order = ssn.selection.sorted_places(task, rows, hopes.nodes)
     queue = ssn.jobs.queue[ssn.tasks.job.item(task)]
-    peopled, takes, done = lying.nodes_of(who)[ordered].tolist(), None, -1
-    for node, has_candidates in zip(ordered.tolist(), peopled, strict=True):
-        if not (has_candidates or crashes):
+    takes, done = None, -1
+    for node, evicts in zip(
+        hopes.nodes[order].tolist(), hopes.victims[order].tolist(), strict=True
+    ):
+        if not evicts:
             if done < len(statement.operations):
                 takes, done = _queue_takes(ssn, queue, task), len(statement.operations)
             if not takes:

@@ -84,10 +84,7 @@ STARVES: Mapping[ReclaimWhen, Callable[[Session], Callable[[int], bool]]] = Mapp
 def _reclaim(ssn: Session, task: int, queue: str) -> bool:
     """Evict on one node after the other until one gives a task its request; return whether."""
     who = ssn.lying.reclaimable_by(queue)
-    hopeful = resolvable_nodes(ssn, task)
-    if not ssn.behaviours.overfull_nodes_crash:
-        hopeful = ssn.lying.could_help("Reclaimable", task, hopeful, who)
-    for node in hopeful.tolist():
+    for node in ssn.lying.reclaimed_on(task, resolvable_nodes(ssn, task), who):
         victims = _victims(ssn, task, node, ssn.lying.on(node, who))
         if victims and _evict_for(ssn, task, node, victims):
             return True

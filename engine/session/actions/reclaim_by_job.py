@@ -55,11 +55,8 @@ def _reclaim(ssn: Session, statement: Statement, queue: str, task: int) -> None:
     by_node = ssn.behaviours.unused_nodes_spared
     rows, _ = ssn.selection.predicate(task, resolvable_nodes(ssn, task), Purpose.PREEMPT, None)
     who = ssn.lying.reclaimable_by(queue)
-    for node in ssn.lying.could_help("Reclaimable", task, rows, who).tolist():
-        candidates = ssn.lying.on(node, who)
-        if not candidates:
-            continue
-        victims = ssn.reclaimable(task, candidates)
+    for node in ssn.lying.reclaimed_on(task, rows, who):
+        victims = ssn.reclaimable(task, ssn.lying.on(node, who))
         if not would_help(ssn, task, node, victims):
             continue
         if by_node:
