@@ -91,13 +91,14 @@ def tree(nodes: int, jobs: int) -> Cluster:
     return _cluster("capacity\n    enableHierarchy: true", documents)
 
 
-def full(nodes: int, jobs: int, *, spare: int) -> Cluster:
-    """Return nodes full of gangs, and half as many gangs that have to evict to get a place.
+def full(nodes: int, jobs: int, *, spare: int, waiting: int | None = None) -> Cluster:
+    """Return nodes full of gangs, and others that have to evict to get a place.
 
     Odd ones of these are of higher priority and in the queues of the running ones (preempt), even
     ones in queues that have nothing yet (reclaim).
 
-    :param spare: how many pods beyond its minimum a running gang has; with 0 nobody can be evicted.
+    :param spare: how many pods beyond its minimum a running gang has; with 0 nobody is preempted.
+    :param waiting: how many gangs wait; half as many as run if not given.
     """
     classes = [
         {**_kind("PriorityClass"), "metadata": {"name": name}, "value": value}
@@ -128,7 +129,7 @@ def full(nodes: int, jobs: int, *, spare: int) -> Cluster:
             least=GANG // 2,
             priority="high" if number % 2 else "low",
         )
-        for number in range(jobs // 2)
+        for number in range(jobs // 2 if waiting is None else waiting)
     ]
     gangs = [document for gang in (*running, *waiting) for document in _gang(gang)]
     return Cluster(EVICTING, [*classes, *_nodes(nodes), *queues, *gangs])

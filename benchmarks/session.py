@@ -90,9 +90,14 @@ GROWTH = (
         lambda n, s: _flat(20, 250 * n, s),
     ),
     Growth(
-        "pods that may evict nobody",
+        "pods that may evict nobody, and full nodes",
         "625 to 5,000 on 125 to 1,000 full nodes",
         lambda n, s: clusters.full(int(125 * n * s), int(125 * n * s), spare=0),
+    ),
+    Growth(
+        "pods that may evict nobody",
+        "1,250 to 10,000 on 500 full nodes",
+        lambda n, s: clusters.full(int(500 * s), int(500 * s), spare=0, waiting=int(125 * n * s)),
     ),
 )
 GROWTH_LIMIT = 1.15
