@@ -26,6 +26,7 @@ class Held(NamedTuple):
     """A behaviour as one release has it.
 
     :param since: the first release of each line that has it.
+    :param pull: the pull request that brought it; None if it was so from the beginning.
     """
 
     behaviour: str
@@ -33,12 +34,14 @@ class Held(NamedTuple):
     since: tuple[str, ...]
     source: str
     why: str
+    pull: str | None
 
 
 class BehaviourDiff(NamedTuple):
     """A behaviour in which releases differ; ``why`` is what the newest of their rows says of it.
 
     :param values: by release. :param since: the first release of each line that has the newest.
+    :param pull: the pull request that brought the newest.
     """
 
     behaviour: str
@@ -46,6 +49,7 @@ class BehaviourDiff(NamedTuple):
     why: str
     source: str
     since: tuple[str, ...]
+    pull: str | None
 
 
 def release_lines() -> list[ReleaseLine]:
@@ -72,6 +76,7 @@ def behaviours_of(name: str) -> list[Held]:
             tuple(map(str, row.change.landed)),
             row.source,
             row.why,
+            row.link,
         )
         for behaviour, row in sorted(rows.items())
     ]
@@ -90,7 +95,9 @@ def release_diff(*names: str) -> list[BehaviourDiff]:
             values = tuple(value_text(row.value) for row in rows)
             latest = _latest(rows)
             since = tuple(map(str, latest.change.landed))
-            found.append(BehaviourDiff(behaviour, values, latest.why, latest.source, since))
+            found.append(
+                BehaviourDiff(behaviour, values, latest.why, latest.source, since, pull=latest.link)
+            )
     return found
 
 

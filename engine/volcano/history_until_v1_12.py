@@ -46,6 +46,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         landed("v1.9.0"),
         source="api/node_info.go FutureIdle",
         why="A node that shrinks below what runs there takes no more.",
+        pull=3391,
     ),
     Row(
         "overcommit_crashes",

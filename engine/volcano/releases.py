@@ -78,12 +78,18 @@ class Change:
         return any(point.line == release.line and release >= point for point in self.landed)
 
 
+REPOSITORY = "volcano-sh/volcano"
+"""Where pull requests are numbered, on GitHub."""
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One behaviour's value from a change on.
 
     :param source: where it is to be read: a path below ``pkg/scheduler/`` and a function.
     :param why: what it means for who runs the release.
+    :param pull: the number of the pull request of volcano-sh/volcano that brought it to the main
+        line; None for what was so from the beginning.
     """
 
     behaviour: str
@@ -91,6 +97,12 @@ class Row:
     change: Change
     source: str
     why: str
+    pull: int | None = None
+
+    @property
+    def link(self) -> str | None:
+        """The pull request as GitHub links to it, as in ``volcano-sh/volcano#3391``."""
+        return None if self.pull is None else f"{REPOSITORY}#{self.pull}"
 
 
 def landed(*names: str) -> Change:

@@ -16,7 +16,29 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+FORMS = "text|wide|json"
+
+
+def _known_form(value: str) -> str:
+    if value not in FORMS.split("|"):
+        raise typer.BadParameter(f"there is no output form {value!r}; choose text, wide or json")
+    return value
+
+
 Name = Annotated[str, typer.Argument(metavar="RELEASE", help="A release, as in v1.12.1.")]
+Output = Annotated[
+    str,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar=FORMS,
+        help="How to print it; wide tells where it is from.",
+        callback=_known_form,
+    ),
+]
+
+ORIGIN = ("PULL REQUEST", "SOURCE")
+"""Columns of the wide form."""
 
 
 @app.command("list")
@@ -41,18 +63,25 @@ def list_releases(output: options.JsonOrText = "text") -> None:
 
 @app.command()
 @guarded
-def show(name: Name, output: options.JsonOrText = "text") -> None:
+def show(name: Name, output: Output = "text") -> None:
     """Show how a release behaves, since when, and what that means."""
     from ..releases import behaviours_of
     from ..render.documents import json_text
-    from ..render.tables import Table, write_table
+    from ..render.tables import NONE, Table, write_table
 
     found = behaviours_of(name)
     if output == "json":
         sys.stdout.write(json_text([held._asdict() for held in found], indent=2) + "\n")
         return
-    rows = [(held.behaviour, held.value, ",".join(held.since), held.why) for held in found]
-    write_table(sys.stdout, Table(("BEHAVIOUR", "VALUE", "SINCE", "THAT IS"), rows), style=style())
+    headers: tuple[str, ...] = ("BEHAVIOUR", "VALUE", "SINCE", "THAT IS")
+    rows: list[tuple[str, ...]] = [
+        (held.behaviour, held.value, ",".join(held.since), held.why) for held in found
+    ]
+    if output == "wide":
+        headers = (*headers, *ORIGIN)
+        origins = [(held.pull or NONE, held.source) for held in found]
+        rows = [(*row, *origin) for row, origin in zip(rows, origins, strict=True)]
+    write_table(sys.stdout, Table(headers, rows), style=style())
 
 
 @app.command()
@@ -60,18 +89,22 @@ def show(name: Name, output: options.JsonOrText = "text") -> None:
 def diff(
     one: Annotated[str, typer.Argument(metavar="A", help="A release, as in v1.11.0.")],
     other: Annotated[str, typer.Argument(metavar="B", help="Another.")],
-    output: options.JsonOrText = "text",
+    output: Output = "text",
 ) -> None:
     """Show the behaviours in which two releases differ."""
     from ..releases import release_diff
     from ..render.documents import json_text
-    from ..render.tables import Table, write_table
+    from ..render.tables import NONE, Table, write_table
 
     found = release_diff(one, other)
     if output == "json":
         sys.stdout.write(json_text([each._asdict() for each in found], indent=2) + "\n")
         return
     rows = [(each.behaviour, *each.values, each.why) for each in found]
-    headers = ("BEHAVIOUR", one, other, "THE LATER OF THE TWO")
+    headers: tuple[str, ...] = ("BEHAVIOUR", one, other, "THE LATER OF THE TWO")
+    if output == "wide":
+        headers = (*headers, "SINCE", *ORIGIN)
+        origins = [(",".join(each.since), each.pull or NONE, each.source) for each in found]
+        rows = [(*row, *origin) for row, origin in zip(rows, origins, strict=True)]
     write_table(sys.stdout, Table(headers, rows), style=style())
     note(f"{len(found)} behaviours differ")

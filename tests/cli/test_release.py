@@ -35,6 +35,18 @@ def test_a_release_shows_where_each_behaviour_is_from() -> None:
     assert "root_queue" in run("show", "v1.11.0").stdout
 
 
+def test_the_wide_form_tells_where_a_behaviour_is_from() -> None:
+    for arguments in (("show", "v1.9.0"), ("diff", "v1.8.2", "v1.9.0")):
+        shown = run(*arguments, "-o", "wide").stdout.splitlines()
+        line = next(line for line in shown if line.startswith("overfull_nodes_crash"))
+        assert line.split()[-3:] == ["volcano-sh/volcano#3391", "api/node_info.go", "FutureIdle"]
+    held = json.loads(run("show", "v1.9.0", "-o", "json").stdout)
+    pulls = {each["behaviour"]: each["pull"] for each in held}
+    assert pulls["overfull_nodes_crash"] == "volcano-sh/volcano#3391"
+    assert pulls["root_queue"] is None
+    assert run("show", "v1.9.0", "-o", "yaml").exit_code == 2
+
+
 def test_two_releases_differ_the_same_from_both_sides() -> None:
     there = json.loads(run("diff", "v1.8.2", "v1.12.1", "-o", "json").stdout)
     back = json.loads(run("diff", "v1.12.1", "v1.8.2", "-o", "json").stdout)
