@@ -76,9 +76,9 @@ def pod(name: str, of: str, cpu: float | str = 1, on: str = "", **rest: Any) -> 
     )
 
 
-def cache_of(*documents: Document) -> SchedulerCache:
+def cache_of(*documents: Document, release: str = RELEASE) -> SchedulerCache:
     """Return the cache to which these were delivered in turn, with its workers at rest."""
-    cache = SchedulerCache(resolve(RELEASE))
+    cache = SchedulerCache(resolve(release))
     for each in documents:
         kind = each["kind"]
         cache.deliver(kind, objects.decode(objects.KINDS[kind], each))
@@ -87,7 +87,11 @@ def cache_of(*documents: Document) -> SchedulerCache:
 
 
 def opened(
-    conf: str, *documents: Document, now: int = NOW, process: ProcessState | None = None
+    conf: str,
+    *documents: Document,
+    now: int = NOW,
+    process: ProcessState | None = None,
+    release: str = RELEASE,
 ) -> tuple[Session, dict[str, Plugin]]:
     """Return a session on these objects with its plugins open.
 
@@ -96,8 +100,8 @@ def opened(
     if "tiers:" not in conf:
         names = "\n".join(f"  - name: {name}" for name in conf.split())
         conf = f'actions: "enqueue, allocate"\ntiers:\n- plugins:\n{names}\n'
-    behaviours = resolve(RELEASE)
-    cache = cache_of(*documents)
+    behaviours = resolve(release)
+    cache = cache_of(*documents, release=release)
     ssn = Session(
         cache.snapshot(),
         parse_scheduler_conf(conf, behaviours),

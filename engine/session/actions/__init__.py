@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from ...volcano.behaviours import ReclaimUnit
 from ..session import Execute, Session
-from . import allocate, backfill, enqueue, preempt, reclaim, reclaim_by_job
+from . import allocate, backfill, enqueue, preempt, reclaim, reclaim_by_job, shuffle
 
 _RECLAIM: Mapping[ReclaimUnit, Execute] = MappingProxyType(
     {ReclaimUnit.TASK: reclaim.execute, ReclaimUnit.JOB: reclaim_by_job.execute}
@@ -26,5 +26,6 @@ ACTIONS: Mapping[str, Execute] = MappingProxyType(
         "backfill": backfill.execute,
         "preempt": preempt.execute,
         "reclaim": _reclaim,
+        "shuffle": shuffle.execute,
     }
 )

@@ -1,0 +1,29 @@
+"""shuffle: evict the tasks that plugins want evicted for their own sake.
+
+Nothing is placed in their stead: that is for the next session, and for whoever makes new pods of
+them. All releases do the same.
+
+Source: ``pkg/scheduler/actions/shuffle/shuffle.go``.
+"""
+
+from __future__ import annotations
+
+from ..session import Session
+from ..tables import Status
+
+REASON = "shuffle"
+
+
+def execute(ssn: Session) -> None:
+    """Ask the plugins about all running tasks, and evict at once whom they name.
+
+    The original evicts in the order of a map, here it is that of rows; a task that several plugins
+    name is evicted once.
+    """
+    running = [
+        task for job in range(len(ssn.jobs)) for task in ssn.jobs.tasks_with(job, (Status.RUNNING,))
+    ]
+    for victim in ssn.victim_tasks(running):
+        error = ssn.evict(victim, REASON)
+        if error is not None:
+            ssn.errors.append(f"Failed to evict Task <{ssn.task_name(victim)}>: {error}")
