@@ -153,6 +153,7 @@ class ClassColumns:
             future = idle + nodes.releasing.take(rows, axis=0) - nodes.pipelined.take(rows, axis=0)
             enough = request - future < _EPSILON
             later = np.all(enough, axis=1)
+        later = later | self._ssn.out_of_sync[rows]  # that is reason enough
         self.insufficient[rows] = PASS
         if not later.all():
             names = np.array([self._verdict(dim) for dim in self._dims], dtype=np.int32)
@@ -171,6 +172,8 @@ class ClassColumns:
                 fits_idle = False
             if asked - future[dim] >= _EPSILON and verdict == PASS:
                 verdict = self._verdict(dim)
+        if self._ssn.out_of_sync[row]:
+            verdict = PASS
         self.fits_idle[row] = fits_idle
         self.insufficient[row] = verdict
         return fits_idle and verdict == PASS

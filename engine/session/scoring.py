@@ -17,7 +17,7 @@ from .chooser import LeastName
 from .class_columns import ClassColumns, apply_filters, batch_score, order_score
 from .extension import BatchEntry, NodeOrderEntry, PredicateEntry, ScoreError
 from .fit_errors import FitErrors
-from .reasons import PASS
+from .reasons import PASS, StatusCode
 from .sampling import Sampling
 from .tables import Floats, Ints, Rows
 
@@ -35,6 +35,9 @@ def lowest_score(ssn: Session) -> float:
     """Return what the score of a node or hypernode must exceed for it to be taken."""
     return -inf if ssn.behaviours.negative_scores_win else -1.0
 
+
+OUT_OF_SYNC = "node(s) were out of sync"
+"""Why a node takes nothing on which more is used than it has."""
 
 MANY = -1
 """In place of a class: there were several, or they were not looked at on all nodes."""
@@ -75,7 +78,10 @@ class NodeSelection:
 
     def __init__(self, ssn: Session) -> None:
         self._ssn = ssn
-        self._predicates: list[PredicateEntry] = [entry for _, entry in ssn.flat("Predicate")]
+        self._predicates: list[PredicateEntry] = [
+            *_skipping(ssn),
+            *(entry for _, entry in ssn.flat("Predicate")),
+        ]
         orders: list[NodeOrderEntry] = [entry for _, entry in ssn.flat("NodeOrder")]
         self._batches: list[BatchEntry] = [entry for _, entry in ssn.flat("BatchNodeOrder")]
         self._orders = orders
@@ -314,6 +320,20 @@ class NodeSelection:
             known = [value for value in values if value is not None]
             self._uniform[klass] = sum(known) if len(known) == len(values) else None
         return self._uniform[klass]
+
+
+def _skipping(ssn: Session) -> list[PredicateEntry]:
+    """Return the filter that passes nodes over that are out of sync, if there are any."""
+    skipped = ssn.out_of_sync
+    if not skipped.any():
+        return []
+    verdict = ssn.reasons.intern(StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE, OUT_OF_SYNC)
+    verdicts = np.where(skipped, verdict, PASS).astype(np.int32)
+    return [
+        PredicateEntry(
+            "", lambda _, rows: verdicts[rows], lambda _: "class", lambda _, row: verdicts.item(row)
+        )
+    ]
 
 
 def _asked_further(predicates: list[PredicateEntry], task: int, rows: Rows, verdicts: Ints) -> Ints:

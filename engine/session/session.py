@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..belief.resource import Resource
 from .chooser import Chooser, LeastName
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from ..volcano.behaviours import Behaviours
     from ..volcano.conf import Arguments, SchedulerConf
 
+TOLERANCE = 0.1
+"""Amounts nearer than this are equal (``api/resource_info.go:minResource``)."""
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 
 
@@ -149,8 +152,17 @@ class Session(Extensions):
         self.quotas = snapshot.quotas
         self.objects = snapshot.objects
         self.hypernodes = session_tree(snapshot, self.behaviours)
+        self.out_of_sync = self._out_of_sync()
+        """By node: whether it is passed over because more is used on it than it has."""
         self.total: Resource = snapshot.total()
         """Sum of the nodes' allocatable."""
+
+    def _out_of_sync(self) -> NDArray[np.bool_]:
+        if not self.behaviours.overfull_nodes_skipped:
+            return np.zeros(len(self.nodes), dtype=np.bool_)
+        lacking = self.nodes.used - self.nodes.allocatable >= TOLERANCE
+        overfull: NDArray[np.bool_] = lacking.any(axis=1)
+        return overfull
 
     @property
     def selection(self) -> NodeSelection:
@@ -455,7 +467,7 @@ def fits(request: np.ndarray[Any, Any], room: np.ndarray[Any, Any]) -> bool:
 
     Source: ``api/resource_info.go:LessEqual`` with dimensions that the room lacks as zero.
     """
-    return bool(np.all((request < room) | (np.abs(request - room) < 0.1)))
+    return bool(np.all((request < room) | (np.abs(request - room) < TOLERANCE)))
 
 
 def allocated_mask(session: Session) -> np.ndarray[Any, Any]:

@@ -367,3 +367,6 @@ class Behaviours:
 
     pod_requests_count: bool
     """What a pod requests as a whole stands for its containers; overhead counts in init too."""
+
+    overfull_nodes_skipped: bool
+    """Nothing new comes to a node on which more is used than it has, until it is whole again."""

@@ -12,6 +12,7 @@ from typing import Any
 from ..errors import UsageError
 from .behaviours import Behaviours, UnknownAction
 from .history_first import ROWS_FIRST
+from .history_hardened import ROWS_HARDENED
 from .history_until_v1_12 import ROWS_UNTIL_V1_12
 from .history_v1_13 import ROWS_V1_13
 from .history_v1_14 import ROWS_V1_14
@@ -30,6 +31,7 @@ SUPPORTED: tuple[Release, ...] = tuple(
             *("v1.13.0", "v1.13.1", "v1.13.2", "v1.13.3"),
             "v1.14.4",
             "v1.15.1",
+            "hardened",
         ),
     )
 )
@@ -91,7 +93,10 @@ _ROWS_SINCE: tuple[Row, ...] = (
 
 HISTORY: tuple[Row, ...] = tuple(
     sorted(
-        (*ROWS_FIRST, *ROWS_UNTIL_V1_12, *_ROWS_SINCE, *ROWS_V1_13, *ROWS_V1_14, *ROWS_V1_15),
+        (
+            *(*ROWS_FIRST, *ROWS_UNTIL_V1_12, *_ROWS_SINCE),
+            *(*ROWS_V1_13, *ROWS_V1_14, *ROWS_V1_15, *ROWS_HARDENED),
+        ),
         key=lambda row: row.change.landed[-1],
     )
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,6 +18,13 @@ class Release(NamedTuple):
     major: int
     minor: int
     patch: int
+    name: str = ""
+    """Of a release of our own, which has no number that anybody knows."""
+
+    @property
+    def ours(self) -> bool:
+        """Whether Volcano has no such release."""
+        return bool(self.name)
 
     @property
     def line(self) -> tuple[int, int]:
@@ -24,12 +32,15 @@ class Release(NamedTuple):
         return (self.major, self.minor)
 
     def __str__(self) -> str:
-        return f"v{self.major}.{self.minor}.{self.patch}"
+        return self.name or f"v{self.major}.{self.minor}.{self.patch}"
 
 
 def _line(minor: int, patches: int) -> tuple[Release, ...]:
     return tuple(Release(1, minor, patch) for patch in range(patches))
 
+
+HARDENED = Release(sys.maxsize, 0, 0, "hardened")
+"""What the newest release does, and remedies that no release has: on a line after all others."""
 
 RELEASES: tuple[Release, ...] = (
     *_line(8, 3),
@@ -40,19 +51,23 @@ RELEASES: tuple[Release, ...] = (
     *_line(13, 4),
     *_line(14, 5),
     *_line(15, 2),
+    HARDENED,
 )
-"""All releases that are known, pre-releases left out."""
+"""All releases that are known, pre-releases left out; our own comes last."""
 
 
 def parse_release(text: str) -> Release:
-    """Return the release of a name such as ``v1.12.1``.
+    """Return the release of a name such as ``v1.12.1``, or ``hardened``.
 
     :raises UsageError: it is no name of a release, or of one that is not known.
     """
+    if text.strip() == HARDENED.name:
+        return HARDENED
     match = _NAME.fullmatch(text.strip())
-    known = f"known are {RELEASES[0]} to {RELEASES[-1]}"
+    newest = max(release for release in RELEASES if not release.ours)
+    known = f"known are {RELEASES[0]} to {newest}, and {HARDENED}"
     if match is None:
-        raise UsageError(f"{text!r} is no release of Volcano", now=f"{known}; write {RELEASES[-1]}")
+        raise UsageError(f"{text!r} is no release of Volcano", now=f"{known}; write {newest}")
     release = Release(*map(int, match.groups()))
     if release not in RELEASES:
         nearest = [str(other) for other in RELEASES if other.line == release.line]
@@ -86,7 +101,8 @@ REPOSITORY = "volcano-sh/volcano"
 class Row:
     """One behaviour's value from a change on.
 
-    :param source: where it is to be read: a path below ``pkg/scheduler/`` and a function.
+    :param source: where it is to be read: a path below ``pkg/scheduler/`` and a function; of our
+        own release, a path in this repository and the test that holds it.
     :param why: what it means for who runs the release.
     :param pull: the number of the pull request of volcano-sh/volcano that brought it to the main
         line; None for what was so from the beginning.

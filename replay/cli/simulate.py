@@ -51,6 +51,23 @@ def simulate(
         int | None,
         typer.Option("--step", metavar="N", min=1, help="Print only what this session did."),
     ] = None,
+    conf: Annotated[
+        Path | None,
+        typer.Option(
+            "--conf",
+            metavar="FILE",
+            help="A volcano-scheduler.conf in place of the scenarios' own, in every session.",
+        ),
+    ] = None,
+    patch: Annotated[
+        list[str],
+        typer.Option(
+            "--patch",
+            metavar="TYPE/NAME=JSON",
+            help="Fields to be different in an object of the scenarios, from its first version on: "
+            "a merge patch, as kubectl patch takes it. Repeatable.",
+        ),
+    ] = [],  # noqa: B006 -- typer copies it
     jobs: Annotated[
         int,
         typer.Option(
@@ -85,12 +102,14 @@ def simulate(
     same scenario gives the same bytes, whenever and wherever it is run.
 
     With several releases, what they decide is printed side by side; those that do the same share a
-    column.
+    column. --conf and --patch ask what would be, had the configuration or an object been another.
     """
     from ...engine.errors import UsageError
     from ...engine.units import parse_time
     from ..render.progress import counting
+    from ..session import conf_file
     from ..simulation.batch import Task, run_all
+    from ..simulation.what_if import WhatIf, parse_patch
 
     releases = _releases(release)
     try:
@@ -98,7 +117,12 @@ def simulate(
     except ValueError as fault:
         raise UsageError(f"--now: {fault}", now="write 2025-07-30T07:56:43Z") from fault
     shown = show or out is None
-    tasks = [Task(path, name, out, present, scores, shown) for path in cases for name in releases]
+    what_if = WhatIf(conf_file(conf).text if conf else None, [*map(parse_patch, patch)])
+    tasks = [
+        Task(path, name, out, present, scores, shown, what_if)
+        for path in cases
+        for name in releases
+    ]
     if out is not None:
         _check_names(tasks)
         out.mkdir(parents=True, exist_ok=True)
@@ -119,7 +143,7 @@ def _releases(names: list[str]) -> list[str]:
     from ...engine.volcano.history import SUPPORTED, resolve
 
     if ALL in names:
-        return [str(release) for release in SUPPORTED]
+        return [str(release) for release in SUPPORTED if not release.ours]
     return list(dict.fromkeys(resolve(name).release for name in names))
 
 

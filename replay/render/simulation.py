@@ -136,7 +136,8 @@ def releases_lines(
 ) -> Iterator[str]:
     """Yield one scenario's results of several releases as a table with a row for each decision.
 
-    Releases that did the same share a column. A PodGroup's phase is told where it changes.
+    Releases that did the same share a column. A PodGroup's phase is told where it changes. Below,
+    what each crash says.
     """
     yield style.bold(f"{results[0]['name']}\n")
     groups: dict[tuple[tuple[_Fact, str], ...], list[str]] = {}
@@ -152,6 +153,26 @@ def releases_lines(
     ]
     headers = ("SESSION", "DECISION", "OF", *map(spans, groups.values()))
     yield from lines_of(Table(headers, rows), style=style)
+    yield from _crash_lines(results, step, style)
+
+
+def _crash_lines(results: Sequence[Document], step: int | None, style: Style) -> Iterator[str]:
+    """Yield what releases die of: which of them, in which sessions, with what text and where."""
+    crashes: dict[tuple[str, str], dict[str, list[int]]] = {}
+    for result in results:
+        for number, told in enumerate(result["steps"], start=1):
+            if told["panic"] is not None and step in {None, number}:
+                died = crashes.setdefault((told["panic"], told.get("panic_at") or ""), {})
+                died.setdefault(result["version"], []).append(number)
+    for (message, place), died in crashes.items():
+        sides: dict[tuple[int, ...], list[str]] = {}
+        for release, numbers in died.items():
+            sides.setdefault(tuple(numbers), []).append(release)
+        yield "\n"
+        for numbers, releases in sides.items():
+            sessions = ",".join(map(str, numbers))
+            yield style.removed(f"{spans(releases)} dies in session {sessions}: {message}\n")
+        yield f"  at {place}\n" if place else ""
 
 
 def _facts(result: Document) -> dict[_Fact, str]:
@@ -180,7 +201,7 @@ def spans(names: Sequence[str]) -> str:
     """Return releases in few words: ``v1.11.0..v1.11.2,v1.12.1``, where all between are meant."""
     found: list[list[int]] = []
     for place in sorted(RELEASES.index(parse_release(name)) for name in names):
-        if found and found[-1][-1] == place - 1:
+        if found and found[-1][-1] == place - 1 and not RELEASES[place].ours:
             found[-1].append(place)
         else:
             found.append([place])
