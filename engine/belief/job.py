@@ -89,6 +89,11 @@ class JobInfo:
         self.total_request = Resource()
 
     @property
+    def is_grouped(self) -> bool:
+        """Whether a policy divides the tasks into groups (``ContainsSubJobPolicy``)."""
+        return self.pod_group is not None and bool(self.pod_group.spec.sub_group_policy)
+
+    @property
     def terminated(self) -> bool:
         """Whether nothing is left of the job (``JobTerminated``)."""
         return self.pod_group is None and not self.tasks

@@ -172,6 +172,7 @@ class JobRows:
                 "created": np.dtype(np.int64),
                 "best_effort": np.dtype(np.bool_),
                 "gated": np.dtype(np.bool_),
+                "grouped": np.dtype(np.bool_),
             },
             ("allocated", "total_request"),
             len(dims),
@@ -229,6 +230,7 @@ class JobRows:
         columns["priority"][rows] = [job.priority for job in info]
         columns["min_available"][rows] = [job.min_available for job in info]
         columns["created"][rows] = [job.created for job in info]
+        columns["grouped"][rows] = [job.is_grouped for job in info]
         self._sum_up(rows)
 
     def _sum_up(self, rows: list[int]) -> None:
@@ -277,6 +279,7 @@ class JobRows:
             created=columns["created"][rows],
             best_effort=columns["best_effort"][rows],
             gated=columns["gated"][rows],
+            grouped=frozenset(np.flatnonzero(columns["grouped"][rows]).tolist()),
         )
 
 

@@ -1,6 +1,6 @@
 """Hashes that commit to every byte of the log; pure functions, specified in ``docs/storage.md``.
 
-Everything is BLAKE3. A leaf begins with the four-byte length of its headers, which is below 16
+Everything that commits is BLAKE3. A leaf begins with the four-byte length of its headers, which is below 16
 MiB, so its first byte is 0; an inner node begins with 1: neither can pass for the other.
 """
 
@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from struct import pack
-from zlib import crc32
 
 import msgspec
 from blake3 import blake3
+from xxhash import xxh3_64_intdigest
 
 from ..events import Reference
 
-ALGORITHM = "blake3-256/1"
+ALGORITHM = "blake3-256/2"
 """Name of all that is specified here; stored in the log when it is founded."""
 
 ARITY = 16
@@ -75,8 +75,9 @@ def leaf_hash(headers: bytes, payloads: bytes) -> bytes:
 
 
 def marks(headers: Iterable[bytes], payloads: Iterable[bytes]) -> list[int]:
-    """Return the mark of each event: the CRC-32 of its header and its payload."""
-    return list(map(crc32, payloads, map(crc32, headers)))
+    """Return the mark of each event: half of XXH3 over its payload, seeded with its header."""
+    seeds = map(xxh3_64_intdigest, headers)
+    return [mark & 0xFFFFFFFF for mark in map(xxh3_64_intdigest, payloads, seeds)]
 
 
 def packed_marks(found: Sequence[int]) -> bytes:

@@ -1,6 +1,6 @@
 """The hypernodes of a session: the cluster's, and one above them all where the release adds it.
 
-Source: ``framework/session.go`` (``addClusterTopHyperNode``, ``recoverAllocatedHyperNode``,
+Source: ``framework/session.go`` (``addClusterTopHyperNode``, ``adjustNetworkTopologySpec``,
 ``convertSoftToHardTopology``) since v1.14.
 """
 
@@ -12,16 +12,14 @@ from typing import TYPE_CHECKING
 
 from ..belief.hypernode import HyperNodeInfo, HyperNodes
 from ..belief.objects import HyperNode, HyperNodeSpec, Metadata
-from .tables import ALLOCATED_STATUS, NO_NODE
 
 if TYPE_CHECKING:
+    from ..belief.objects import NetworkTopology
     from ..belief.snapshot import Snapshot
     from ..volcano.behaviours import Behaviours
     from .session import Session
 
 CLUSTER_TOP = "<cluster-top-hypernode>"
-_ALLOCATED = "allocate: hypernodes that jobs were given"
-"""Under this name the process keeps, by job, the hypernode that its tasks were placed in."""
 
 
 def session_tree(snapshot: Snapshot, behaviours: Behaviours) -> HyperNodes:
@@ -49,19 +47,26 @@ def with_cluster_top(tree: HyperNodes, nodes: Iterable[str]) -> HyperNodes:
     )
 
 
-def wanted_tier(ssn: Session, job: int) -> int | None:
-    """Return the highest tier that a job may span: any, if it only prefers to be near itself.
+def top_tier(ssn: Session) -> int:
+    """Return the tier of the hypernode that has all nodes."""
+    return ssn.hypernodes.infos[CLUSTER_TOP].tier
 
-    ``None`` if it does not say: then it is scored, and not bound to anything.
+
+def allowed_tier(
+    ssn: Session, wanted: NetworkTopology | None, limit: int, *, translates: bool = True
+) -> int | None:
+    """Return the highest tier that a topology allows; ``None`` if it binds to nothing.
+
+    :param limit: what one that only prefers may span, where that is tried as if it insisted.
+    :param translates: whether the tier may be given by its name.
     """
-    wanted = ssn.jobs.pod_group(job).spec.network_topology
     if wanted is None:
         return None
     if wanted.mode == "soft":
-        return ssn.hypernodes.infos[CLUSTER_TOP].tier
+        return limit if ssn.behaviours.soft_topologies_tried_as_hard else None
     if wanted.mode != "hard":
         return None
-    if wanted.highest_tier_allowed is None and wanted.highest_tier_name:
+    if wanted.highest_tier_allowed is None and wanted.highest_tier_name and translates:
         return next(
             (
                 info.tier
@@ -76,35 +81,3 @@ def wanted_tier(ssn: Session, job: int) -> int | None:
 def lca(ssn: Session, one: str, other: str) -> str:
     """Return the lowest common ancestor of two hypernodes; of one and none, that one."""
     return ssn.hypernodes.get_lca(one, other) if one and other else one or other
-
-
-def allocated_hypernode(ssn: Session, job: int) -> str:
-    """Return the hypernode that a job's tasks were placed in: as remembered, or as they run."""
-    kept: dict[str, str] = ssn.process.kept.setdefault(_ALLOCATED, {})
-    key = ssn.jobs.keys[job]
-    held = ssn.jobs.tasks_with(job, ALLOCATED_STATUS)
-    known = kept.get(key, "")
-    if known and (known not in ssn.hypernodes.infos or not held):
-        known = ""
-    if not known:
-        nodes = {int(ssn.tasks.node[task]) for task in held} - {NO_NODE}
-        known = _lowest(ssn, {ssn.nodes.names[node] for node in nodes})
-    kept[key] = known
-    return known
-
-
-def note_allocated(ssn: Session, job: int, hypernode: str) -> None:
-    """Remember that a job's tasks were placed in one more hypernode."""
-    kept: dict[str, str] = ssn.process.kept.setdefault(_ALLOCATED, {})
-    kept[ssn.jobs.keys[job]] = lca(ssn, kept.get(ssn.jobs.keys[job], ""), hypernode)
-
-
-def _lowest(ssn: Session, nodes: set[str]) -> str:
-    """Return the hypernode of the lowest tier that has all of some nodes; empty without any."""
-    if not nodes:
-        return ""
-    for names in ssn.hypernodes.by_tier.values():
-        for name in names:
-            if nodes <= ssn.hypernodes.real_nodes.get(name, frozenset()):
-                return name
-    return ""

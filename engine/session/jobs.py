@@ -73,7 +73,12 @@ class JobTable:
         self._tasks = tasks
         self._nodes = nodes
         self._min_resources: dict[int, Resource] = {}
-        self._failed_roles: dict[int, set[str]] = {}
+        self.grouped: frozenset[int] = columns.grouped if behaviours.sub_groups else frozenset()
+        """Jobs whose tasks a policy divides into groups."""
+        self.group_of: dict[int, str] = {}
+        """By task of such jobs: the UID of its group, as far as it was asked for."""
+        self._failed_roles: dict[int, dict[str, set[str]]] = {}
+        """By job and group, which is "" for all tasks of jobs that are one group."""
         self._known_errors: dict[int, FitErrors] = {}
         """By class of tasks: the last that were noted."""
         self._by_role: dict[int, dict[str, list[int]]] = {}
@@ -228,7 +233,7 @@ class JobTable:
         if not failed:
             return False
         role = self._tasks.info[task].role
-        return bool(role) and role in failed
+        return bool(role) and role in failed.get(self.group_of.get(task, ""), ())
 
     def need_continue_allocating(self, job: int) -> bool:
         """Return whether the gang can still be met after a task that fits nowhere.
@@ -241,7 +246,7 @@ class JobTable:
             return False
         if info.min_available > size and self._behaviours.oversized_gangs_stop:
             return False
-        failed = self._failed_roles.get(job, set())
+        failed = self._failed_roles.get(job, {}).get("", set())
         if info.min_available < info.task_min_available_total:
             roles = self._roles(job)
             left = sum(
@@ -261,13 +266,22 @@ class JobTable:
         if known is None or not known.covers(errors):
             known = self._known_errors[klass] = errors
         self.fit_errors[task] = known
-        self._failed_roles.setdefault(job, set()).add(self._tasks.info[task].role)
+        failed = self._failed_roles.setdefault(job, {})
+        failed.setdefault(self.group_of.get(task, ""), set()).add(self._tasks.info[task].role)
 
     def reset_fit_errors(self, job: int) -> None:
         """Forget why the job and its tasks did not fit."""
         self.job_fit_errors.pop(job, None)
         if self._failed_roles.pop(job, None):
             for task in self.tasks[job]:
+                self.fit_errors.pop(task, None)
+
+    def reset_group_fit_errors(self, job: int, tasks: Collection[int]) -> None:
+        """Forget why the tasks of one of a job's groups did not fit."""
+        failed = self._failed_roles.get(job)
+        if failed:
+            for task in tasks:
+                failed.pop(self.group_of.get(task, ""), None)
                 self.fit_errors.pop(task, None)
 
     def fit_error(self, job: int) -> str:

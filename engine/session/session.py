@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 from ..belief.resource import Resource
 from .chooser import Chooser, LeastName
 from .cluster_top import session_tree
-from .extension import Extensions
 from .jobs import JobTable
 from .lying import Lying
 from .priority_queue import KeyedQueue, PriorityQueue, Queue
 from .reasons import Reasons
 from .scoring import NodeSelection
+from .sub_job_extension import SubJobExtensions
+from .sub_jobs import SubJobs
 from .tables import IS_ALLOCATED, NO_JOB, NO_NODE, Status
 from .trace import Trace
 
@@ -88,7 +89,7 @@ class Condition(NamedTuple):
     ours: bool = False
 
 
-class Session(Extensions):
+class Session(SubJobExtensions):
     """The state of one session; plugins and actions work on it."""
 
     def __init__(
@@ -135,6 +136,7 @@ class Session(Extensions):
         self.evictions: list[tuple[int, str]] = []
         self._selection: NodeSelection | None = None
         self._lying: Lying | None = None
+        self.sub_jobs = SubJobs(self)
         self._task_keys: dict[int, tuple[Any, ...]] = {}
         self._named: dict[int, np.ndarray[Any, Any]] = {}
         self.ended: Callable[[str], None] = lambda _: None

@@ -222,6 +222,7 @@ class JobColumns:
         created: NDArray[np.int64],
         best_effort: NDArray[np.bool_],
         gated: NDArray[np.bool_],
+        grouped: frozenset[int],
     ) -> None:
         self.info = info
         self.keys = keys
@@ -244,6 +245,8 @@ class JobColumns:
         """Whether the job has a task without request."""
         self.gated = gated
         """Whether the job has a task with scheduling gates."""
+        self.grouped = grouped
+        """Jobs whose tasks a policy divides into groups."""
 
         self._minima: tuple[tuple[str, ...], MinResources] | None = None
 

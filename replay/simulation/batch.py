@@ -15,6 +15,7 @@ from .. import parallel
 from .cases import case_name, read_case
 from .results import case_result
 from .simulation import simulate
+from .what_if import NOTHING, WhatIf, changed
 
 
 class Outcome(NamedTuple):
@@ -35,6 +36,7 @@ class Task(NamedTuple):
 
     :param folder: where the result is written; None writes none.
     :param shown: the result is wanted back.
+    :param what_if: what is to be different in the scenario.
     """
 
     path: Path
@@ -43,6 +45,7 @@ class Task(NamedTuple):
     now: int | None = None
     scores: bool | None = None
     shown: bool = False
+    what_if: WhatIf = NOTHING
 
 
 def run_task(task: Task) -> Outcome:
@@ -50,7 +53,8 @@ def run_task(task: Task) -> Outcome:
     try:
         behaviours = resolve(task.release)
         read = read_case(task.path)
-        steps = simulate(read.case, behaviours, now=task.now, scores=task.scores)
+        case = changed(read.case, task.what_if)
+        steps = simulate(case, behaviours, now=task.now, scores=task.scores)
     except PlinianError as fault:
         return Outcome(task.path, task.release, fault=fault)
     except Exception as fault:

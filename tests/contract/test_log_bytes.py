@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from struct import pack as packed
-from zlib import crc32
 
 import msgspec
 from blake3 import blake3
+from xxhash import xxh3_64_intdigest
 
 from plinian.engine.events import Recorded
 from plinian.engine.log import LogStore, Query, open_log
@@ -55,6 +55,11 @@ def _header(recorded: Recorded) -> bytes:
     return pack([*where, e.kind, e.schema, about, *told, len(e.payload)])
 
 
+def _mark(recorded: Recorded) -> bytes:
+    seed = xxh3_64_intdigest(_header(recorded))
+    return packed(">Q", xxh3_64_intdigest(recorded.event.payload, seed=seed))[4:]
+
+
 def _batch(events: list[Recorded], *, blocks: tuple[int, ...]) -> tuple[bytes, bytes]:
     """Return the Merkle root and the marks of a batch, with so many events in its blocks."""
     leaves, marks, begin = [], b"", 0
@@ -63,7 +68,7 @@ def _batch(events: list[Recorded], *, blocks: tuple[int, ...]) -> tuple[bytes, b
         headers = b"".join(_header(r) for r in part)
         payloads = b"".join(r.event.payload for r in part)
         leaves.append(_hash(len(headers).to_bytes(4, "big") + headers + payloads))
-        marks += b"".join(packed(">I", crc32(_header(r) + r.event.payload)) for r in part)
+        marks += b"".join(map(_mark, part))
         begin += size
     assert begin == len(events)
     return _root(leaves), marks

@@ -69,7 +69,7 @@ def execute(ssn: Session) -> None:
     """
 
     def starves(job: int) -> bool:
-        waits = skips and ssn.jobs.pod_group(job).spec.network_topology is not None
+        waits = skips and ssn.sub_jobs.wants_near(job)
         return ssn.job_starving(job) and not waits
 
     skips = ssn.behaviours.topologies_never_preempt

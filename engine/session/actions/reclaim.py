@@ -14,7 +14,7 @@ from ..eligibility import never_preempts
 from ..priority_queue import PriorityQueue
 from ..scoring import Purpose
 from ..session import Session
-from ..tables import NO_TASK, Status
+from ..tables import Status
 from ..victims import (
     resolvable_nodes,
     starving_jobs,
@@ -38,7 +38,7 @@ def execute(ssn: Session) -> None:
         queues.push(name)
     while queues:
         queue = queues.pop()
-        if ssn.overused(queue) or (by_queue and not ssn.preemptive(queue, NO_TASK)):
+        if ssn.overused(queue) or (by_queue and not ssn.preemptive(queue, ())):
             continue
         jobs = jobs_of.get(queue)
         if not jobs:
@@ -63,7 +63,7 @@ def _may_reclaim(ssn: Session, queue: str, task: int) -> bool:
     """Return whether a queue may reclaim for a task; if not, it is dropped."""
     if ssn.behaviours.reclaim_asks_allocatable and not ssn.allocatable(queue, task):
         return False
-    if not (ssn.behaviours.preemptive_by_queue or ssn.preemptive(queue, task)):
+    if not (ssn.behaviours.preemptive_by_queue or ssn.preemptive(queue, (task,))):
         return False
     return ssn.pre_predicate(task) is None
 

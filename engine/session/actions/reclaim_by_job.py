@@ -39,7 +39,7 @@ def _reclaim_for_job(ssn: Session, queue: str, job: int, tasks: Queue[int]) -> N
         task = tasks.pop()
         if (
             never_preempts(ssn, task)
-            or not ssn.preemptive(queue, task)
+            or not ssn.preemptive(queue, (task,))
             or ssn.pre_predicate(task) is not None
         ):
             continue

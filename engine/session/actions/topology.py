@@ -180,7 +180,7 @@ def _take_best(
 def _best(ssn: Session, job: int, names: list[str]) -> str | None:
     """Return the hypernode with the highest score of plugins and nodes."""
     groups = {name: rows for name in names if (rows := hypernode_rows(ssn, name)) is not None}
-    scores = ssn.hyper_node_order(job, groups)
+    scores = ssn.hyper_node_order(job, ssn.jobs.tasks[job], groups)
     for name, score in ssn.process.kept.get(_SCORES, {}).get(ssn.jobs.keys[job], {}).items():
         scores[name] = scores.get(name, 0.0) + score
     highest = max(scores.get(name, 0.0) for name in names)

@@ -8,6 +8,7 @@ Source: pkg/scheduler/plugins/network-topology-aware/network_topology_aware.go.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -66,7 +67,9 @@ class NetworkTopologyAware:
         cares = any(spec is not None and (hard or spec.mode == "soft") for spec in specs)
         return None if cares else 0.0
 
-    def _hyper_node_order(self, job: int, hyper_nodes: dict[str, Rows]) -> dict[str, float]:
+    def _hyper_node_order(
+        self, job: int, _: Sequence[int], hyper_nodes: dict[str, Rows]
+    ) -> dict[str, float]:
         """Score hypernodes for a job that has one; without, all are equal."""
         annotations = self._ssn.jobs.pod_group(job).annotations
         reference = self._ssn.jobs.hypernode.get(job, annotations.get(ALLOCATED_HYPER_NODE, ""))

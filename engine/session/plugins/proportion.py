@@ -9,7 +9,7 @@ Source: pkg/scheduler/plugins/proportion/proportion.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from sys import float_info
 from typing import ClassVar
 
@@ -108,7 +108,7 @@ class Proportion:
         ssn.add_overused(self.name, self._overused)
         ssn.add_allocatable(self.name, self._allocatable)
         if not ssn.behaviours.preemptive_by_queue:
-            ssn.add_preemptive(self.name, self._allocatable)
+            ssn.add_preemptive(self.name, self._preemptive)
         ssn.add_job_enqueueable(self.name, self._enqueueable)
         ssn.add_event_handler(allocate=self._on_allocate, deallocate=self._on_deallocate)
 
@@ -176,11 +176,16 @@ class Proportion:
         return self._verdict(overused, deserved=attr.deserved, allocated=attr.allocated)
 
     def _allocatable(self, queue: str, task: int) -> Verdict:
-        """Permit if allocated + request ≤ deserved in what the task requests."""
+        return self._takes(queue, self._ssn.tasks.info[task].request)
+
+    def _preemptive(self, queue: str, tasks: Sequence[int]) -> Verdict:
+        return self._takes(queue, self._ssn.jobs.sum_requests(tasks))
+
+    def _takes(self, queue: str, request: Resource) -> Verdict:
+        """Permit if allocated + request ≤ deserved in what is requested."""
         if self._ssn.queues[queue].state != OPEN and not self._closed_queues_schedule:
             return NOT_OPEN
         attr = self._attrs[queue]
-        request = self._ssn.tasks.info[task].request
         takes = self._fits(attr.allocated, request, attr.deserved)
         if not self._ssn.trace.on:
             return PERMITTED if takes else REJECTED

@@ -124,7 +124,7 @@ def test_a_queue_that_is_not_open_takes_nothing(state: str) -> None:
     )
     (task,) = tasks(ssn, "p1")
     assert not ssn.allocatable("a", task)
-    assert not ssn.preemptive("a", task)
+    assert not ssn.preemptive("a", (task,))
     assert not ssn.job_enqueueable(job(ssn, "j1"), "ns/j1")
 
 
@@ -138,9 +138,9 @@ def test_a_queue_reclaims_for_a_task_within_what_it_deserves() -> None:
         pod("p3", "j1", cpu=1, requests={"memory": "1Gi"}),
     )
     two, three = tasks(ssn, "p2", "p3")
-    assert ssn.preemptive("a", two)
+    assert ssn.preemptive("a", (two,))
     assert ssn.gauges["a"]["overused"] == 0
-    assert not ssn.preemptive("a", three)
+    assert not ssn.preemptive("a", (three,))
     assert ssn.gauges["a"]["overused"] == 1
 
 

@@ -165,7 +165,7 @@ def test_an_unsound_tree_stops_all_queues(documents: list[Document], error: str)
     assert ssn.errors == [error]
     assert not ssn.job_enqueueable(job(ssn, "j"), "ns/j")
     assert not ssn.allocatable("other", pending)
-    assert not ssn.preemptive("other", pending)
+    assert not ssn.preemptive("other", (pending,))
     assert ssn.reclaimable(pending, [running]) == []
     assert ssn.flat("QueueOrder") == ssn.flat("VictimQueueOrder") == []
     assert ssn.total_guarantee == Resource()

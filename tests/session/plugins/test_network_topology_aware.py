@@ -50,7 +50,8 @@ def job_with(mode: str, hypernode: str = "", **rest: object) -> Document:
 def hyper_node_scores(ssn: Session, *names: str) -> dict[str, float]:
     """Return the scores of hypernodes for the job."""
     rows = np.arange(0)
-    return ssn.hyper_node_order(ssn.jobs.row["ns/g"], dict.fromkeys(names, rows))
+    job = ssn.jobs.row["ns/g"]
+    return ssn.hyper_node_order(job, ssn.jobs.tasks[job], dict.fromkeys(names, rows))
 
 
 def test_a_job_that_was_not_placed_prefers_no_hypernode() -> None:

@@ -212,7 +212,7 @@ def test_a_queue_with_more_than_it_deserves_is_overused_and_takes_nothing() -> N
     (a_new, b_new) = tasks(ssn, "a-new", "b-new")
     assert not ssn.allocatable("a", a_new), "a deserves 2.5 of 10 cores and has 8"
     assert not ssn.allocatable("b", b_new), "b deserves 7.5, and 1 + 8 is more"
-    assert not ssn.preemptive("b", b_new)
+    assert not ssn.preemptive("b", (b_new,))
     assert not ssn.overused("b")
     assert ssn.gauges["b"]["overused"] == 0.0
 

@@ -16,7 +16,7 @@ from ....volcano.behaviours import RootQueueBounds, TreeDeserved
 from ...session import Session
 from ..queue_demand import queue_demands
 from .attrs import QueueAttr, compare_shares, real_capability
-from .soundness import bound_root, inherit_capability, too_little, too_much
+from .soundness import Complaint, bound_root, inherit_capability
 
 ROOT = "root"
 
@@ -29,12 +29,14 @@ class Hierarchy:
     """The tree of a session's queues.
 
     ``attrs`` has the account of every queue; those opened before an error stay in it.
+    ``complaints`` tell which queues have less than those below them, up to the one that was fatal.
     ``total_guarantee`` is what the children of the root are guaranteed together, or the root
     itself; likewise ``total_deserved``.
     """
 
     def __init__(self, ssn: Session) -> None:
         self.attrs: dict[str, QueueAttr] = {}
+        self.complaints: list[Complaint] = []
         self.total_guarantee = Resource()
         self.total_deserved = Resource()
         self._ssn = ssn
@@ -133,9 +135,9 @@ class Hierarchy:
                 self._limit_deserved(child)
                 deserved.sub(before).add(child.deserved)
         if attr.deserved.less_partly(deserved, ZERO):
-            self._complain(too_little(attr, "deserved", attr.deserved, deserved, how))
+            self._complain(Complaint("deserved", attr.name, "", attr.deserved, deserved))
         if attr.guarantee.less_partly(guarantees, ZERO):
-            self._complain(too_little(attr, "guarantee", attr.guarantee, guarantees, how))
+            self._complain(Complaint("guarantee", attr.name, "", attr.guarantee, guarantees))
         for child in children:
             self._check(child)
 
@@ -165,10 +167,12 @@ class Hierarchy:
         assert own is not None
         assert theirs is not None
         if own.less_partly(theirs, ZERO):
-            self._complain(too_much(parent, child, self._ssn.behaviours))
+            self._complain(Complaint("capability", parent.name, child.name, own, theirs))
 
-    def _complain(self, text: str) -> None:
+    def _complain(self, complaint: Complaint) -> None:
         """Refuse the tree, or only say so."""
+        self.complaints.append(complaint)
+        text = complaint.text(self._ssn.behaviours)
         if self._ssn.behaviours.unsound_tree_stops:
             raise HierarchyError(text)
         self._ssn.errors.append(text)

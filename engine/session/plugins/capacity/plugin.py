@@ -121,20 +121,20 @@ class Capacity:
         question = Question(self._ssn, self._attrs, reclaimer, candidates, self._level)
         return choose(question), PERMIT
 
-    def _preemptive(self, queue: str, task: int) -> Verdict:
-        """Permit if a queue deserves what a task requests: see :meth:`_may_reclaim`."""
+    def _preemptive(self, queue: str, tasks: Sequence[int]) -> Verdict:
+        """Permit if a queue deserves what tasks request together: see :meth:`_may_reclaim`."""
         if not self._ready:
             return _NOT_READY
         if self._ssn.queues[queue].state != OPEN and not self._closed_queues_schedule:
             return _NOT_OPEN
         attr = self._attrs[queue]
-        request = self._ssn.tasks.info[task].request
+        request = self._ssn.jobs.sum_requests(tasks)
         permits = self._may_reclaim(attr, request)
         return self._verdict(
             PERMIT if permits else REJECT, attr, "deserved", attr.deserved, request
         )
 
-    def _queue_preemptive(self, queue: str, _: int) -> Verdict:
+    def _queue_preemptive(self, queue: str, _: Sequence[int]) -> Verdict:
         """Permit if the queue does not hold all that it deserves."""
         attr = self._attrs[queue]
         has_all = attr.deserved.less_equal(attr.allocated, ZERO)

@@ -6,6 +6,7 @@ checkHierarchicalQueue.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from sys import float_info
 
 from ....belief.resource import Resource
@@ -49,29 +50,37 @@ def inherit_capability(parent: QueueAttr, child: QueueAttr, *, scalars: bool) ->
         theirs.scalars = {**own.scalars, **(theirs.scalars or {})}
 
 
-def too_much(parent: QueueAttr, child: QueueAttr, behaviours: Behaviours) -> str:
-    """Return the complaint about a child whose capability is greater than its parent's."""
-    if not behaviours.tree_errors_tell_amounts:
-        return f"queue <{parent.name}> capability is less than its child queue <{child.name}>"
-    return (
-        f"queue <{parent.name}> capability <{parent.capability}> is less than"
-        f" its child queue <{child.name}> capability <{child.capability}>"
-    )
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """What a queue has less of than queues below it.
 
+    :param what: ``capability``, ``deserved`` or ``guarantee``.
+    :param child: a queue that by itself has more; empty if all of them have more together.
+    :param own: what the queue has of it, and :param theirs: what is below it.
+    """
 
-def too_little(
-    attr: QueueAttr, what: str, own: Resource, theirs: Resource, behaviours: Behaviours
-) -> str:
-    """Return the complaint about a queue whose children have more than it."""
-    if not behaviours.tree_errors_tell_amounts:
-        return (
-            f"{what} resources of queue <{attr.name}> are less than"
-            f" the sum of its child queues' {what} resources"
+    what: str
+    queue: str
+    child: str
+    own: Resource
+    theirs: Resource
+
+    def text(self, behaviours: Behaviours) -> str:
+        """Return what the scheduler logs."""
+        amounts = behaviours.tree_errors_tell_amounts
+        own, theirs = (f" <{self.own}>", f" <{self.theirs}>") if amounts else ("", "")
+        if self.child:
+            what = f" {self.what}" if amounts else ""
+            return (
+                f"queue <{self.queue}> {self.what}{own} is less than"
+                f" its child queue <{self.child}>{what}{theirs}"
+            )
+        of = (
+            f"queue <{self.queue}> {self.what} resources"
+            if amounts
+            else f"{self.what} resources of queue <{self.queue}>"
         )
-    return (
-        f"queue <{attr.name}> {what} resources <{own}> are less than"
-        f" the sum of its child queues' {what} resources <{theirs}>"
-    )
+        return f"{of}{own} are less than the sum of its child queues' {self.what} resources{theirs}"
 
 
 def _endless(total: Resource) -> Resource:
