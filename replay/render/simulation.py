@@ -171,7 +171,9 @@ def _crash_lines(results: Sequence[Document], step: int | None, style: Style) ->
         yield "\n"
         for numbers, releases in sides.items():
             sessions = ",".join(map(str, numbers))
-            yield style.removed(f"{spans(releases)} dies in session {sessions}: {message}\n")
+            yield style.removed(
+                f"{spans(releases)}, session {sessions}: the scheduler dies: {message}\n"
+            )
         yield f"  at {place}\n" if place else ""
 
 
