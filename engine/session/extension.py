@@ -186,9 +186,7 @@ class Extensions(Registry):
                 return False
         return True
 
-    def _victims(
-        self, point: str, evictor: int | GangEviction, candidates: list[int]
-    ) -> list[int]:
+    def _victims(self, point: str, evictor: int | GangEviction, candidates: list[int]) -> list[int]:
         """Intersect the plugins' choices tier by tier.
 
         A tier that is left with nothing is passed over; a plugin after an empty intersection may
@@ -247,10 +245,10 @@ class Extensions(Registry):
         vote: int,
     ) -> None:
         names = [self.task_name(task) for task in chosen or ()]
-        gang = isinstance(evictor, GangEviction)
+        about = evictor.name if isinstance(evictor, GangEviction) else self.task_name(evictor)
         self.trace.add(
             point,
-            evictor.name if gang else self.task_name(evictor),
+            about,
             by=plugin,
             outcome="abstain" if vote == 0 else f"{len(names)} victims",
             numbers={"victims": names} if names else NOTHING,

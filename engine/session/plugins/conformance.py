@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ...volcano.conf import Arguments
+from ..registration import GangEviction
 from ..session import Session
 from ..trace import PERMIT
 
@@ -24,7 +25,7 @@ class Conformance:
         """Take no arguments."""
 
     def on_session_open(self, ssn: Session) -> None:
-        """Register who may be preempted and reclaimed."""
+        """Register who may be preempted and reclaimed, by tasks and by gangs."""
         tasks = ssn.tasks.info
 
         def critical(task: int) -> bool:
@@ -34,11 +35,12 @@ class Conformance:
                 or info.pod.spec.priority_class_name in _CRITICAL_CLASSES
             )
 
-        def evictable(evictor: int, candidates: list[int]) -> tuple[list[int], int]:
+        def evictable(evictor: int | GangEviction, candidates: list[int]) -> tuple[list[int], int]:
             return [task for task in candidates if not critical(task)], PERMIT
 
         ssn.add_preemptable(self.name, evictable)
         ssn.add_reclaimable(self.name, evictable)
+        ssn.add_unified_evictable(self.name, evictable)
 
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ...belief.objects import PodGroup
 from ...volcano.conf import Arguments
 from ..close import update_condition
+from ..registration import GangEviction
 from ..session import Condition, Session
 from ..tables import ALLOCATED_STATUS, Rows
 from ..trace import PERMIT, REJECT, Verdict
@@ -37,6 +38,7 @@ class Gang:
         ssn.add_job_valid(self.name, self._valid)
         ssn.add_preemptable(self.name, self._evictable, may=self._may_spare)
         ssn.add_reclaimable(self.name, self._evictable, may=self._may_spare)
+        ssn.add_unified_evictable(self.name, _anybody)
         ssn.add_job_order(self.name, self._jobs.is_ready)  # those that are not ready come first
         ssn.add_job_ready(self.name, self._ready)
         ssn.add_job_pipelined(self.name, self._pipelined)
@@ -121,3 +123,8 @@ def _unready_num(ssn: Session, job: int) -> int:
     )
     unready: int = ssn.jobs.min_available[job] - placed - ssn.jobs.ready_task_num(job)
     return unready
+
+
+def _anybody(eviction: GangEviction, candidates: list[int]) -> tuple[list[int], int]:
+    """Choose all candidates: what a gang can spare, the actions that evict gangs see to."""
+    return candidates, PERMIT

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...volcano.conf import Arguments
+from ..registration import RECLAIM, GangEviction
 from ..session import Session
 from ..tables import Rows
 from ..trace import PERMIT
@@ -48,12 +49,20 @@ class Priority:
             may |= theirs == ours
             return may
 
+        def evictable(eviction: GangEviction, candidates: list[int]) -> tuple[list[int], int]:
+            """Choose whose job is less important; to reclaim, importance does not matter."""
+            if eviction.action == RECLAIM:
+                return candidates, PERMIT
+            ours = job_priority[eviction.job]
+            return [task for task in candidates if job_priority[job_of[task]] < ours], PERMIT
+
         def starving(job: int) -> bool:
             return jobs.ready_task_num(job) + jobs.waiting_task_num(job) < len(jobs.tasks[job])
 
         ssn.add_task_key(self.name, lambda task: -tasks[task].priority)
         ssn.add_job_order(self.name, lambda job: -job_priority[job])
         ssn.add_preemptable(self.name, preemptable, may=may_yield)
+        ssn.add_unified_evictable(self.name, evictable)
         ssn.add_job_starving(self.name, starving)
 
     def on_session_close(self, ssn: Session) -> None:

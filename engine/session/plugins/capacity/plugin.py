@@ -8,12 +8,14 @@ Source: pkg/scheduler/plugins/capacity/capacity.go.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from ....belief.panic import Panic
 from ....belief.resource import ZERO, Resource
 from ....volcano.behaviours import CapacityVictims, ReclaimsFor
 from ....volcano.conf import Arguments
+from ...registration import PREEMPT, GangEviction
 from ...session import Session
 from ...trace import NOTHING, PERMIT, PERMITTED, REJECT, REJECTED, Verdict
 from ..amounts import gauge_setter, plain
@@ -21,7 +23,7 @@ from .attrs import QueueAttr, compare_shares
 from .dimensions import fits_partly
 from .flat import build_queue_attrs, record_flat_gauges
 from .hierarchy import ROOT, Hierarchy, HierarchyError
-from .victims import VICTIMS, Question
+from .victims import VICTIMS, Question, of_gangs
 
 OPEN = "Open"
 UNSCHEDULABLE = "Unschedulable"
@@ -60,6 +62,7 @@ class Capacity:
         else:
             self._open_flat()
         ssn.add_reclaimable(self.name, self._reclaimable)
+        ssn.add_unified_evictable(self.name, self._unified_evictable)
         if ssn.behaviours.preemptive_by_queue:
             ssn.add_preemptive(self.name, self._queue_preemptive)
         else:
@@ -120,6 +123,19 @@ class Capacity:
         choose = VICTIMS[self._ssn.behaviours.capacity_victims]
         question = Question(self._ssn, self._attrs, reclaimer, candidates, self._level)
         return choose(question), PERMIT
+
+    def _unified_evictable(
+        self, eviction: GangEviction, candidates: list[int]
+    ) -> tuple[list[int], int]:
+        """Return whom a gang may reclaim: see :func:`.of_gangs`; to preempt, it may all.
+
+        :raises Panic: a candidate holds more than its queue.
+        """
+        if eviction.action == PREEMPT:
+            return candidates, PERMIT
+        if not self._ready:
+            return [], REJECT
+        return of_gangs(self._ssn, self._attrs, candidates), PERMIT
 
     def _preemptive(self, queue: str, tasks: Sequence[int]) -> Verdict:
         """Permit if a queue deserves what tasks request together: see :meth:`_may_reclaim`."""

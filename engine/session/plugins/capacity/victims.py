@@ -2,7 +2,7 @@
 
 Source: pkg/scheduler/plugins/capacity/capacity.go OnSessionOpen (AddReclaimableFn),
 shouldSkipReclaimee, checkGuaranteeConstraint, isImmediateVictim, checkDeservedExceedance,
-getReclaimeeAncestorToCheck, sharesAnyNonRootAncestorWithinLevel.
+getReclaimeeAncestorToCheck, sharesAnyNonRootAncestorWithinLevel, AddUnifiedEvictableFn.
 """
 
 from __future__ import annotations
@@ -94,6 +94,30 @@ def in_order_by_dimension(question: Question) -> list[int]:
         return []
     waiting = victims_queue(question.ssn, question.candidates, question.reclaimer)
     return _by_dimension(question, (waiting.pop() for _ in range(len(waiting))))
+
+
+def of_gangs(ssn: Session, attrs: Mapping[str, QueueAttr], candidates: list[int]) -> list[int]:
+    """Return the candidates that a gang may reclaim, in their order.
+
+    It is asked neither what the gang requests nor of the queues above.
+
+    :raises Panic: a candidate holds more than its queue.
+
+    Source: capacity.go OnSessionOpen (AddUnifiedEvictableFn).
+    """
+    victims: list[int] = []
+    allocations: dict[str, Resource] = {}
+    for candidate in candidates:
+        attr = attrs[ssn.jobs.queue[ssn.tasks.job.item(candidate)]]
+        request = ssn.tasks.info[candidate].request
+        allocated = allocations.setdefault(attr.name, attr.allocated.clone())
+        if not attr.guarantee.less_equal(allocated.clone().sub(request), ZERO):
+            continue
+        deserves_some = intersect(request, attr.deserved, pods=True)
+        if not deserves_some or exceeds_partly(allocated, attr.deserved, request):
+            allocated.sub(request)
+            victims.append(candidate)
+    return victims
 
 
 def _by_dimension(question: Question, candidates: Iterable[int]) -> list[int]:
