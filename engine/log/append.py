@@ -266,14 +266,18 @@ class _Batch:
         payloads = self._columns["payload"]
         sizes = list(map(len, payloads))
         headers = self._headers(sizes)
-        self.marks = packed_marks(marks(headers, payloads))
+        found: list[int] = []
         begin = 0
         for end in block_ends(sizes):
-            joined = b"".join(payloads[begin:end])
-            self.leaves.append(leaf_hash(b"".join(headers[begin:end]), joined))
+            # All that is done with a payload is done while the processor's caches hold it.
+            some, told = payloads[begin:end], headers[begin:end]
+            joined = b"".join(some)
+            found += marks(told, some)
+            self.leaves.append(leaf_hash(b"".join(told), joined))
             block = self._packer.pack(self._first + begin, sizes[begin:end], joined)
             self.block_rows.append((self._branch_id, *msgspec.structs.astuple(block)))
             begin = end
+        self.marks = packed_marks(found)
 
     def _headers(self, sizes: Sequence[int]) -> list[bytes]:
         column, count = self._columns, len(sizes)
