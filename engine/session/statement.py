@@ -22,12 +22,16 @@ class Kind(Enum):
 
 
 class Operation(NamedTuple):
-    """Something done to a task; the node is where it was placed."""
+    """Something done to a task; the node is where it was placed.
+
+    ``before`` is what the task remembered of an earlier discard when the operation was saved.
+    """
 
     kind: Kind
     task: int
     node: int
     reason: str = ""
+    before: tuple[int, int, bool] | None = None
 
 
 class Statement:
@@ -133,11 +137,17 @@ class Statement:
 
     def save_operations(self) -> list[Operation]:
         """Return the operations, to be done again by :meth:`recover_operations`."""
-        return list(self.operations)
+        before = self._ssn.tasks.last_transaction
+        return [operation._replace(before=before.get(operation.task)) for operation in self.operations]
 
     def recover_operations(self, operations: list[Operation]) -> str | None:
         """Do saved operations again; stop at the first error and return it."""
+        last = self._ssn.tasks.last_transaction
         for operation in operations:
+            if operation.before is None:
+                last.pop(operation.task, None)
+            else:
+                last[operation.task] = operation.before
             if operation.kind is Kind.EVICT:
                 error = self.evict(operation.task, operation.reason)
             elif operation.kind is Kind.PIPELINE:

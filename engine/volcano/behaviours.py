@@ -346,6 +346,18 @@ class Behaviours:
 
     groups_search_inside: bool
     """Within the hypernode that is tried for a job, narrower ones are tried as well."""
+    sub_groups: bool
+    """A PodGroup's policy divides its pods into groups, each with a minimum and a topology."""
+
+    sub_groups_wait_for_topology: bool
+    """Groups are only placed if the job or one of them has a hard topology."""
+
+    group_tier_names: bool
+    """A group's highest tier may be given by its name."""
+
+    soft_topologies_tried_as_hard: bool
+    """A soft topology is tried as a hard one that all tiers are allowed to."""
+
 
     unprepared_tasks_skipped: bool
     """A task that filters cannot be prepared for is skipped, if its gang can be met without it."""

@@ -10,16 +10,19 @@ from enum import Enum
 
 from ...belief.panic import Panic
 from ...volcano.behaviours import FailedPipelining, JobReturn, NoBestNode
-from ..cluster_top import CLUSTER_TOP, wanted_tier
+from ..cluster_top import CLUSTER_TOP
 from ..fit_errors import FitErrors
 from ..future_idle import check_future_idle
+from ..given_hypernodes import recall_all
 from ..priority_queue import PriorityQueue, Queue
 from ..reasons import PASS, StatusCode
 from ..scoring import ErrorCache, NodeSelection, Purpose, new_error_cache
 from ..session import Session, fits
 from ..statement import Statement
+from ..sub_jobs import SubJob
 from ..tables import NO_NODE, Rows, Status
-from . import gradients, topology
+from . import topology
+from .gradients import Gradients
 
 ERROR_CACHE_ARGUMENT = "predicateErrorCacheEnable"
 
@@ -70,6 +73,8 @@ class _Visit:
     """Hypernode that the job is in by now, if it wants its tasks near each other."""
     told_in: str = ""
     """Hypernode that is named where no node takes a task."""
+    sub_job: SubJob | None = None
+    """The group whose tasks they are, where groups are told apart."""
 
 
 class Allocation:
@@ -85,6 +90,7 @@ class Allocation:
         self._goes_on_unprepared = ssn.behaviours.unprepared_tasks_skipped
         self._tells_skipped = ssn.behaviours.skipped_tasks_told
         self._tries_gradients = ssn.behaviours.topology_gradients
+        self._gradients = Gradients(self)
         self._interrupted = False
         """Whether the last visit to a job ended because it is ready, with tasks left."""
         self._skips = ssn.behaviours.no_best_node is NoBestNode.SKIPS
@@ -99,6 +105,8 @@ class Allocation:
 
     def run(self) -> None:
         """Go through the queues until none is left."""
+        if self._tries_gradients:
+            recall_all(self.ssn)
         self._pick_up()
         while self._queues:
             queue = self._queues.pop()
@@ -131,7 +139,7 @@ class Allocation:
                     continue
                 ssn.jobs.phase[job] = "Inqueue"
             queue = ssn.jobs.queue[job]
-            if waits and ssn.jobs.pod_group(job).spec.network_topology is not None:
+            if waits and ssn.sub_jobs.wants_near(job):
                 continue
             if not self._asks_idle_queues and not (pending[job] and self._tasks_of(job)):
                 continue
@@ -152,8 +160,10 @@ class Allocation:
             self._queues.push(queue)
         if not tasks:
             return
-        if self._tries_gradients and wanted_tier(ssn, job) is not None:
-            self._visit_in_gradients(queue, job, tasks)
+        if self._tries_gradients and self._has_groups(job):
+            if self._gradients.visit(job, self._pending_tasks(job)):
+                self._jobs[queue].push(job)
+            self._queues.push(queue)
             return
         highest_tier = None if self._tries_gradients else topology.hard_tier(ssn, job)
         if highest_tier is None:
@@ -175,15 +185,10 @@ class Allocation:
         if not self._queue_returns_first:
             self._queues.push(queue)
 
-    def _visit_in_gradients(self, queue: str, job: int, tasks: Queue[int]) -> None:
-        """Place what can be placed of a job that wants its tasks near each other."""
-        statement, left = gradients.allocate_in_gradients(self, tasks, job)
-        if statement is not None and self.ssn.job_ready(job):
-            statement.commit()
-            if left:
-                self._pending[job] = left
-                self._jobs[queue].push(job)
-        self._queues.push(queue)
+    def _has_groups(self, job: int) -> bool:
+        """Return whether a job's tasks go in groups, or near each other, which is one group."""
+        jobs = self.ssn.jobs
+        return job in jobs.grouped or jobs.pod_group(job).spec.network_topology is not None
 
     def _returns(self, *, committed: bool) -> bool:
         """Return whether a job with tasks left is looked at again."""
@@ -195,14 +200,16 @@ class Allocation:
         """Return the job's tasks that are still to be placed, in order."""
         tasks = self._pending.get(job)
         if tasks is None:
-            info = self.ssn.tasks.info
-            pending = [
-                task
-                for task in self.ssn.jobs.pending_tasks(job)
-                if not info[task].gated and not info[task].request.is_empty()
-            ]
-            tasks = self._pending[job] = self.ssn.task_queue(pending)
+            tasks = self._pending[job] = self.ssn.task_queue(self._pending_tasks(job))
         return tasks
+
+    def _pending_tasks(self, job: int) -> list[int]:
+        info = self.ssn.tasks.info
+        return [
+            task
+            for task in self.ssn.jobs.pending_tasks(job)
+            if not info[task].gated and not info[task].request.is_empty()
+        ]
 
     def allocate_tasks(
         self, tasks: Queue[int], job: int, queue: str, rows: Rows, hypernode: str
@@ -232,14 +239,13 @@ class Allocation:
         return None
 
     def allocate_group(
-        self, tasks: Queue[int], job: int, rows: Rows, hypernode: str, given: str
+        self, tasks: Queue[int], sub_job: SubJob, rows: Rows, hypernode: str
     ) -> Statement | None:
-        """Place tasks of a job on the nodes of a hypernode until it is ready, or no task is left.
+        """Place tasks of a group on the nodes of a hypernode until it is ready, or none is left.
 
-        :param given: the hypernode that the job is in by now.
-        :returns: what was done if the job is ready or pipelined; else all is taken back.
+        :returns: what was done if the group is ready or pipelined; else all is taken back.
         """
-        ssn = self.ssn
+        ssn, job = self.ssn, sub_job.job
         visit = _Visit(
             job=job,
             queue=ssn.jobs.queue[job],
@@ -247,25 +253,40 @@ class Allocation:
             hypernode="",
             statement=Statement(ssn),
             cache=new_error_cache() if self._uses_cache else None,
-            keeps_near=True,
-            placed_in=given,
+            keeps_near=sub_job.topology,
+            placed_in=sub_job.hypernode,
             told_in="" if hypernode == CLUSTER_TOP else hypernode,
+            sub_job=sub_job,
         )
         self._place_in_turn(visit, tasks)
-        if ssn.job_ready(job) or ssn.job_pipelined(job):
+        if ssn.sub_job_ready(sub_job):
+            if sub_job.topology and sub_job.tier is None:
+                sub_job.hypernode = visit.placed_in
+            return visit.statement
+        if ssn.sub_job_pipelined(sub_job):
             return visit.statement
         visit.statement.discard()
         return None
 
     def _place_in_turn(self, visit: _Visit, tasks: Queue[int]) -> None:
-        """Place one task after the other, until the job is ready or cannot be met."""
+        """Place one task after the other, until the job, or group, is ready or cannot be met."""
         self._interrupted = False
         while tasks:
             after = self._allocate_task(visit, tasks.pop())
-            ready = after is _After.PLACED and self.ssn.job_ready(visit.job)
+            ready = after is _After.PLACED and self._is_ready(visit)
             self._interrupted = ready and bool(tasks)
             if after is _After.STOP or self._interrupted:
                 return
+
+    def _is_ready(self, visit: _Visit) -> bool:
+        if visit.sub_job is None:
+            return self.ssn.job_ready(visit.job)
+        return self.ssn.sub_job_ready(visit.sub_job)
+
+    def _need_continue(self, visit: _Visit) -> bool:
+        if visit.sub_job is None:
+            return self.ssn.jobs.need_continue_allocating(visit.job)
+        return self.ssn.sub_jobs.need_continue_allocating(visit.sub_job)
 
     def _allocate_task(self, visit: _Visit, task: int) -> _After:
         """Place one task, or note why no node takes it."""
@@ -279,7 +300,7 @@ class Allocation:
         if isinstance(found, FitErrors):
             found.set_hypernode(visit.told_in)
             ssn.jobs.set_fit_errors(job, task, found)
-            if self._unfit_ends or not ssn.jobs.need_continue_allocating(job):
+            if self._unfit_ends or not self._need_continue(visit):
                 return _After.STOP
             return _After.NEXT
         node, score = found
@@ -308,7 +329,7 @@ class Allocation:
         if error is None:
             return None
         ssn.jobs.set_fit_errors(job, task, everywhere(ssn, visit.rows, error))
-        goes_on = self._goes_on_unprepared and ssn.jobs.need_continue_allocating(job)
+        goes_on = self._goes_on_unprepared and self._need_continue(visit)
         return _After.NEXT if goes_on else _After.STOP
 
     def _find(self, visit: _Visit, task: int) -> tuple[int | None, float] | FitErrors:

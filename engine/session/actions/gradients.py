@@ -1,136 +1,245 @@
-"""Hypernodes in allocate, as newer releases try them: in gradients, the narrowest first.
+"""Groups of tasks and hypernodes in allocate, as newer releases try them: narrow hypernodes first.
 
-Groups within a job (``subGroupPolicy``) are not told apart: all tasks are one group.
+A job is tried in one hypernode after the other, and in each of them its groups
+(:mod:`..sub_jobs`), each in hypernodes within that. What is best is done, all else taken back.
 
-Source: ``pkg/scheduler/actions/allocate/allocate.go`` (``allocateForJob``,
-``allocateForSubJob``) since v1.14.
+Source: ``pkg/scheduler/actions/allocate/allocate.go`` (``organizeJobWorksheet``,
+``allocateForJob``, ``allocateForSubJob``) and ``recorder.go`` since v1.14.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..cluster_top import CLUSTER_TOP, allocated_hypernode, lca, note_allocated, wanted_tier
-from ..priority_queue import Queue
+from ..cluster_top import CLUSTER_TOP, lca
+from ..given_hypernodes import note
+from ..priority_queue import KeyedQueue, Queue
 from ..session import Session
 from ..statement import Operation, Statement
+from ..sub_jobs import SubJob
 from .topology import hypernode_rows
 
 if TYPE_CHECKING:
     from .allocate import Allocation
 
 
+@dataclass(slots=True)
+class Worksheet:
+    """What is still to be placed of a job.
+
+    :param sub_jobs: the groups that have tasks to place; those that the job needs come first.
+    :param tasks: by UID of the group.
+    """
+
+    sub_jobs: Queue[SubJob]
+    tasks: dict[str, Queue[int]]
+
+    def clone(self) -> Worksheet:
+        """Return a worksheet with the same groups and tasks, to be tried."""
+        return Worksheet(
+            self.sub_jobs.clone(), {uid: tasks.clone() for uid, tasks in self.tasks.items()}
+        )
+
+
+def organize(ssn: Session, job: int, tasks: list[int]) -> Worksheet:
+    """Return the worksheet of a job.
+
+    :param tasks: those of its tasks that are to be placed.
+
+    Source: ``organizeJobWorksheet``.
+    """
+    division, to_place = ssn.sub_jobs.of(job), set(tasks)
+    ready = {sub.uid for sub in division.sub_jobs if ssn.sub_job_ready(sub)}
+    enough = Counter(sub.policy for sub in division.sub_jobs if sub.uid in ready)
+    required: set[str] = set()
+    for sub in sorted(division.sub_jobs, key=ssn.sub_job_key):
+        if sub.uid not in ready and enough[sub.policy] < division.minima.get(sub.policy, 0):
+            required.add(sub.uid)
+            enough[sub.policy] += 1
+
+    def key(sub: SubJob) -> tuple[Any, ...]:
+        return (sub.uid not in required, *ssn.sub_job_key(sub))
+
+    groups = [(sub, [task for task in sub.tasks if task in to_place]) for sub in division.sub_jobs]
+    return Worksheet(
+        KeyedQueue(key, [sub for sub, some in groups if some]),
+        {sub.uid: ssn.task_queue(some) for sub, some in groups if some},
+    )
+
+
 class _Trial(NamedTuple):
     """What came of a job in one hypernode."""
 
     operations: list[Operation]
-    left: Queue[int]
+    left: Worksheet
     score: float
-    inside: str
-    """The hypernode within it that the tasks were placed in."""
 
 
-def allocate_in_gradients(
-    allocation: Allocation, tasks: Queue[int], job: int
-) -> tuple[Statement | None, Queue[int]]:
-    """Try the hypernodes of one gradient after the other; take the best of the first that has one.
+class Gradients:
+    """The search for hypernodes in one session."""
 
-    :returns: what is to be committed, and the tasks that are left over.
-    """
-    ssn = allocation.ssn
-    given = allocated_hypernode(ssn, job)
-    tier = wanted_tier(ssn, job)
-    assert tier is not None
-    least = ssn.jobs.min_resources(job)
-    for gradient in ssn.hyper_node_gradient(CLUSTER_TOP, tier, given, least):
-        trials = {
-            name: trial
-            for name in sorted(gradient)
-            if (trial := _try(allocation, tasks.clone(), job, name)) is not None
-        }
-        if not trials:
-            continue
-        best = max(sorted(trials), key=lambda name: trials[name].score)
+    def __init__(self, allocation: Allocation) -> None:
+        self._ssn = allocation.ssn
+        self._allocation = allocation
+        self._worksheets: dict[int, Worksheet] = {}
+        self._inside_always = self._ssn.behaviours.groups_search_inside
+        self._waits = self._ssn.behaviours.sub_groups_wait_for_topology
+        self._groups: dict[tuple[int, str], dict[str, str]] = {}
+        """By job and hypernode tried for it: the hypernodes of its groups, by UID."""
+
+    def visit(self, job: int, tasks: list[int]) -> bool:
+        """Place what can be placed of a job; return whether it is to be looked at again.
+
+        :param tasks: those of its tasks that are to be placed, at the first visit.
+        """
+        sheet = self._worksheets.get(job)
+        if sheet is None:
+            sheet = self._worksheets[job] = organize(self._ssn, job, tasks)
+        division = self._ssn.sub_jobs.of(job)
+        if division.hard or (job in self._ssn.jobs.grouped and not self._waits):
+            return self._visit_in_hypernodes(job, sheet)
+        return self._visit_anywhere(job, sheet)
+
+    def _visit_anywhere(self, job: int, sheet: Worksheet) -> bool:
+        """Place the tasks that are of no group one by one on all nodes."""
+        ssn, sub = self._ssn, self._ssn.sub_jobs.default(job)
+        tasks = None if sub is None else sheet.tasks.get(sub.uid)
+        if sub is None or not tasks:
+            ssn.errors.append(f"Can not find default subJob or tasks for job {ssn.jobs.keys[job]}")
+            return False
+        rows = ssn.selection.all_rows
+        statement = self._allocation.allocate_group(tasks, sub, rows, CLUSTER_TOP)
+        if statement is None or not ssn.job_ready(job):
+            return False
+        statement.commit()
+        return bool(tasks)
+
+    def _visit_in_hypernodes(self, job: int, sheet: Worksheet) -> bool:
+        best = self._search(job, sheet)
+        if best is None:
+            return False
+        hypernode, statement = best
+        if not self._ssn.job_ready(job):
+            return False
+        statement.commit()
+        note(self._ssn, job, hypernode, self._groups.get((job, hypernode), {}))
+        return bool(self._worksheets[job].sub_jobs)
+
+    def _search(self, job: int, sheet: Worksheet) -> tuple[str, Statement] | None:
+        """Try one gradient after the other; do what was best in the first that has a solution.
+
+        Source: ``allocateForJob``.
+        """
+        ssn = self._ssn
+        if not sheet.sub_jobs:
+            return None
+        for gradient in self._gradients_of_job(job):
+            found = {name: self._try(job, sheet.clone(), name) for name in sorted(gradient)}
+            trials = {name: trial for name, trial in found.items() if trial is not None}
+            if not trials:
+                continue
+            best = max(sorted(trials), key=lambda name: trials[name].score)
+            statement = Statement(ssn)
+            error = statement.recover_operations(trials[best].operations)
+            if error is not None:
+                ssn.errors.append(f"Failed to recover operations: {error}")
+                return None
+            self._worksheets[job] = trials[best].left
+            return best, statement
+        return None
+
+    def _gradients_of_job(self, job: int) -> list[list[str]]:
+        ssn, division = self._ssn, self._ssn.sub_jobs.of(job)
+        if division.tier is None:
+            return [[CLUSTER_TOP]]
+        least = ssn.jobs.min_resources(job)
+        return ssn.hyper_node_gradient(CLUSTER_TOP, division.tier, division.hypernode, least)
+
+    def _try(self, job: int, sheet: Worksheet, hypernode: str) -> _Trial | None:
+        """Place a job within a hypernode, and take it back; ``None`` if it cannot be met there."""
+        ssn = self._ssn
+        ssn.jobs.reset_fit_errors(job)
+        sub_jobs = ssn.sub_jobs.of(job).sub_jobs
+        before = [sub.hypernode for sub in sub_jobs]
+        statements: list[Statement] = []
+        score = 0.0
+        while sheet.sub_jobs:
+            sub = sheet.sub_jobs.pop()
+            found = self._search_for_group(sub, sheet, hypernode)
+            if found is None:
+                continue
+            statements.append(found[0])
+            score += found[1]
+            if sheet.tasks[sub.uid]:
+                sheet.sub_jobs.push(sub)
+            if ssn.job_ready(job):
+                break
+        for sub, given in zip(sub_jobs, before, strict=True):
+            sub.hypernode = given
+        operations = [each for some in statements for each in some.save_operations()]
+        met = bool(operations) and (ssn.job_ready(job) or ssn.job_pipelined(job))
+        for statement in statements:
+            statement.discard()
+        return _Trial(operations, sheet, score) if met else None
+
+    def _search_for_group(
+        self, sub: SubJob, sheet: Worksheet, hypernode: str
+    ) -> tuple[Statement, float] | None:
+        """Place a group's next tasks in the best hypernode within one; ``None`` if there is none.
+
+        :returns: what was done, and its score; the tasks left over are in the worksheet.
+
+        Source: ``allocateForSubJob``.
+        """
+        ssn = self._ssn
+        for gradient in self._gradients_inside(sub, hypernode):
+            trials: dict[str, tuple[list[Operation], Queue[int]]] = {}
+            for name in sorted(gradient):
+                ssn.jobs.reset_group_fit_errors(sub.job, sub.tasks)
+                rest, rows = sheet.tasks[sub.uid].clone(), hypernode_rows(ssn, name)
+                if rows is None or not len(rows):
+                    continue
+                statement = self._allocation.allocate_group(rest, sub, rows, name)
+                if statement is not None and statement.operations:
+                    trials[name] = (statement.save_operations(), rest)
+                    statement.discard()
+            if trials:
+                return self._take_best(sub, sheet, trials, hypernode)
+        return None
+
+    def _gradients_inside(self, sub: SubJob, hypernode: str) -> list[list[str]]:
+        ssn = self._ssn
+        if sub.tier is None or not (sub.divided or self._inside_always):
+            return [[hypernode]]
+        pending = ssn.jobs.sum_requests(
+            [task for task in ssn.jobs.pending_tasks(sub.job) if ssn.sub_jobs.of_task(task) is sub]
+        )
+        return ssn.hyper_node_gradient(hypernode, sub.tier, sub.hypernode, pending)
+
+    def _take_best(
+        self,
+        sub: SubJob,
+        sheet: Worksheet,
+        trials: dict[str, tuple[list[Operation], Queue[int]]],
+        hypernode: str,
+    ) -> tuple[Statement, float] | None:
+        ssn = self._ssn
+        groups = {name: rows for name in trials if (rows := hypernode_rows(ssn, name)) is not None}
+        scores = ssn.hyper_node_order(sub.job, sub.tasks, groups)
+        highest = max(scores.get(name, 0.0) for name in trials)
+        equals = [name for name in sorted(trials) if scores.get(name, 0.0) == highest]
+        best = equals[0]
+        if len(equals) > 1:
+            best = equals[ssn.chooser.choose("hypernode", ssn.jobs.keys[sub.job], equals)]
+        operations, left = trials[best]
         statement = Statement(ssn)
-        error = statement.recover_operations(trials[best].operations)
+        error = statement.recover_operations(operations)
         if error is not None:
             ssn.errors.append(f"Failed to recover operations: {error}")
-            return None, tasks
-        if ssn.job_ready(job):
-            note_allocated(ssn, job, trials[best].inside)
-        return statement, trials[best].left
-    return None, tasks
-
-
-def _try(allocation: Allocation, tasks: Queue[int], job: int, hypernode: str) -> _Trial | None:
-    """Place a job within a hypernode, and take it back; ``None`` if it cannot be met there."""
-    ssn = allocation.ssn
-    ssn.jobs.reset_fit_errors(job)
-    given = allocated_hypernode(ssn, job)
-    statements: list[Statement] = []
-    score = 0.0
-    while tasks:
-        found = _try_inside(allocation, tasks, job, hypernode, given)
-        if found is None:
-            break
-        statement, tasks, part, given = found
-        statements.append(statement)
-        score += part
-        if ssn.job_ready(job):
-            break
-    operations = [each for statement in statements for each in statement.operations]
-    met = bool(operations) and (ssn.job_ready(job) or ssn.job_pipelined(job))
-    for statement in statements:
-        statement.discard()
-    return _Trial(operations, tasks, score, given) if met else None
-
-
-def _try_inside(
-    allocation: Allocation, tasks: Queue[int], job: int, hypernode: str, given: str
-) -> tuple[Statement, Queue[int], float, str] | None:
-    """Place the next tasks of a job in the best hypernode within one; ``None`` if there is none.
-
-    :returns: what was done, the tasks left over, the score, and the hypernode the job is in then.
-    """
-    ssn = allocation.ssn
-    for gradient in _gradients_inside(ssn, job, hypernode, given):
-        trials: dict[str, tuple[list[Operation], Queue[int]]] = {}
-        for name in sorted(gradient):
-            rest, rows = tasks.clone(), hypernode_rows(ssn, name)
-            ssn.jobs.reset_fit_errors(job)
-            if rows is None or not len(rows):
-                continue
-            statement = allocation.allocate_group(rest, job, rows, name, given)
-            if statement is not None and statement.operations:
-                trials[name] = (statement.save_operations(), rest)
-                statement.discard()
-        if trials:
-            return _take_best(ssn, job, trials, given)
-    return None
-
-
-def _gradients_inside(ssn: Session, job: int, hypernode: str, given: str) -> list[list[str]]:
-    tier = wanted_tier(ssn, job)
-    if not ssn.behaviours.groups_search_inside or tier is None:
-        return [[hypernode]]
-    pending = ssn.jobs.sum_requests(ssn.jobs.pending_tasks(job))
-    return ssn.hyper_node_gradient(hypernode, tier, given, pending)
-
-
-def _take_best(
-    ssn: Session, job: int, trials: dict[str, tuple[list[Operation], Queue[int]]], given: str
-) -> tuple[Statement, Queue[int], float, str] | None:
-    groups = {name: rows for name in trials if (rows := hypernode_rows(ssn, name)) is not None}
-    scores = ssn.hyper_node_order(job, groups)
-    highest = max(scores.get(name, 0.0) for name in trials)
-    equals = [name for name in sorted(trials) if scores.get(name, 0.0) == highest]
-    best = equals[0]
-    if len(equals) > 1:
-        best = equals[ssn.chooser.choose("hypernode", ssn.jobs.keys[job], equals)]
-    operations, left = trials[best]
-    statement = Statement(ssn)
-    error = statement.recover_operations(operations)
-    if error is not None:
-        ssn.errors.append(f"Failed to recover operations: {error}")
-        return None
-    return statement, left, highest, lca(ssn, given, best)
+            return None
+        sub.hypernode = lca(ssn, sub.hypernode, best)
+        sheet.tasks[sub.uid] = left
+        self._groups.setdefault((sub.job, hypernode), {})[sub.uid] = sub.hypernode
+        return statement, highest

@@ -15,6 +15,7 @@ from ...volcano.conf import Arguments
 from ..close import update_condition
 from ..registration import GangEviction
 from ..session import Condition, Session
+from ..sub_jobs import SubJob
 from ..tables import ALLOCATED_STATUS, Rows
 from ..trace import PERMIT, REJECT, Verdict
 
@@ -33,6 +34,7 @@ class Gang:
     def on_session_open(self, ssn: Session) -> None:
         """Register validity, order, readiness, and which tasks a job can spare."""
         self._jobs = ssn.jobs
+        self._sub_jobs = ssn.sub_jobs
         self._job_of = ssn.tasks.job
         self._least = np.array(ssn.jobs.min_available)
         ssn.add_job_valid(self.name, self._valid)
@@ -43,6 +45,9 @@ class Gang:
         ssn.add_job_ready(self.name, self._ready)
         ssn.add_job_pipelined(self.name, self._pipelined)
         ssn.add_job_starving(self.name, self._jobs.is_starving)
+        ssn.add_sub_job_ready(self.name, self._sub_jobs.is_ready)
+        ssn.add_sub_job_pipelined(self.name, self._sub_job_pipelined)
+        ssn.add_sub_job_order(self.name, self._sub_jobs.is_ready)
 
     def on_session_close(self, ssn: Session) -> None:
         """Write to every PodGroup, if it has pods, whether its gang is ready, and why not."""
@@ -68,6 +73,8 @@ class Gang:
         jobs = self._jobs
         if not jobs.check_task_valid(job):
             return Verdict(REJECT, "Not enough valid pods of each task for gang-scheduling")
+        if job in jobs.grouped and not self._sub_jobs.has_minima(job, lambda _: True):
+            return Verdict(REJECT, "Not enough valid subGroups of each task for gang-scheduling")
         valid, least = jobs.valid_task_num(job), jobs.min_available[job]
         if valid < least:
             message = f"Not enough valid tasks for gang-scheduling, valid: {valid}, min: {least}"
@@ -93,11 +100,19 @@ class Gang:
         return spare[self._job_of[candidates]]
 
     def _ready(self, job: int) -> bool:
-        return self._jobs.check_task_ready(job) and self._jobs.is_ready(job)
+        jobs = self._jobs
+        if job in jobs.grouped and not self._sub_jobs.has_minima(job, self._sub_jobs.is_ready):
+            return False
+        return jobs.check_task_ready(job) and jobs.is_ready(job)
 
     def _pipelined(self, job: int) -> int:
-        jobs = self._jobs
+        jobs, sub_jobs = self._jobs, self._sub_jobs
+        if job in jobs.grouped and not sub_jobs.has_minima(job, sub_jobs.is_pipelined):
+            return REJECT
         return PERMIT if jobs.check_task_pipelined(job) and jobs.is_pipelined(job) else REJECT
+
+    def _sub_job_pipelined(self, sub_job: SubJob) -> int:
+        return PERMIT if self._sub_jobs.is_pipelined(sub_job) else REJECT
 
 
 def _says_ready(group: PodGroup | None) -> bool:

@@ -99,33 +99,42 @@ class NetworkTopologyGradients:
                     asked[dim] = asked.get(dim, 0.0) + request.get(name)
         return asked
 
-    def _hyper_node_order(self, job: int, hypernodes: dict[str, Rows]) -> dict[str, float]:
-        """Score hypernodes by how well all of a job's tasks pack; of equals, where most are."""
-        asked = self._asked(self._ssn.jobs.tasks[job])
+    def _hyper_node_order(
+        self, _: int, tasks: Sequence[int], hypernodes: dict[str, Rows]
+    ) -> dict[str, float]:
+        """Score hypernodes by how well all of a group's tasks pack; of equals, where most are."""
+        asked = self._asked(tasks)
         scores = {name: self._packed(self._index[name], asked) for name in hypernodes}
         best = [name for name in scores if scores[name] == max(scores.values())]
         if len(best) > 1:
             for name in best:
-                scores[name] += self._part(job, self._index[name])
+                scores[name] += self._part(tasks, self._index[name])
         return {name: self._scale * score for name, score in scores.items()}
 
-    def _part(self, job: int, hypernode: int) -> float:
-        """Return the part of a job's tasks that is in a hypernode."""
-        tasks = self._ssn.jobs.tasks[job]
+    def _part(self, tasks: Sequence[int], hypernode: int) -> float:
+        """Return the part of a group's tasks that is in a hypernode."""
         nodes = self._ssn.tasks.node[list(tasks)]
         inside = np.count_nonzero(self._inside[hypernode][nodes[nodes != NO_NODE]])
         return float(inside / len(tasks)) if tasks else 0.0
 
     def _batch_node_order(self, task: int, rows: Rows) -> Floats | None:
-        job = self._ssn.tasks.job.item(task)
-        if self._ssn.jobs.pod_group(job).spec.network_topology is not None:
-            scores = self._near(task, job, rows)
+        tasks = self._near_tasks(task)
+        if tasks is not None:
+            scores = self._near(task, tasks, rows)
         else:
             scores = self._of_tiers(task, rows) if self._packs_others else None
         return None if scores is None else self._scale * scores
 
-    def _near(self, task: int, job: int, rows: Rows) -> Floats | None:
-        """Score nodes by how near they are to what the job was given."""
+    def _near_tasks(self, task: int) -> Sequence[int] | None:
+        """Return the tasks that a task wants to be near; ``None`` if it does not."""
+        jobs, job = self._ssn.jobs, self._ssn.tasks.job.item(task)
+        if job in jobs.grouped:
+            sub_job = self._ssn.sub_jobs.of_task(task)
+            return sub_job.tasks if sub_job.topology else None
+        return None if jobs.pod_group(job).spec.network_topology is None else jobs.tasks[job]
+
+    def _near(self, task: int, tasks: Sequence[int], rows: Rows) -> Floats | None:
+        """Score nodes by how near they are to what the group was given."""
         given = self._ssn.tasks.job_hypernode.get(task, "")
         if not given:
             return None
@@ -134,7 +143,7 @@ class NetworkTopologyGradients:
         scores = np.array([nearness[leaf] for leaf in leaves])
         best = scores == scores.max(initial=-1.0)
         if np.count_nonzero(best) > 1:
-            parts = {leaf: self._part(job, self._index[leaf]) if leaf else 0.0 for leaf in nearness}
+            parts = {leaf: self._part(tasks, self._index[leaf]) if leaf else 0.0 for leaf in nearness}
             scores = np.where(best, scores + np.array([parts[leaf] for leaf in leaves]), scores)
         return scores
 

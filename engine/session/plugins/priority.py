@@ -61,6 +61,7 @@ class Priority:
 
         ssn.add_task_key(self.name, lambda task: -tasks[task].priority)
         ssn.add_job_order(self.name, lambda job: -job_priority[job])
+        ssn.add_sub_job_order(self.name, lambda sub_job: -sub_job.priority)
         ssn.add_preemptable(self.name, preemptable, may=may_yield)
         ssn.add_unified_evictable(self.name, evictable)
         ssn.add_job_starving(self.name, starving)
