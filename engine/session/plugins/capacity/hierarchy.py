@@ -162,11 +162,15 @@ class Hierarchy:
         )
 
     def _compare_capability(self, parent: QueueAttr, child: QueueAttr) -> None:
-        """Complain if a parent has less of something, or lacks a scalar that a child names."""
+        """Complain if a parent has less of something than a child.
+
+        Where that stops everything, a scalar that the parent lacks is too much as well.
+        """
         own, theirs = parent.capability, child.capability
         assert own is not None
         assert theirs is not None
-        if own.less_partly(theirs, ZERO):
+        stops = self._ssn.behaviours.unsound_tree_stops
+        if own.less_partly(theirs, ZERO) and (stops or not theirs.less_equal(own, INFINITY)):
             self._complain(Complaint("capability", parent.name, child.name, own, theirs))
 
     def _complain(self, complaint: Complaint) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from sys import float_info
 
-from ....belief.resource import Resource
+from ....belief.resource import INFINITY, Resource
 from ....volcano.behaviours import Behaviours, RootQueueBounds
 from ...session import Session
 from .attrs import QueueAttr
@@ -67,6 +67,8 @@ class Complaint:
 
     def text(self, behaviours: Behaviours) -> str:
         """Return what the scheduler logs."""
+        if not behaviours.unsound_tree_stops:
+            return self._remark()
         amounts = behaviours.tree_errors_tell_amounts
         own, theirs = (f" <{self.own}>", f" <{self.theirs}>") if amounts else ("", "")
         if self.child:
@@ -81,6 +83,36 @@ class Complaint:
             else f"{self.what} resources of queue <{self.queue}>"
         )
         return f"{of}{own} are less than the sum of its child queues' {self.what} resources{theirs}"
+
+    def _remark(self) -> str:
+        """Return what releases log that do not stop for it; v1.14.0 has slightly other words."""
+        own, theirs = _told(self.own), _told(self.theirs)
+        if self.child:
+            names = " ".join(self.theirs.less_equal_with_resources_name(self.own, INFINITY)[1])
+            return (
+                f"Child queue {self.child} capability ({theirs}) exceeds parent queue {self.queue}"
+                f" capability ({own}) on resources [{names}]."
+                " Child's effective capability will be limited by parent."
+            )
+        if self.what == "deserved":
+            return (
+                f"Sum of child queue deserved ({theirs}) exceeds parent queue {self.queue}"
+                f" deserved ({own}). This may affect resource distribution during scheduling."
+            )
+        return (
+            f"Sum of child queue guarantees ({theirs}) exceeds parent queue {self.queue}"
+            f" guarantee ({own}). Not all child guarantees can be satisfied simultaneously."
+        )
+
+
+def _told(amounts: Resource) -> str:
+    """Return amounts as these releases print them: those without an end by name.
+
+    Source: api/resource_info.go String.
+    """
+    ends = {f"{ENDLESS_SCALAR:.2f}": "maxInt", f"{float_info.max:.2f}": "maxFloat"}
+    pairs = (part.rsplit(" ", 1) for part in str(amounts).split(", "))
+    return ", ".join(f"{name} {ends.get(amount, amount)}" for name, amount in pairs)
 
 
 def _endless(total: Resource) -> Resource:
