@@ -75,6 +75,7 @@ class SchedulerCache:
             forgets_minima=behaviours.old_minima_forgotten,
             skips_terminated=behaviours.ended_pods_leave_nodes_alone,
             stale_jobs_take_new=behaviours.stale_jobs_take_new,
+            claimless_pods=behaviours.claimless_pods,
         )
         self.nodes = self.node_cache.infos
         self.jobs = self.job_cache.infos

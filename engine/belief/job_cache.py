@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from ..volcano.behaviours import ClaimlessPods
 from . import objects
 from .changes import Changes
 from .informers import Stores, is_resync
@@ -17,7 +18,7 @@ from .node_cache import NodeCache
 from .options import CacheOptions
 from .status import ALLOCATED_STATUS, COMPLETED_STATUS, Status
 from .task import GROUP_NAME, TaskBuilder, TaskInfo
-from .volumes import IGNORED_PROVISIONERS, ClaimMissing, csi_volumes
+from .volumes import IGNORED_PROVISIONERS, ClaimMissing, ClaimUnknown, csi_volumes
 from .work_queue import WorkQueue
 
 _TERMINATED = frozenset({"Succeeded", "Failed"})
@@ -42,7 +43,9 @@ class JobCache:
         forgets_minima: bool,
         skips_terminated: bool,
         stale_jobs_take_new: bool,
+        claimless_pods: ClaimlessPods,
     ) -> None:
+        self._claimless_pods = claimless_pods
         self._stale_jobs_take_new = stale_jobs_take_new
         self._forgets_minima = forgets_minima
         self._skips_terminated = skips_terminated
@@ -89,10 +92,17 @@ class JobCache:
     def _add_pod(self, pod: objects.Pod) -> None:
         try:
             task = self._task_of(pod)
-        except ClaimMissing:
+        except ClaimMissing as missing:
             task = self._builder.task(pod)
             self.resync_task(task)
+            if not self._keeps(missing):
+                return
         self._add_task(task)
+
+    def _keeps(self, missing: ClaimMissing) -> bool:
+        if self._claimless_pods is ClaimlessPods.AWAITED:
+            return isinstance(missing, ClaimUnknown)
+        return self._claimless_pods is ClaimlessPods.KEPT
 
     def _task_of(self, pod: objects.Pod) -> TaskInfo:
         """Return the task of a pod, with the volumes that it attaches.

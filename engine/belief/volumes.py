@@ -25,6 +25,10 @@ class ClaimMissing(Exception):
     """A claim that a pod mounts is not known, or not the pod's: its task lacks all volumes."""
 
 
+class ClaimUnknown(ClaimMissing):
+    """A claim that a pod mounts is not known: it may still come."""
+
+
 def attach_limit_key(driver: str) -> str:
     """Return the resource under which volumes of a driver are counted; long names are hashed."""
     if len(_PREFIX) + len(driver) >= _NAME_LIMIT:
@@ -63,7 +67,7 @@ def _claim(
         raise ClaimMissing("PersistentVolumeClaim had no name")
     claim = claims.get(f"{pod.namespace}/{name}")
     if claim is None:
-        raise ClaimMissing(
+        raise ClaimUnknown(
             f'looking up PVC {pod.namespace}/{name}: persistentvolumeclaim "{name}" not found'
         )
     if own is None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from .variants import (
     BackfillFailure,
     CapacityVictims,
+    ClaimlessPods,
     Comparison,
     Elastic,
     FailedPipelining,
@@ -33,6 +34,7 @@ __all__ = [
     "BackfillFailure",
     "Behaviours",
     "CapacityVictims",
+    "ClaimlessPods",
     "Comparison",
     "Elastic",
     "FailedPipelining",
@@ -344,8 +346,6 @@ class Behaviours:
     topology_gradients: bool
     """Hypernodes are tried in gradients below one that has all nodes; other pods fill them."""
 
-    groups_search_inside: bool
-    """Within the hypernode that is tried for a job, narrower ones are tried as well."""
     sub_groups: bool
     """A PodGroup's policy divides its pods into groups, each with a minimum and a topology."""
 
@@ -358,6 +358,8 @@ class Behaviours:
     soft_topologies_tried_as_hard: bool
     """A soft topology is tried as a hard one that all tiers are allowed to."""
 
+    groups_search_inside: bool
+    """Within the hypernode that is tried for a job, narrower ones are tried as well."""
 
     unprepared_tasks_skipped: bool
     """A task that filters cannot be prepared for is skipped, if its gang can be met without it."""
@@ -382,3 +384,15 @@ class Behaviours:
 
     overfull_nodes_skipped: bool
     """Nothing new comes to a node on which more is used than it has, until it is whole again."""
+
+    images_scored: bool
+    """The images that nodes have count in their scores."""
+
+    virtual_gpus_by_handshake: bool
+    """A node's virtual GPUs count while its agent answers; else while it has allocatable ones."""
+
+    zones_prepared: bool
+    """What is wrong with a pod's claims is told by the filter of zones, once for all nodes."""
+
+    claimless_pods: ClaimlessPods
+    """What becomes of a pod that comes before one of its claims."""

@@ -5,9 +5,7 @@ Each behaviour's first row says what was so before.
 
 from __future__ import annotations
 
-from .behaviours import (
-    FailedPipelining,
-)
+from .behaviours import ClaimlessPods, FailedPipelining
 from .releases import FIRST, Row, landed
 
 ROWS_V1_15: tuple[Row, ...] = (
@@ -178,5 +176,28 @@ ROWS_V1_15: tuple[Row, ...] = (
         landed("v1.15.0"),
         source="api/pod_info.go amendResourceAccordingToPodFeatures",
         why="Pods can request cpu and memory for all containers together.",
+    ),
+    Row(
+        "claimless_pods",
+        ClaimlessPods.KEPT,
+        FIRST,
+        source="cache/event_handlers.go addPod",
+        why="A pod that comes before its claim is known, and its volumes are counted later.",
+    ),
+    Row(
+        "claimless_pods",
+        ClaimlessPods.DROPPED,
+        landed("v1.15.0"),
+        source="cache/event_handlers.go addPod",
+        why="A pod that comes before its claim stays pending until somebody changes the pod.",
+        pull=5058,
+    ),
+    Row(
+        "claimless_pods",
+        ClaimlessPods.AWAITED,
+        landed("v1.15.1"),
+        source="cache/event_handlers.go addPod, isPendingPVCError",
+        why="A pod that comes before its claim is scheduled when the claim is there.",
+        pull=5596,
     ),
 )

@@ -192,3 +192,14 @@ class ReclaimUnit(StrEnum):
     """For one task after the other."""
     JOB = "job"
     """For a job, if it is pipelined then."""
+
+
+class ClaimlessPods(StrEnum):
+    """What becomes of a pod of which a claim is not there when the pod is first seen."""
+
+    KEPT = "kept"
+    """It is known, and looked at again."""
+    DROPPED = "dropped"
+    """It is as if it were not there, until the pod changes."""
+    AWAITED = "awaited"
+    """It is known, if the claim may still come; else it is dropped."""

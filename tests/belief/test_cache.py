@@ -310,6 +310,30 @@ def test_a_task_whose_claim_is_missing_is_taken_in_and_read_again() -> None:
     assert jobs.error_tasks.delayed() == []
 
 
+@pytest.mark.parametrize(
+    ("release", "claim", "known"),
+    [
+        ("v1.14.4", "data", True),
+        ("v1.15.0", "data", False),
+        ("v1.15.1", "data", True),
+        ("v1.14.4", "", True),
+        ("v1.15.1", "", False),
+    ],
+)
+def test_whether_a_pod_is_known_before_its_claim_is(
+    release: str,
+    claim: str,
+    known: bool,  # noqa: FBT001
+) -> None:
+    early = pod("a", "g")
+    early["spec"]["volumes"] = [{"persistentVolumeClaim": {"claimName": claim}}]
+    seen = Cluster()
+    seen.cache = SchedulerCache(resolve(release))
+    seen.see(queue("default"), group("g"), early)
+    assert (list(seen.cache.jobs["ns/g"].tasks) == ["uid-a"]) is known
+    assert seen.cache.job_cache.error_tasks.delayed() == ["ns/g/uid-a"]
+
+
 def test_a_node_that_no_selector_chooses_stays_out() -> None:
     seen = Cluster(node_selectors=frozenset({"pool:gpu"})).see(
         node("n1", labels={"pool": "cpu"}), node("n2", labels={"pool": "gpu"})

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from plinian.engine.session.plugins.nodeorder import resource_allocation as amounts
 from plinian.engine.session.session import Session
 from plinian.engine.session.statement import Statement
-from sessions import Document, document, group, node, opened, pod, queue, tasks
+from sessions import RELEASE, Document, document, group, node, opened, pod, queue, tasks
 
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 MI = 1024 * 1024
@@ -44,7 +44,12 @@ def zoned(*places: str) -> list[Document]:
     ]
 
 
-def session(*documents: Document, plugins: str = "predicates nodeorder", **weights: int) -> Session:
+def session(
+    *documents: Document,
+    plugins: str = "predicates nodeorder",
+    release: str = RELEASE,
+    **weights: int,
+) -> Session:
     """Return a session in which only the named scores count."""
     told = ", ".join(f"{name}.weight: {weights.get(name, 0)}" for name in SCORES)
     conf = "actions: allocate\ntiers:\n- plugins:\n  - name: gang\n"
@@ -52,7 +57,7 @@ def session(*documents: Document, plugins: str = "predicates nodeorder", **weigh
         conf += f"  - name: {name}\n"
         if name == "nodeorder":
             conf += f"    arguments: {{{told}}}\n"
-    return opened(conf, queue("default"), group("g"), *documents)[0]
+    return opened(conf, queue("default"), group("g"), *documents, release=release)[0]
 
 
 def scores(ssn: Session, name: str, among: str = "") -> dict[str, float]:
@@ -196,6 +201,21 @@ def test_images_count_between_23_mb_and_1000_mb_a_container() -> None:
     assert scores(session(holder, node("b"), made, imagelocality=2), "p") == {"a": 0.0, "b": 0.0}
     image["sizeBytes"] = 5000 * MI
     assert scores(session(holder, node("b"), made, imagelocality=2), "p") == {"a": 200.0, "b": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("release", "counts"),
+    [("v1.13.3", True), ("v1.14.0", False), ("v1.14.2", False), ("v1.14.3", True)],
+)
+def test_three_releases_lost_sight_of_images(
+    release: str,
+    counts: bool,  # noqa: FBT001
+) -> None:
+    made, holder = pod("p", "g"), node("a")
+    made["spec"]["containers"][0]["image"] = "db"
+    holder["status"]["images"] = [{"names": ["db:latest"], "sizeBytes": 1023 * MI}]
+    ssn = session(holder, node("b"), made, release=release, imagelocality=2)
+    assert scores(ssn, "p") == {"a": 100.0 * counts, "b": 0.0}
 
 
 def test_taints_that_ask_to_stay_away_count_against_the_worst_candidate() -> None:

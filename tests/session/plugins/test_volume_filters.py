@@ -10,7 +10,7 @@ import pytest
 from plinian.engine.session.reasons import StatusCode
 from plinian.engine.session.session import Session
 from plinian.engine.session.statement import Statement
-from sessions import CREATED, Document, document, group, node, opened, pod, queue, tasks
+from sessions import CREATED, RELEASE, Document, document, group, node, opened, pod, queue, tasks
 
 ZONE = "topology.kubernetes.io/zone"
 OLD_ZONE = "failure-domain.beta.kubernetes.io/zone"
@@ -76,13 +76,13 @@ def mounting(name: str, *claims: str, on: str = "") -> Document:
     return made
 
 
-def session(*documents: Document, arguments: str = "") -> Session:
+def session(*documents: Document, arguments: str = "", release: str = RELEASE) -> Session:
     """Return a session on nodes a and b in zones x and y."""
     conf = "actions: allocate\ntiers:\n- plugins:\n  - name: gang\n  - name: predicates\n"
     if arguments:
         conf += f"    arguments: {{{arguments}}}\n"
     nodes = [node("a", labels={ZONE: "x"}), node("b", labels={ZONE: "y"})]
-    return opened(conf, queue("default"), group("g"), *nodes, *documents)[0]
+    return opened(conf, queue("default"), group("g"), *nodes, *documents, release=release)[0]
 
 
 def said(ssn: Session, name: str) -> Said:
@@ -104,6 +104,23 @@ def said(ssn: Session, name: str) -> Said:
 def test_a_bound_volume_must_be_reachable() -> None:
     ssn = session(claim("c", "v"), volume("v", "x"), mounting("p", "c"))
     assert said(ssn, "p") == {"b": ((UU, UNREACHABLE),)}
+
+
+@pytest.mark.parametrize(
+    ("release", "text"),
+    [
+        ("v1.14.3", "VolumeBinding pre-predicates failed pod has unbound immediate Persistent"),
+        ("v1.14.4", "VolumeZone pre-predicates failed PersistentVolume had no name"),
+        ("v1.15.0", "VolumeBinding pre-predicates failed pod has unbound immediate Persistent"),
+        ("v1.15.1", "VolumeZone pre-predicates failed PersistentVolume had no name"),
+    ],
+)
+def test_newer_releases_look_up_zones_before_bindings(release: str, text: str) -> None:
+    immediate = (claim("c"), storage_class(mode="Immediate"), mounting("p", "c"))
+    (((_, told),),) = said(session(*immediate, release=release), "p").values()
+    assert told.startswith(f"plugin {text}")
+    bound = session(claim("c", "v"), volume("v", "x"), mounting("p", "c"), release=release)
+    assert said(bound, "p") == {"b": ((UU, UNREACHABLE),)}
 
 
 def test_a_bound_volume_must_exist() -> None:

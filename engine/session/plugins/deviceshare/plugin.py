@@ -104,11 +104,16 @@ class DeviceShare:
         nodes = [info.node for info in ssn.nodes.info if info.node is not None]
         if kept.virtual and not config and any(map(vgpu.registers_mig, nodes)):
             ssn.errors.append(_UNCUT)
+        handshake = ssn.behaviours.virtual_gpus_by_handshake
         for row, info in enumerate(ssn.nodes.info):
             if info.node is None:
                 continue
             shared = SharedGpus.of(info.node) if kept.sharing or kept.number else None
-            virtual = VirtualGpus.of(info.node, config, ssn.now) if kept.virtual else None
+            virtual = (
+                VirtualGpus.of(info.node, config, ssn.now, handshake=handshake)
+                if kept.virtual
+                else None
+            )
             for task, status in ssn.nodes.tasks(row).values():
                 if status == Status.PIPELINED:
                     continue

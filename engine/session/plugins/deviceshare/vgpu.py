@@ -120,16 +120,19 @@ class VirtualGpus:
         self.cards = list(cards)
 
     @classmethod
-    def of(cls, node: Node, config: Mapping[str, Any], now: int) -> VirtualGpus | None:
+    def of(
+        cls, node: Node, config: Mapping[str, Any], now: int, *, handshake: bool = True
+    ) -> VirtualGpus | None:
         """Return the cards that a node's agent registered; None if it did not, or has gone.
 
         :param config: the device configuration, with the geometries of MIG.
         :param now: microseconds since 1970; an agent that has not answered for a minute has gone.
+        :param handshake: ask whether the agent answers; else whether the node has anything to give.
 
         Source: device_info.go NewGPUDevices, utils.go decodeNodeDevices.
         """
         annotations = node.annotations
-        if REGISTER not in annotations or HANDSHAKE not in annotations:
+        if REGISTER not in annotations or not _is_there(node, handshake=handshake):
             return None
         cards, mode = [], HAMI_CORE
         for text in annotations[REGISTER].split(":"):
@@ -146,7 +149,9 @@ class VirtualGpus:
             cards.append(Card(uuid, number, memory, items[3], geometries or ()))
         if not cards or ":" not in annotations[REGISTER]:
             return None
-        return cls(node.name, mode, cards) if _answers(annotations[HANDSHAKE], now) else None
+        if handshake and not _answers(annotations[HANDSHAKE], now):
+            return None
+        return cls(node.name, mode, cards)
 
     def clone(self) -> VirtualGpus:
         """Return a copy whose accounts are its own."""
@@ -292,6 +297,17 @@ def decode_given(text: str) -> Iterator[Given]:
                     ("api/devices/nvidia/vgpu.decodeContainerDevices",),
                 )
             yield Given(fields[0], parse_int(fields[2], 32) or 0, parse_int(fields[3], 32) or 0)
+
+
+def _is_there(node: Node, *, handshake: bool) -> bool:
+    """Say whether a node takes part at all: it was asked, or has all three resources."""
+    if handshake:
+        return HANDSHAKE in node.annotations
+    allocatable = node.status.allocatable
+    return all(
+        name in allocatable and parse(allocatable[name]).value() != 0
+        for name in (NUMBER, CORES, MEMORY)
+    )
 
 
 def _answers(handshake: str, now: int) -> bool:

@@ -92,6 +92,7 @@ class Scores:
             nodes, ssn.objects, counts_on_hosts=ssn.behaviours.hosts_spread_scored
         )
         self._normalises = ssn.behaviours.node_affinity_normalised
+        self._scores_images = ssn.behaviours.images_scored
         self._unspread = 0.0
         """What pods get that name no constraints on their spread."""
         if ssn.behaviours.unconstrained_spread_scores:
@@ -171,7 +172,7 @@ class Scores:
     def _fix(self, klass: int) -> Floats:
         columns, pod, weights = self._nodes.columns, self._nodes.classes[klass], self._weights
         total = np.zeros(len(columns))
-        if weights.image_locality:
+        if weights.image_locality and self._scores_images:
             images = locality(columns, pod)
             if images is not None:
                 total += images * weights.image_locality

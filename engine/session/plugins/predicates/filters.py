@@ -95,6 +95,10 @@ class Filters:
             error = self._affinity.pre_filter(task, klass)
             if error is not None:
                 return f"plugin InterPodAffinity pre-predicates failed {error}"
+        if parts.volumes:
+            error = self._volumes.pre_filter_zone(task)
+            if error is not None:
+                return f"plugin VolumeZone pre-predicates failed {error}"
         if parts.spread:
             error = self._spread.pre_filter(task, klass)
             if error is not None:

@@ -45,6 +45,11 @@ class VolumeZone:
         self._objects = objects
         self._reasons = reasons
 
+    def pre_filter(self, pod: Pod) -> str | None:
+        """Return what keeps a pod from every node, or ``None``."""
+        places = self._places(pod)
+        return places if isinstance(places, str) else None
+
     def filter(self, pod: Pod) -> Ints:
         """Return a verdict for each node."""
         places = self._places(pod)

@@ -27,6 +27,7 @@ class VolumeFilters:
         self._limits = VolumeLimits(columns, objects, reasons) if options.volume_limits else None
         self._zone = VolumeZone(columns, objects, reasons) if options.volume_zone else None
         self._binding = VolumeBinding(columns, objects, reasons) if options.volume_binding else None
+        self._zones_first = ssn.behaviours.zones_prepared
         self._claims: dict[int, Claims] = {}
         self._found: dict[int, Found] = {}
         if self._limits is not None:
@@ -37,6 +38,12 @@ class VolumeFilters:
         """Return whether pods of a class claim volumes, and anybody looks at that."""
         some = self._limits or self._zone or self._binding
         return some is not None and self._nodes.classes[klass].has_claims
+
+    def pre_filter_zone(self, task: int) -> str | None:
+        """Look up where a task's volumes are; return an error, or ``None``."""
+        if self._zone is None or not self._zones_first:
+            return None
+        return self._zone.pre_filter(self._tasks.info[task].pod)
 
     def pre_filter(self, task: int) -> str | None:
         """Look up a task's claims; return an error, or ``None``."""
