@@ -1,7 +1,7 @@
 """Hashes that commit to every byte of the log; pure functions, specified in ``docs/storage.md``.
 
-Everything that commits is BLAKE3. A leaf begins with the four-byte length of its headers, which is below 16
-MiB, so its first byte is 0; an inner node begins with 1: neither can pass for the other.
+Everything that commits is BLAKE3. A leaf begins with the four-byte length of its headers, which is
+below 16 MiB, so its first byte is 0; an inner node begins with 1: neither can pass for the other.
 """
 
 from __future__ import annotations
@@ -63,7 +63,11 @@ def joined_headers(headers: Sequence[Header]) -> bytes:
 def packed_object(cluster: str, reference: Reference) -> msgspec.Raw:
     """Return what a header says of its object, packed; it is the same for all of its events."""
     group, kind, namespace = reference.group, reference.kind, reference.namespace
-    told = (cluster, group, kind, namespace, reference.name, reference.uid)
+    return packed_told((cluster, group, kind, namespace, reference.name, reference.uid))
+
+
+def packed_told(told: tuple[str, str, str, str, str, str]) -> msgspec.Raw:
+    """Return the same of cluster, group, kind, namespace, name and uid."""
     return msgspec.Raw(_PACK.encode(told))
 
 

@@ -7,7 +7,7 @@ changed or deleted: whatever a cache holds stays true. Ids of an append that fai
 # ruff: noqa: S608 -- SQL is put together from our own constants; values are always bound
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any, cast
 
@@ -15,8 +15,11 @@ import msgspec
 
 from ..errors import LogCorrupt
 from ..events import Reference
-from .chain import name_key, object_key, packed_object
+from .chain import name_key, object_key, packed_object, packed_told
 from .database import Database, Row
+
+_Told = tuple[str, str, str, str, str, str]
+"""Cluster, group, kind, namespace, name and uid of an object."""
 
 _NEAR = 4
 """Ids of objects are looked up as a range if it holds at most so many for each that is wanted."""
@@ -147,8 +150,7 @@ class Names:
         self._shrink(self._packed)
         missing = frozenset(numbers).difference(self._packed)
         if missing:
-            found = self._looked_up(sorted(missing))
-            self._packed |= {number: packed_object(*key) for number, key in found.items()}
+            self._packed |= {n: packed_told(told) for n, told in self._told(sorted(missing))}
         return self._packed
 
     def texts(self, numbers: Iterable[int]) -> dict[int, str]:
@@ -178,16 +180,17 @@ class Names:
 
     def _looked_up(self, numbers: Sequence[int]) -> dict[int, tuple[str, Reference]]:
         """Return (cluster, reference) of some objects, given by rising id."""
-        found: dict[int, tuple[str, Reference]] = {}
+        return {number: (told[0], Reference(*told[1:])) for number, told in self._told(numbers)}
+
+    def _told(self, numbers: Sequence[int]) -> Iterator[tuple[int, _Told]]:
+        """Yield (id, what is told of it) of some objects, given by rising id."""
         for start in range(0, len(numbers), 10_000):
             rows = self._object_rows(numbers[start : start + 10_000])
             places = self._places(frozenset(row[1:5] for row in rows))
             for row in rows:
                 place = places.get(row[1:5])
                 if place is not None:
-                    cluster, group, kind, namespace = place
-                    found[row[0]] = cluster, Reference(group, kind, namespace, row[5], row[6])
-        return found
+                    yield row[0], (*place, row[5], row[6])
 
     def _places(
         self, numbers: Collection[tuple[int, int, int, int]]

@@ -6,19 +6,15 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from itertools import repeat
 from typing import NamedTuple
 
 import msgspec
 
 from ..errors import LogCorrupt
-from ..events import KINDS
 from .branches import all_branches, hash_at, head_of
 from .chain import (
     MARK_BYTES,
-    Header,
     batch_hash,
-    event_identity,
     genesis_hash,
     joined_headers,
     leaf_hash,
@@ -31,8 +27,8 @@ from .database import Database, Row
 from .names import Names
 from .packing import Packer, cut
 from .payloads import COLUMNS, Payloads, block_of
-from .reading import resource_version
 from .store import BranchInfo, VerifyReport
+from .stored_headers import StoredHeaders
 
 Progress = Callable[[int, int], None]
 
@@ -41,11 +37,6 @@ _NOW = "restore a copy of the log, or ingest the inputs again into a new one"
 _PAGE = 32
 """Blocks, or batches, that are looked at together."""
 
-_EVENTS = (
-    "SELECT position, effect, schema, revision, observed_at, object_id, kind_id, source_id, line,"
-    " actor_id, resource_version, identity"
-    " FROM event WHERE branch_id = ? AND position BETWEEN ? AND ? ORDER BY position"
-)
 _BLOCKS = (
     f"SELECT {COLUMNS} FROM payload_block p WHERE p.branch_id = ? AND p.first > ?"
     f" ORDER BY p.first LIMIT {_PAGE}"
@@ -72,28 +63,6 @@ class _Batch(msgspec.Struct, gc=False):
     previous: bytes
     hash: bytes
     marks: bytes
-
-
-class _Columns(NamedTuple):
-    """Rows of ``event``, by column."""
-
-    positions: Sequence[int]
-    effects: Sequence[int]
-    schemas: Sequence[int]
-    revisions: Sequence[int | None]
-    observed: Sequence[int | None]
-    objects: Sequence[int]
-    kinds: Sequence[int]
-    sources: Sequence[int]
-    lines: Sequence[int]
-    actors: Sequence[int | None]
-    odd_versions: Sequence[str | None]
-    identities: Sequence[bytes | None]
-
-    @property
-    def identified(self) -> bool:
-        """Whether an identity is there, or should be."""
-        return None in self.revisions or self.identities.count(None) < len(self.identities)
 
 
 def verify(
@@ -148,11 +117,13 @@ class _BranchCheck:
 
     def __init__(self, database: Database, names: Names, packer: Packer, info: BranchInfo) -> None:
         self._database = database
-        self._names = names
         self._packer = packer
         self._payloads = Payloads(database, packer)
         self._info = info
         self._head = head_of(database, info.name)
+        self._headers = StoredHeaders(
+            database, names, branch_id=self._head.branch_id, branch=info.name
+        )
         self._ready: deque[_Leaf] = deque()
         self.hash = b""
         self.batches = 0
@@ -231,22 +202,18 @@ class _BranchCheck:
     def _first_bad(self, batch: _Batch, leaves: Sequence[_Leaf]) -> LogCorrupt:
         """Return the fault of the first event of a bad batch that is not what was committed."""
         end = _break(batch, leaves) or batch.last + 1
-        for first in range(batch.first, end, _PAGE):
-            last = min(first + _PAGE, end) - 1
-            rows = self._database.rows(_EVENTS, (self._head.branch_id, first, last))
-            for position in range(first, last + 1):
-                row = rows[position - first : position - first + 1]
-                if not row or row[0][0] != position:
-                    return self.fault("the event is missing", position)
-                try:
-                    payload = self._payloads.one(self._head.branch_id, position)
-                except LogCorrupt as fault:
-                    return self.fault(fault.what, position)
-                columns = _Columns(*zip(*row, strict=True))
-                headers = packed_headers(self._headers(columns, [len(payload)], [payload]))
-                at = (position - batch.first) * MARK_BYTES
-                if packed_marks(marks(headers, [payload])) != batch.marks[at : at + MARK_BYTES]:
-                    return self.fault("the event is not what was committed", position)
+        for position in range(batch.first, end):
+            event = self._headers.stored(position, position)
+            if not event.positions:
+                return self.fault("the event is missing", position)
+            try:
+                payload = self._payloads.one(self._head.branch_id, position)
+            except LogCorrupt as fault:
+                return self.fault(fault.what, position)
+            headers = packed_headers(self._headers.headers(event, [len(payload)], [payload]))
+            at = (position - batch.first) * MARK_BYTES
+            if packed_marks(marks(headers, [payload])) != batch.marks[at : at + MARK_BYTES]:
+                return self.fault("the event is not what was committed", position)
         if end <= batch.last:
             return self.fault("the payloads do not follow those before them", end)
         return self.fault(f"batch {batch.number} is not what was committed", batch.first)
@@ -292,23 +259,22 @@ class _BranchCheck:
             except ValueError:
                 plain.append(None)
         last = max((row[1] for row, there in zip(blocks, plain, strict=True) if there), default=0)
-        rows = self._database.rows(_EVENTS, (self._head.branch_id, blocks[0][0], last))
-        columns = _Columns(*(zip(*rows, strict=True) if rows else repeat((), 12)))
-        positions, sizes, payloads = columns.positions, [0] * len(rows), [b""] * len(rows)
-        identified = columns.identified
+        page = self._headers.page(blocks[0][0], last)
+        positions, count, identified = page.positions, len(page.positions), page.identified
+        sizes, payloads = [0] * count, [b""] * count
         starts: list[int] = []
         for row, there in zip(blocks, plain, strict=True):
             start = bisect_left(positions, row[0])
             end = start + row[1] - row[0] + 1
             # Positions rise without doubles: if both ends are in place, so are all in between.
-            if there is None or end > len(rows) or positions[end - 1] != row[1]:
+            if there is None or end > count or positions[end - 1] != row[1]:
                 starts.append(-1)
                 continue
             starts.append(start)
             sizes[start:end] = there[0]
             if identified:
                 payloads[start:end] = cut(*there)
-        headers = list(self._headers(columns, sizes, payloads))
+        headers = list(self._headers.headers(page, sizes, payloads))
         return [
             _Leaf(
                 row[0],
@@ -319,41 +285,6 @@ class _BranchCheck:
             )
             for row, there, start in zip(blocks, plain, starts, strict=True)
         ]
-
-    def _headers(
-        self, columns: _Columns, sizes: Sequence[int], payloads: Sequence[bytes]
-    ) -> Iterator[Header]:
-        """Return the headers of some rows; one of a damaged row is no event's."""
-        positions, effects, schemas, revisions, observed, objects = columns[:6]
-        kinds, sources, lines, actors, odd, identities = columns[6:]
-        there = frozenset(filter(None, actors))
-        symbols = sorted(frozenset(kinds) | frozenset(sources) | there)
-        texts: dict[int | None, str] = {None: ""}
-        texts.update(self._names.texts(symbols).items())
-        told = self._names.packed(objects)
-        names = list(map(texts.get, kinds))
-        pairs = dict.fromkeys(zip(kinds, effects, strict=True))
-        if not all(_fits(texts.get(kind), effect) for kind, effect in pairs):
-            named = zip(names, effects, strict=True)
-            names = [kind if _fits(kind, effect) else None for kind, effect in named]
-        if columns.identified:
-            for index, identity in enumerate(identities):
-                name, about = names[index], told.get(objects[index])
-                if name is None or about is None or revisions[index] is not None:
-                    own = None
-                else:
-                    actor = texts.get(actors[index]) or ""
-                    own = event_identity(name, about, observed[index], actor, payloads[index])
-                if own != identity:
-                    names[index] = None
-        plain = None not in revisions and odd.count(None) == len(odd)
-        versions = map(str, revisions) if plain else map(resource_version, revisions, odd)
-        return zip(
-            *(repeat(self._info.name, len(positions)), positions, names, schemas),
-            *(map(told.get, objects), versions, revisions, observed),
-            *(map(texts.get, actors), map(texts.get, sources), lines, sizes),
-            strict=True,
-        )
 
     def fault(self, what: str, position: int) -> LogCorrupt:
         return LogCorrupt(
@@ -372,9 +303,3 @@ def _break(batch: _Batch, leaves: Sequence[_Leaf]) -> int:
             return min(leaf.first, position)
         position = leaf.last + 1
     return 0 if position > batch.last else position
-
-
-def _fits(kind: str | None, effect: int) -> bool:
-    """Say whether an event kind has this effect; one that we do not know may have any."""
-    info = KINDS.get(kind) if kind is not None else None
-    return info is None or info.effect == effect
