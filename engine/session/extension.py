@@ -45,6 +45,8 @@ class Extensions(Registry):
         self.tiers = tiers
         self.simulated_predicate: Callable[[int, int], bool] = lambda _task, _node: True
         """Whether affinity to pods lets a task onto a node as things are by now."""
+        self.affinity_heeds_victims = True
+        """Whether that changes while victims are tried out."""
         self.prepared: set[int] | None = None
         """Tasks that the filters were prepared for, if an action asks; ``None``: all are."""
         self.trace = trace

@@ -73,6 +73,8 @@ def _victims_on(ssn: Session, task: int, node: int, *, own: bool) -> list[int]:
     possible = ssn.preemptable(task, ssn.lying.on(node, who))
     if not would_help(ssn, task, node, possible):
         return []
+    if not (ssn.affinity_heeds_victims or ssn.simulated_predicate(task, node)):
+        return []
     waiting = victims_queue(ssn, possible, task)
     gone: list[tuple[int, Statement]] = []
     while waiting:
@@ -80,7 +82,7 @@ def _victims_on(ssn: Session, task: int, node: int, *, own: bool) -> list[int]:
         if _fits(ssn, task, node):
             break
     victims: list[int] = []
-    if gone and ssn.simulated_predicate(task, node):
+    if gone and _affinity_allows(ssn, task, node):
         order = reversed(gone) if ssn.behaviours.important_victims_stay else iter(gone)
         for victim, attempt in list(order):
             attempt.discard()
@@ -105,8 +107,13 @@ def _fits(ssn: Session, task: int, node: int) -> bool:
     return (
         ssn.allocatable(queue, task)
         and fits(ssn.tasks.request[task], ssn.nodes.future_idle(node))
-        and ssn.simulated_predicate(task, node)
+        and _affinity_allows(ssn, task, node)
     )
+
+
+def _affinity_allows(ssn: Session, task: int, node: int) -> bool:
+    """Return whether affinity to pods allows a node; it does already if it heeds no victims."""
+    return not ssn.affinity_heeds_victims or ssn.simulated_predicate(task, node)
 
 
 def _rank(ssn: Session, candidate: _Candidate) -> tuple[int, int, int, int, str]:

@@ -32,6 +32,10 @@ FILTERS: Mapping[Filtering, type[Filters]] = MappingProxyType(
 )
 
 
+_SIMULATING = frozenset({"Preemptable", "Allocatable"})
+"""Without one of these switches, nobody tells the filters whom a preemption would evict."""
+
+
 class Predicates:
     """Registers the filters, and keeps the view of what lies on the nodes up to date.
 
@@ -53,11 +57,14 @@ class Predicates:
         if not ssn.behaviours.volume_binding_filter:
             options = options._replace(volume_binding=False)
         filters = FILTERS[ssn.behaviours.filtering](ssn, nodes, options)
-        prepared = any(
-            option.name == self.name and "Predicate" in option.enabled
+        enabled = {
+            point
             for tier in ssn.tiers
             for option in tier
-        )
+            if option.name == self.name
+            for point in option.enabled
+        }
+        prepared = "Predicate" in enabled
         fails = options.volume_binding and not prepared
 
         def allocate(task: int, node: int) -> str | None:
@@ -72,6 +79,7 @@ class Predicates:
 
         if prepared:
             ssn.simulated_predicate = filters.affinity_allows
+            ssn.affinity_heeds_victims = bool(enabled & _SIMULATING)
         ssn.add_event_handler(allocate=allocate, deallocate=deallocate)
         ssn.add_pre_predicate(self.name, self._preparing(ssn, filters, prepared=prepared))
         ssn.add_predicate(self.name, filters.verdicts, per=filters.per, one=filters.of_class_on)
