@@ -30,7 +30,7 @@ def recall(ssn: Session, job: int, division: Division) -> None:
     if ssn.hypernodes.ready:
         _forget_invalid(ssn, job, division)
         if division.near:
-            _recover(ssn, division)
+            _recover(ssn, job, division)
     _keep(ssn, job, division)
 
 
@@ -84,12 +84,12 @@ def _forget_invalid(ssn: Session, job: int, division: Division) -> None:
             sub.hypernode = ""
 
 
-def _recover(ssn: Session, division: Division) -> None:
+def _recover(ssn: Session, job: int, division: Division) -> None:
     """Find the hypernodes of the groups by their nodes, and the job's by its groups'."""
     updated = False
     for sub in division.sub_jobs:
         if sub.topology and not sub.hypernode:
-            sub.hypernode = _lowest(ssn, _nodes(ssn, sub.tasks))
+            sub.hypernode = _lowest(ssn, job, _nodes(ssn, sub.tasks))
             updated = updated or bool(sub.hypernode)
     if not division.hypernode or updated:
         common = ""
@@ -109,12 +109,23 @@ def _nodes(ssn: Session, tasks: Sequence[int]) -> set[str]:
     return {ssn.nodes.names[row] for row in rows}
 
 
-def _lowest(ssn: Session, nodes: set[str]) -> str:
-    """Return the hypernode of the lowest tier that has all of some nodes; empty without any."""
+def _lowest(ssn: Session, job: int, nodes: set[str]) -> str:
+    """Return the hypernode of the lowest tier that has all of some nodes; empty without any.
+
+    Source: ``getLowestTierHyperNode``; before it ``getMinimumHyperNode``, to which a hypernode and
+    one above it that has no more nodes were equal.
+    """
     if not nodes:
         return ""
-    for names in ssn.hypernodes.by_tier.values():
-        for name in names:
-            if nodes <= ssn.hypernodes.real_nodes.get(name, frozenset()):
-                return name
-    return ""
+    tree = ssn.hypernodes
+    sizes = {
+        name: len(tree.real_nodes[name])
+        for names in tree.by_tier.values()
+        for name in names
+        if nodes <= tree.real_nodes.get(name, frozenset())
+    }
+    least = min(sizes.values(), default=0)
+    equals = sorted(name for name, size in sizes.items() if size == least)
+    if ssn.behaviours.lowest_hypernode_found or len(equals) < 2:
+        return next(iter(sizes), "")
+    return equals[ssn.chooser.choose("hypernode", ssn.jobs.keys[job], equals)]

@@ -379,11 +379,18 @@ class Behaviours:
     important_victims_stay: bool
     """With topology-aware preemption, the important of the victims on a node are spared first."""
 
+    device_claims_needed: bool
+    """A pod that names a claim of devices is only known when the claim is."""
+
     pod_requests_count: bool
     """What a pod requests as a whole stands for its containers; overhead counts in init too."""
 
     overfull_nodes_skipped: bool
     """Nothing new comes to a node on which more is used than it has, until it is whole again."""
+
+    lowest_hypernode_found: bool
+    """Where the running pods of a job are, a process finds out anew as the lowest hypernode that
+    has them all; else as any of those with the fewest nodes."""
 
     images_scored: bool
     """The images that nodes have count in their scores."""

@@ -270,6 +270,21 @@ ROWS_V1_14: tuple[Row, ...] = (
         why="Of the pods that need not go, the important ones stay.",
     ),
     Row(
+        "lowest_hypernode_found",
+        False,
+        FIRST,
+        source="framework/session.go getMinimumHyperNode",
+        why="After a restart, a job may seem to span more of the network than it does.",
+    ),
+    Row(
+        "lowest_hypernode_found",
+        True,
+        landed("v1.14.1"),
+        source="framework/session.go getLowestTierHyperNode",
+        why="After a restart, a job is known to be where its pods are.",
+        pull=5008,
+    ),
+    Row(
         "images_scored",
         True,
         FIRST,
