@@ -52,6 +52,11 @@ class Purpose(Enum):
     """Any status keeps a node out; resources are not looked at."""
     PREEMPT = "preempt"
     """What evicting could cure does not keep a node out; resources are not looked at."""
+    SIMULATE = "simulate"
+    """The same after evicting: resources keep a node out."""
+
+
+_EVICTING = (Purpose.PREEMPT, Purpose.SIMULATE)
 
 
 @dataclass(slots=True)
@@ -231,13 +236,15 @@ class NodeSelection:
         columns = self.columns(task)
         everywhere = len(rows) == len(self.all_rows)
         filtered = columns.filter_all() if everywhere else columns.filter_all()[rows]
+        short = columns.insufficient if everywhere else columns.insufficient[rows]
         if purpose is Purpose.ALLOCATE:
-            short = columns.insufficient if everywhere else columns.insufficient[rows]
             filtered = np.where(short == PASS, filtered, short)
         remaining = self._not_of_class[self._klass[task]]
         if remaining:
             filtered = _asked_further(remaining, task, rows, filtered)
-        return self._stopping(filtered) if purpose is Purpose.PREEMPT else filtered
+        if purpose in _EVICTING:
+            filtered = self._stopping(filtered)
+        return np.where(short == PASS, filtered, short) if purpose is Purpose.SIMULATE else filtered
 
     def _stopping(self, verdicts: Ints) -> Ints:
         """Let those verdicts pass that evicting pods could cure."""

@@ -20,6 +20,7 @@ from .jobs import JobTable
 from .lying import Lying
 from .priority_queue import KeyedQueue, PriorityQueue, Queue
 from .reasons import Reasons
+from .registration import SearchPurpose
 from .scoring import NodeSelection
 from .sub_job_extension import SubJobExtensions
 from .sub_jobs import SubJobs
@@ -282,7 +283,7 @@ class Session(SubJobExtensions):
         return False
 
     def hyper_node_gradient(
-        self, root: str, highest: int, given: str, least: Resource
+        self, root: str, highest: int, given: str, least: Resource, purpose: SearchPurpose
     ) -> list[list[str]]:
         """Return the hypernodes that the first plugin with an opinion wants tried, by gradient.
 
@@ -290,9 +291,10 @@ class Session(SubJobExtensions):
         :param highest: the highest tier that a job may span.
         :param given: the hypernode that the job is in; empty if in none.
         :param least: what there must be room for.
+        :param purpose: for a job that evicts, the widest are tried first, and not all.
         """
         for _, fn in self.flat("HyperNodeGradient"):
-            found: list[list[str]] = fn(root, highest, given, least)
+            found: list[list[str]] = fn(root, highest, given, least, purpose)
             return found
         return [[root]]
 

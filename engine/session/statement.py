@@ -24,7 +24,8 @@ class Kind(Enum):
 class Operation(NamedTuple):
     """Something done to a task; the node is where it was placed.
 
-    ``before`` is what the task remembered of an earlier discard when the operation was saved.
+    ``before`` is what the task remembered of an earlier discard when the operation was saved;
+    ``evicted`` says whether others have to go for a task that is pipelined.
     """
 
     kind: Kind
@@ -32,6 +33,7 @@ class Operation(NamedTuple):
     node: int
     reason: str = ""
     before: tuple[int, int, bool] | None = None
+    evicted: bool = False
 
 
 class Statement:
@@ -71,7 +73,7 @@ class Statement:
         errors += ssn.tell_allocated(task, node)
         if errors and self._notices:
             return self._failed("pipeline", task, node, errors)
-        self.operations.append(Operation(Kind.PIPELINE, task, node))
+        self.operations.append(Operation(Kind.PIPELINE, task, node, evicted=evicted))
         if ssn.trace.on:
             ssn.trace.add("pipeline", ssn.task_name(task), outcome=ssn.nodes.names[node])
         return None
@@ -138,7 +140,9 @@ class Statement:
     def save_operations(self) -> list[Operation]:
         """Return the operations, to be done again by :meth:`recover_operations`."""
         before = self._ssn.tasks.last_transaction
-        return [operation._replace(before=before.get(operation.task)) for operation in self.operations]
+        return [
+            operation._replace(before=before.get(operation.task)) for operation in self.operations
+        ]
 
     def recover_operations(self, operations: list[Operation]) -> str | None:
         """Do saved operations again; stop at the first error and return it."""
@@ -151,7 +155,7 @@ class Statement:
             if operation.kind is Kind.EVICT:
                 error = self.evict(operation.task, operation.reason)
             elif operation.kind is Kind.PIPELINE:
-                error = self.pipeline(operation.task, operation.node)
+                error = self.pipeline(operation.task, operation.node, evicted=operation.evicted)
             else:
                 error = self.allocate(operation.task, operation.node)
             if error is not None:

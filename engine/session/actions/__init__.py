@@ -7,7 +7,17 @@ from types import MappingProxyType
 
 from ...volcano.behaviours import ReclaimUnit
 from ..session import Execute, Session
-from . import allocate, backfill, enqueue, preempt, reclaim, reclaim_by_job, shuffle
+from . import (
+    allocate,
+    backfill,
+    enqueue,
+    gangpreempt,
+    gangreclaim,
+    preempt,
+    reclaim,
+    reclaim_by_job,
+    shuffle,
+)
 
 _RECLAIM: Mapping[ReclaimUnit, Execute] = MappingProxyType(
     {ReclaimUnit.TASK: reclaim.execute, ReclaimUnit.JOB: reclaim_by_job.execute}
@@ -26,6 +36,8 @@ ACTIONS: Mapping[str, Execute] = MappingProxyType(
         "backfill": backfill.execute,
         "preempt": preempt.execute,
         "reclaim": _reclaim,
+        "gangpreempt": gangpreempt.execute,
+        "gangreclaim": gangreclaim.execute,
         "shuffle": shuffle.execute,
     }
 )

@@ -155,7 +155,9 @@ class Gradients:
         if division.tier is None:
             return [[CLUSTER_TOP]]
         least = ssn.jobs.min_resources(job)
-        return ssn.hyper_node_gradient(CLUSTER_TOP, division.tier, division.hypernode, least)
+        return ssn.hyper_node_gradient(
+            CLUSTER_TOP, division.tier, division.hypernode, least, "allocate"
+        )
 
     def _try(self, job: int, sheet: Worksheet, hypernode: str) -> _Trial | None:
         """Place a job within a hypernode, and take it back; ``None`` if it cannot be met there."""
@@ -216,7 +218,7 @@ class Gradients:
         pending = ssn.jobs.sum_requests(
             [task for task in ssn.jobs.pending_tasks(sub.job) if ssn.sub_jobs.of_task(task) is sub]
         )
-        return ssn.hyper_node_gradient(hypernode, sub.tier, sub.hypernode, pending)
+        return ssn.hyper_node_gradient(hypernode, sub.tier, sub.hypernode, pending, "allocate")
 
     def _take_best(
         self,

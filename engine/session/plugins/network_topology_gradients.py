@@ -17,12 +17,15 @@ from numpy.typing import NDArray
 
 from ...belief.resource import ZERO, Resource
 from ...volcano.conf import Arguments
+from ..registration import SearchPurpose
 from ..session import Session
 from ..tables import NO_NODE, Floats, Rows
 
 MAX_SCORE = 100.0
 _BINPACK = "hypernode.binpack"
 _NORMAL = f"{_BINPACK}.normal-pod"
+_EVICT_MOST = "hypernode.gradient.evict.max-hypernodes"
+_DEFAULT_EVICT_MOST = 8
 
 
 class NetworkTopologyGradients:
@@ -30,7 +33,8 @@ class NetworkTopologyGradients:
 
     Arguments ``weight`` (1), ``hypernode.binpack.cpu``, ``.memory`` (1), ``.resources`` and the
     weight of each, ``hypernode.binpack.normal-pod.enable`` (true), ``.fading`` (0.8: how much less
-    each higher tier counts).
+    each higher tier counts), ``hypernode.gradient.evict.max-hypernodes`` (8: how many are tried for
+    a gang that evicts).
     """
 
     def __init__(self, ssn: Session, name: str, arguments: Arguments) -> None:
@@ -40,6 +44,8 @@ class NetworkTopologyGradients:
         self._packs_others = arguments.get_bool(f"{_NORMAL}.enable", True)
         fading = arguments.get_float(f"{_NORMAL}.fading", 0.8)
         self._fading = fading if fading >= 0 else 0.8
+        most = arguments.get_int(_EVICT_MOST, _DEFAULT_EVICT_MOST)
+        self._evict_most = most if most > 0 else _DEFAULT_EVICT_MOST
         tree = ssn.hypernodes
         self._names = sorted(tree.real_nodes.keys() & tree.infos.keys())
         self._index = {each: row for row, each in enumerate(self._names)}
@@ -143,7 +149,9 @@ class NetworkTopologyGradients:
         scores = np.array([nearness[leaf] for leaf in leaves])
         best = scores == scores.max(initial=-1.0)
         if np.count_nonzero(best) > 1:
-            parts = {leaf: self._part(tasks, self._index[leaf]) if leaf else 0.0 for leaf in nearness}
+            parts = {
+                leaf: self._part(tasks, self._index[leaf]) if leaf else 0.0 for leaf in nearness
+            }
             scores = np.where(best, scores + np.array([parts[leaf] for leaf in leaves]), scores)
         return scores
 
@@ -188,8 +196,31 @@ class NetworkTopologyGradients:
             weights += weight
         return total / weights if weights > 0 else total
 
-    def _gradient(self, root: str, highest: int, given: str, least: Resource) -> list[list[str]]:
-        """Return the hypernodes below one that may take a job, by tier from the lowest."""
+    def _gradient(
+        self, root: str, highest: int, given: str, least: Resource, purpose: SearchPurpose
+    ) -> list[list[str]]:
+        """Return the hypernodes below one that may take a job, by tier from the lowest.
+
+        Of those that would take it if all others went, the widest few are returned, and first.
+
+        Source: ``hyperNodeGradientFn``, ``reverseAndCapEvictionGradients``.
+        """
+        rooms = (self._allocatable,) if purpose == "evict" else (self._idle, self._future_idle)
+        by_tier: dict[int, list[str]] = {}
+        for name in self._below(root, highest, given):
+            if given or self._has_room(name, least, rooms):
+                by_tier.setdefault(self._ssn.hypernodes.infos[name].tier, []).append(name)
+        gradients = [by_tier[tier] for tier in sorted(by_tier)]
+        if purpose != "evict":
+            return gradients
+        widest, left = [], self._evict_most
+        for gradient in reversed(gradients):
+            widest.append(gradient[max(len(gradient) - left, 0) :])
+            left = max(left - len(gradient), 0)
+        return [gradient for gradient in widest if gradient]
+
+    def _below(self, root: str, highest: int, given: str) -> list[str]:
+        """Return the hypernodes that a job may be in, those above before those below them."""
         start = self._search_root(root, highest, given)
         if start is None:
             return []
@@ -197,19 +228,16 @@ class NetworkTopologyGradients:
         children: dict[str, list[str]] = {}
         for name in sorted(infos):
             children.setdefault(infos[name].parent, []).append(name)
-        by_tier: dict[int, list[str]] = {}
         waiting = [start]
         for name in waiting:
-            if infos[name].tier <= highest and (given or self._has_room(name, least)):
-                by_tier.setdefault(infos[name].tier, []).append(name)
             waiting += [child for child in children.get(name, ()) if child not in waiting]
-        return [by_tier[tier] for tier in sorted(by_tier)]
+        return [name for name in waiting if infos[name].tier <= highest]
 
-    def _has_room(self, name: str, least: Resource) -> bool:
+    def _has_room(self, name: str, least: Resource, rooms: Sequence[Floats]) -> bool:
         row = self._index.get(name)
         return row is None or any(
             least.less_equal(Resource.from_vector(self._ssn.dims, room[row].tolist()), ZERO)
-            for room in (self._idle, self._future_idle)
+            for room in rooms
         )
 
     def _search_root(self, root: str, highest: int, given: str) -> str | None:

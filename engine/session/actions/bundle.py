@@ -1,0 +1,149 @@
+"""Bundles of victims: of each job those that it can spare, and those that would end its gang.
+
+Source: ``pkg/scheduler/actions/utils/bundle.go`` since v1.15.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from math import inf
+from typing import TYPE_CHECKING
+
+from ...belief.resource import Resource
+from ..tables import ALLOCATED_STATUS, Status
+
+if TYPE_CHECKING:
+    from ..session import Session
+
+_HOLDING = (*sorted(ALLOCATED_STATUS), Status.SUCCEEDED)
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """Victims of one job that are evicted together.
+
+    :param whole: whether the job loses its gang by it.
+    :param freed: what they request.
+    :param lost: what the job loses: all that its tasks request if it is ``whole``, else nothing.
+    """
+
+    whole: bool
+    job: int
+    tasks: Sequence[int]
+    freed: Resource
+    lost: Resource
+
+    def worth(self, need: Resource) -> float:
+        """Return how much of what is needed it frees for what the job loses.
+
+        Infinite if nothing is lost. Source: ``bundleROI``.
+        """
+        lost = _score(self.lost, need, capped=False)
+        return _score(self.freed, need, capped=True) / lost if lost else inf
+
+
+class _Surplus:
+    """What a job can lose and still be ready: tasks, of each role, and groups of each policy."""
+
+    def __init__(self, ssn: Session, job: int) -> None:
+        self._ssn = ssn
+        self.tasks = ssn.jobs.ready_task_num(job) - ssn.jobs.min_available[job]
+        self._roles = _roles(ssn, job)
+        division = ssn.sub_jobs.of(job)
+        self._groups: dict[str, int] = {}
+        self._broken: set[str] = set()
+        self._in_groups = bool(division.minima)
+        for sub in division.sub_jobs if self._in_groups else ():
+            if ssn.sub_jobs.is_ready(sub):
+                self._groups[sub.policy] = self._groups.get(sub.policy, 0) + 1
+            else:
+                self._broken.add(sub.uid)
+        for policy, least in division.minima.items():
+            self._groups[policy] = self._groups.get(policy, 0) - least
+
+    def spare(self, task: int) -> bool:
+        """Take a task away if the job stays ready without it; return whether."""
+        role = self._ssn.tasks.info[task].role
+        if self.tasks <= 0 or self._roles.get(role, 1) <= 0 or not self._group_spares(task):
+            return False
+        self.tasks -= 1
+        if role in self._roles:
+            self._roles[role] -= 1
+        if self._in_groups:
+            sub = self._ssn.sub_jobs.of_task(task)
+            if sub.uid not in self._broken:
+                self._broken.add(sub.uid)
+                self._groups[sub.policy] = self._groups.get(sub.policy, 0) - 1
+        return True
+
+    def _group_spares(self, task: int) -> bool:
+        """Return whether a task's group is broken anyway, or one more of its policy may be."""
+        if not self._in_groups:
+            return True
+        sub = self._ssn.sub_jobs.of_task(task)
+        return sub.uid in self._broken or self._groups.get(sub.policy, 0) > 0
+
+
+def create_job_bundles(ssn: Session, job: int, tasks: Iterable[int]) -> list[Bundle]:
+    """Part some of a job's tasks into those that it can spare and the rest.
+
+    The least important are spared first. If the job is not ready as it is, it can spare all.
+    """
+    info = ssn.tasks.info
+    tasks = sorted(tasks, key=lambda task: (info[task].priority, info[task].uid))
+    surplus = _Surplus(ssn, job)
+    lost = surplus.tasks < 0
+    safe: list[int] = []
+    rest: list[int] = []
+    for task in tasks:
+        (safe if lost or surplus.spare(task) else rest).append(task)
+    sums = ssn.jobs.sum_requests
+    bundles = []
+    if safe:
+        bundles.append(Bundle(False, job, safe, sums(safe), Resource()))
+    if rest:
+        bundles.append(Bundle(True, job, rest, sums(rest), sums(ssn.jobs.tasks[job])))
+    return bundles
+
+
+def apply_allowed(ssn: Session, bundles: list[Bundle], allowed: Collection[int]) -> list[Bundle]:
+    """Return what is left of bundles: of spared tasks those allowed; others all or not at all."""
+    valid = []
+    for bundle in bundles:
+        kept = [task for task in bundle.tasks if task in allowed]
+        if len(kept) == len(bundle.tasks):
+            valid.append(bundle)
+        elif kept and not bundle.whole:
+            valid.append(replace(bundle, tasks=kept, freed=ssn.jobs.sum_requests(kept)))
+    return valid
+
+
+def _roles(ssn: Session, job: int) -> dict[str, int]:
+    """Return, by role that has a minimum, how many tasks more than that are ready.
+
+    None is looked at if the job may run with less than the minima of its roles.
+    """
+    info = ssn.jobs.info[job]
+    if ssn.jobs.min_available[job] < info.task_min_available_total:
+        return {}
+    tasks = ssn.tasks
+    ready = Counter(
+        tasks.info[task].role
+        for task in ssn.jobs.tasks[job]
+        if tasks.status.item(task) in _HOLDING
+        or (tasks.status.item(task) == Status.PENDING and tasks.info[task].best_effort)
+    )
+    return {role: ready[role] - least for role, least in info.task_min_available.items()}
+
+
+def _score(resource: Resource, need: Resource, *, capped: bool) -> float:
+    """Return the sum over what is needed of the parts that a resource has of it."""
+    score = 0.0
+    for name in need.resource_names():
+        needed = need.get(name)
+        if needed > 0:
+            has = resource.get(name)
+            score += min(has, needed) / needed if capped else has / needed
+    return score

@@ -1,0 +1,191 @@
+"""What ``gangpreempt`` and ``gangreclaim`` have in common: evicting for a whole gang, or not at all.
+
+For one starving job after the other, hypernodes are tried as domains, the widest first. In a domain
+the victims lie in bundles (:mod:`.bundle`); one more is taken until what is free then would do, and
+the gang is found to be placed with it (:mod:`.simulate`).
+
+The hypernode that was made room in is a fact of that session alone: the original notes it in the
+session's copy of the job (``NominatedHyperNode``), where no later session finds it. What remains is
+the node that each pod is told (``nominatedNodeName``); ``allocate`` tries that one first.
+
+Source: ``pkg/scheduler/actions/gangpreempt``, ``gangreclaim``, ``actions/utils/util.go`` since v1.15.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...belief.resource import ZERO, Resource
+from ...belief.task import PREEMPTABLE
+from ..cluster_top import CLUSTER_TOP
+from ..priority_queue import PriorityQueue
+from ..registration import GangEviction
+from ..session import Session
+from ..statement import Statement
+from ..tables import NO_JOB, Rows
+from ..victims import starving_jobs
+from .bundle import Bundle, apply_allowed, create_job_bundles
+from .simulate import pending_tasks, plan_in_domain
+from .topology import hypernode_rows
+
+MOST_DOMAINS = "maxDomains"
+TAKES_WHOLE = "allowWholeBundle"
+_DEFAULT_DOMAINS = 8
+
+Verdicts = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How an action differs from the other.
+
+    :param may: whether an action evicts at all for these tasks of a queue.
+    :param gives_way: (job, task, its status on its node): whether the task may be evicted.
+    :param sort: the bundles for a job, those to be taken first in front.
+    """
+
+    action: Literal["gangpreempt", "gangreclaim"]
+    skips: Callable[[Session, str], bool]
+    may: Callable[[Session, str, list[int]], bool]
+    gives_way: Callable[[Session, int, int, int], bool]
+    sort: Callable[[Session, int, list[Bundle], Resource], list[Bundle]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """The search for victims of one job.
+
+    :param need: what its pending tasks request.
+    """
+
+    way: Way
+    job: int
+    need: Resource
+    takes_whole: bool
+
+
+def execute(ssn: Session, way: Way) -> None:
+    """Take queues and their starving jobs in order; evict for a job if it is pipelined then."""
+    most, takes_whole = _arguments(ssn, way.action)
+    names, jobs_of, _ = starving_jobs(ssn)
+    queues: PriorityQueue[str] = PriorityQueue(ssn.queue_order, names)
+    while queues:
+        queue = queues.pop()
+        if way.skips(ssn, queue):
+            continue
+        jobs = jobs_of.get(queue)
+        while jobs:
+            job = jobs.pop()
+            statement = Statement(ssn)
+            pending = pending_tasks(ssn, job)
+            if pending and way.may(ssn, queue, pending):
+                need = ssn.jobs.sum_requests(pending)
+                _evict(ssn, statement, _Search(way, job, need, takes_whole), most)
+            if ssn.job_pipelined(job):
+                statement.commit()
+            else:
+                statement.discard()
+
+
+def _arguments(ssn: Session, action: str) -> tuple[int, bool]:
+    """Return how many domains are tried, and whether jobs may lose their gang.
+
+    What a configuration leaves out stays as the one before had it.
+    """
+    kept: dict[str, tuple[int, bool]] = ssn.process.kept.setdefault("gang eviction: arguments", {})
+    most, takes_whole = kept.get(action, (_DEFAULT_DOMAINS, True))
+    arguments = ssn.action_arguments(action)
+    most = arguments.get_int(MOST_DOMAINS, most)
+    kept[action] = (
+        most if most > 0 else _DEFAULT_DOMAINS,
+        arguments.get_bool(TAKES_WHOLE, takes_whole),
+    )
+    return kept[action]
+
+
+def _evict(ssn: Session, statement: Statement, search: _Search, most: int) -> None:
+    """Find the first domain and the fewest bundles there that make room; plan the evictions."""
+    for domain in _domains(ssn, search.job, most):
+        rows = hypernode_rows(ssn, domain)
+        if rows is None or not len(rows):
+            continue
+        eviction = GangEviction(search.way.action, search.job, domain, ssn.jobs.keys[search.job])
+        room = _room(ssn, rows)
+        victims: list[int] = []
+        for bundle in _bundles(ssn, search, eviction, rows):
+            victims += bundle.tasks
+            room.add(bundle.freed)
+            if not search.need.less_equal(room, ZERO):
+                continue
+            plan = plan_in_domain(ssn, eviction, victims)
+            if plan is None:
+                continue
+            error = statement.recover_operations(plan)
+            if error is None:
+                return
+            ssn.errors.append(f"Failed to recover operations: {error}")
+
+
+def _domains(ssn: Session, job: int, most: int) -> list[str]:
+    """Return the hypernodes that are tried for a job, the widest first.
+
+    Source: ``GetCandidateDomains``.
+    """
+    division = ssn.sub_jobs.of(job)
+    if division.tier is None:
+        return [CLUSTER_TOP]
+    gradients = ssn.hyper_node_gradient(
+        CLUSTER_TOP,
+        division.tier,
+        division.hypernode,
+        ssn.jobs.min_resources(job),
+        "evict",
+    )
+    return list(dict.fromkeys(name for gradient in gradients for name in gradient))[:most]
+
+
+def _room(ssn: Session, rows: Rows) -> Resource:
+    """Return what nodes have idle or releasing; that others wait for it is not looked at."""
+    room = (ssn.nodes.idle[rows] + ssn.nodes.releasing[rows]).sum(axis=0)
+    return Resource.from_vector(ssn.dims, room.tolist())
+
+
+def _bundles(ssn: Session, search: _Search, eviction: GangEviction, rows: Rows) -> list[Bundle]:
+    """Return the bundles of victims on some nodes that plugins let a job evict, in order."""
+    way, job = search.way, search.job
+    tasks_of: dict[int, list[int]] = {}
+    for row in rows.tolist():
+        for task, status in ssn.nodes.tasks(row).values():
+            theirs = ssn.tasks.job.item(task)
+            if (
+                theirs != NO_JOB
+                and ssn.tasks.info[task].preemptable
+                and way.gives_way(ssn, job, task, status)
+                and may_lose_gang(ssn, theirs)
+            ):
+                tasks_of.setdefault(theirs, []).append(task)
+    bundles = [
+        bundle
+        for each in sorted(tasks_of)
+        for bundle in create_job_bundles(ssn, each, tasks_of[each])
+    ]
+    bundles = way.sort(ssn, job, bundles, search.need)
+    candidates = [task for bundle in bundles for task in bundle.tasks]
+    allowed = set(ssn.unified_evictable(eviction, candidates)) if candidates else set()
+    bundles = way.sort(ssn, job, apply_allowed(ssn, bundles, allowed), search.need)
+    return [bundle for bundle in bundles if search.takes_whole or not bundle.whole]
+
+
+def may_lose_gang(ssn: Session, job: int) -> bool:
+    """Return whether a PodGroup does not say that it must not be preempted.
+
+    Source: ``IsJobPreemptableForGangEviction``.
+    """
+    metadata = ssn.jobs.pod_group(job).metadata
+    says = PREEMPTABLE in metadata.annotations or PREEMPTABLE in metadata.labels
+    return ssn.jobs.info[job].preemptable or not says

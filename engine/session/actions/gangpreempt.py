@@ -1,0 +1,48 @@
+"""gangpreempt: make room for a whole gang among less important jobs of its queue.
+
+Source: ``pkg/scheduler/actions/gangpreempt/gangpreempt.go`` since v1.15.
+"""
+
+from __future__ import annotations
+
+from ...belief.resource import Resource
+from ..registration import PREEMPT
+from ..session import Session
+from ..tables import PREEMPTABLE_STATUS
+from . import gang_eviction
+from .bundle import Bundle
+
+
+def execute(ssn: Session) -> None:
+    """Evict for one starving job after the other, if that pipelines it."""
+    gang_eviction.execute(ssn, _WAY)
+
+
+def _gives_way(ssn: Session, job: int, task: int, status: int) -> bool:
+    """Return whether a task is bound or runs, for a less important job of the same queue."""
+    jobs, theirs = ssn.jobs, ssn.tasks.job.item(task)
+    return (
+        status in PREEMPTABLE_STATUS
+        and jobs.queue[theirs] == jobs.queue[job]
+        and jobs.priority.item(theirs) < jobs.priority.item(job)
+    )
+
+
+def _sort(ssn: Session, _: int, bundles: list[Bundle], __: Resource) -> list[Bundle]:
+    """Put first what jobs can spare; of both kinds, the job that would come last.
+
+    What the original compares then, what a bundle is worth, never decides: no two jobs are equal.
+
+    Source: ``SortBundlesForPreempt``.
+    """
+    last = sorted(bundles, key=lambda bundle: ssn.job_key(bundle.job), reverse=True)
+    return sorted(last, key=lambda bundle: bundle.whole)
+
+
+_WAY = gang_eviction.Way(
+    action=PREEMPT,
+    skips=lambda _ssn, _queue: False,
+    may=lambda _ssn, _queue, _tasks: True,
+    gives_way=_gives_way,
+    sort=_sort,
+)

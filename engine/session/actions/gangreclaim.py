@@ -1,0 +1,69 @@
+"""gangreclaim: make room for a whole gang among the jobs of other queues.
+
+Source: ``pkg/scheduler/actions/gangreclaim/gangreclaim.go`` since v1.15.
+"""
+
+from __future__ import annotations
+
+from functools import cmp_to_key
+
+from ...belief.resource import Resource
+from ..registration import RECLAIM
+from ..session import Session
+from ..tables import Status
+from . import gang_eviction
+from .bundle import Bundle
+
+
+def execute(ssn: Session) -> None:
+    """Evict for one starving job after the other, if its queue may and that pipelines it."""
+    gang_eviction.execute(ssn, _WAY)
+
+
+def _gives_way(ssn: Session, job: int, task: int, status: int) -> bool:
+    """Return whether a task runs in another queue that may be reclaimed from."""
+    queue = ssn.jobs.queue[ssn.tasks.job.item(task)]
+    return (
+        status == Status.RUNNING
+        and queue != ssn.jobs.queue[job]
+        and queue in ssn.queues
+        and ssn.queues[queue].reclaimable
+    )
+
+
+def _sort(ssn: Session, job: int, bundles: list[Bundle], need: Resource) -> list[Bundle]:
+    """Put first what jobs can spare; then by queue, and within a queue what is worth most.
+
+    Source: ``SortBundlesForReclaim``.
+    """
+    queue_of, own = ssn.jobs.queue, ssn.jobs.queue[job]
+
+    def compare(one: Bundle, other: Bundle) -> int:
+        if one.whole != other.whole:
+            return 1 if one.whole else -1
+        left, right = queue_of[one.job], queue_of[other.job]
+        if left != right:
+            first = ssn.victim_queue_order(left, right, own)
+            if first != ssn.victim_queue_order(right, left, own):
+                return -1 if first else 1
+        worth, others = one.worth(need), other.worth(need)
+        if worth != others:
+            return -1 if worth > others else 1
+        return -1 if _place(ssn, one) < _place(ssn, other) else 1
+
+    return sorted(bundles, key=cmp_to_key(compare))
+
+
+def _place(ssn: Session, bundle: Bundle) -> tuple[str, str, int]:
+    """Return by what bundles of equal worth are ordered. Source: ``stableBundleLess``."""
+    first = ssn.tasks.info[bundle.tasks[0]].uid
+    return ssn.jobs.keys[bundle.job], first, len(bundle.tasks)
+
+
+_WAY = gang_eviction.Way(
+    action=RECLAIM,
+    skips=lambda ssn, queue: ssn.overused(queue),
+    may=lambda ssn, queue, tasks: ssn.preemptive(queue, tasks),
+    gives_way=_gives_way,
+    sort=_sort,
+)

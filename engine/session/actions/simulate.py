@@ -1,0 +1,173 @@
+"""A gang's plan in a hypernode: whom to evict, and where its tasks go then; tried and taken back.
+
+Source: ``pkg/scheduler/actions/utils/simulate.go`` since v1.15.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ..priority_queue import Queue
+from ..registration import GangEviction
+from ..scoring import ErrorCache, Purpose, new_error_cache
+from ..session import Session, fits
+from ..statement import Operation, Statement
+from ..sub_jobs import SubJob
+from ..tables import Rows
+from ..victims import resolvable_nodes
+from .gradients import Worksheet, organize
+from .topology import hypernode_rows
+
+ERROR_CACHE_ARGUMENT = "predicateErrorCacheEnable"
+
+
+def worksheet(ssn: Session, job: int) -> Worksheet:
+    """Return what is to be placed of a job: all of it that waits, without what has gates."""
+    info = ssn.tasks.info
+    return organize(
+        ssn,
+        job,
+        [
+            task
+            for task in ssn.jobs.pending_tasks(job)
+            if not info[task].gated and not info[task].request.is_empty()
+        ],
+    )
+
+
+def pending_tasks(ssn: Session, job: int) -> list[int]:
+    """Return the tasks for which a job would evict, in order.
+
+    Of a job that is ready these are the tasks of one group; else all that is to be placed.
+
+    Source: ``CollectPendingTasksForGangEviction``.
+    """
+    sheet, ready = worksheet(ssn, job), ssn.job_ready(job)
+    pending: list[int] = []
+    while sheet.sub_jobs and not (ready and pending):
+        tasks = sheet.tasks[sheet.sub_jobs.pop().uid]
+        while tasks:
+            pending.append(tasks.pop())
+    return pending
+
+
+class _Trial(NamedTuple):
+    """What the attempts at one plan share.
+
+    ``evicts`` says whether there are victims at all.
+    """
+
+    ssn: Session
+    eviction: GangEviction
+    evicts: bool
+
+
+def plan_in_domain(
+    ssn: Session, eviction: GangEviction, victims: Sequence[int]
+) -> list[Operation] | None:
+    """Evict victims, then place the job's groups one after the other until it is pipelined.
+
+    All is taken back in any case.
+
+    :returns: what to do; ``None`` if the job is not pipelined then.
+
+    Source: ``BuildNominationPlanInDomain``.
+    """
+    job, done = eviction.job, []
+    trial = _Trial(ssn, eviction, bool(victims))
+    sheet, was_ready = worksheet(ssn, job), ssn.job_ready(job)
+    if victims and sheet.sub_jobs:
+        done.append(Statement(ssn))
+        for victim in victims:
+            done[0].evict(victim, eviction.action)
+    pipelined = False
+    while sheet.sub_jobs:
+        sub = sheet.sub_jobs.pop()
+        placed = _place_group(trial, sub, sheet.tasks[sub.uid])
+        if placed is None:
+            pipelined = False
+            break
+        done.append(placed)
+        pipelined = ssn.job_pipelined(job)
+        if was_ready or pipelined:
+            break
+    plan = [each for statement in done for each in statement.save_operations()]
+    for statement in reversed(done):
+        statement.discard()
+    return plan if pipelined else None
+
+
+def _place_group(trial: _Trial, sub: SubJob, tasks: Queue[int]) -> Statement | None:
+    """Place a group in the first hypernode that takes all of it; ``None`` if none does.
+
+    It is the domain itself if neither the job nor a group is bound to hypernodes.
+    """
+    ssn, domain = trial.ssn, trial.eviction.hypernode
+    gradients = [[domain]]
+    if ssn.sub_jobs.of(sub.job).hard and sub.tier is not None:
+        waiting = set(ssn.jobs.pending_tasks(sub.job))
+        least = ssn.jobs.sum_requests([task for task in sub.tasks if task in waiting])
+        gradients = ssn.hyper_node_gradient(domain, sub.tier, sub.hypernode, least, "evict")
+    for gradient in gradients:
+        for name in gradient:
+            statement = _place_within(trial, sub, tasks.clone(), name)
+            if statement is not None:
+                return statement
+    return None
+
+
+def _place_within(
+    trial: _Trial, sub: SubJob, tasks: Queue[int], hypernode: str
+) -> Statement | None:
+    """Pipeline all of a group's tasks on the nodes of a hypernode, or nothing.
+
+    Source: ``runSimulateTrialAtHyperNode``.
+    """
+    ssn, rows = trial.ssn, hypernode_rows(trial.ssn, hypernode)
+    if rows is None or not len(rows):
+        return None
+    # The flag is that of allocate: these actions have none of their own.
+    uses_cache = ssn.action_arguments("allocate").get_bool(ERROR_CACHE_ARGUMENT, True)
+    cache = new_error_cache() if uses_cache else None
+    statement = Statement(ssn)
+    while tasks:
+        task = tasks.pop()
+        node = _find_node(ssn, task, rows, cache)
+        if node is None or not _pipeline(trial, statement, task, node):
+            statement.discard()
+            return None
+    if statement.operations and (ssn.sub_job_ready(sub) or ssn.sub_job_pipelined(sub)):
+        return statement
+    statement.discard()
+    return None
+
+
+def _pipeline(trial: _Trial, statement: Statement, task: int, node: int) -> bool:
+    if statement.pipeline(task, node, evicted=trial.evicts) is None:
+        return True
+    statement.un_pipeline(task)
+    return False
+
+
+def _find_node(ssn: Session, task: int, rows: Rows, cache: ErrorCache | None) -> int | None:
+    """Return the best node that has room now, else the best that will have it.
+
+    Where evicting is known to help nowhere, all nodes are looked at nevertheless.
+    """
+    if not ssn.allocatable(ssn.jobs.queue[ssn.tasks.job.item(task)], task):
+        return None
+    resolvable = resolvable_nodes(ssn, task)
+    if len(resolvable):
+        among = set(resolvable.tolist())
+        rows = rows[[row in among for row in rows.tolist()]]
+    if not len(rows) or ssn.pre_predicate(task) is not None:
+        return None
+    found, _ = ssn.selection.predicate(task, rows, Purpose.SIMULATE, cache)
+    idle = ssn.selection.columns(task).fits_idle[found]
+    for group in (found[idle], found[~idle]):
+        if len(group):
+            node = int(group[0]) if len(group) == 1 else ssn.selection.best(task, group)[0]
+            if node is not None:
+                return node if fits(ssn.asked(task), ssn.nodes.future_idle(node)) else None
+    return None
