@@ -19,10 +19,12 @@ from .changes import Changes
 from .informers import Stores, is_resync
 from .job import JobInfo
 from .job_cache import JobCache
+from .node import NodeRules
 from .node_cache import NodeCache
 from .options import CacheOptions
 from .queue import QueueInfo
 from .snapshot import Snapshot, SnapshotBuilder
+from .subtraction import subtraction
 from .task import TaskBuilder, TaskRules
 from .task_classes import TaskClasses
 
@@ -65,6 +67,12 @@ class SchedulerCache:
             builder,
             self.options.node_selectors,
             condition_hides=behaviours.node_condition_hides,
+            rules=NodeRules(
+                checked=behaviours.subtractions_checked,
+                skipped=behaviours.overfull_nodes_skipped,
+                binding_counts=behaviours.binding_pods_always_count,
+                keep_pods=behaviours.nodes_return_with_pods,
+            ),
         )
         self.job_cache = JobCache(
             self.stores,
@@ -76,6 +84,8 @@ class SchedulerCache:
             skips_terminated=behaviours.ended_pods_leave_nodes_alone,
             stale_jobs_take_new=behaviours.stale_jobs_take_new,
             claimless_pods=behaviours.claimless_pods,
+            ignores_stale=behaviours.stale_deletions_ignored,
+            subtract=subtraction(checked=behaviours.subtractions_checked),
         )
         self.nodes = self.node_cache.infos
         self.jobs = self.job_cache.infos

@@ -13,6 +13,7 @@ from .objects import PodGroup
 from .panic import Panic
 from .resource import Resource
 from .status import ALLOCATED_STATUS, Status
+from .subtraction import Subtract
 from .task import PREEMPTABLE, REVOCABLE_ZONE, TaskInfo
 
 WAITING_TIMES = ("volcano.sh/sla-waiting-time", "sla-waiting-time")
@@ -32,6 +33,7 @@ class JobInfo:
 
     :param key: ``namespace/name`` of the PodGroup (``UID``).
     :ivar uid: UID of the last PodGroup that was set (``PgUID``); it stays when that is unset.
+    :ivar revision: the resourceVersion of that PodGroup; it stays too.
     :ivar pod_group: None while there is none; the tasks then lie on nodes and are not scheduled.
     :ivar queue: name of the queue; the cache puts in the default one.
     :ivar min_available: ``minMember``.
@@ -44,6 +46,7 @@ class JobInfo:
     """
 
     __slots__ = (
+        "_subtract",
         "allocated",
         "budget",
         "created",
@@ -57,6 +60,7 @@ class JobInfo:
         "preemptable",
         "priority",
         "queue",
+        "revision",
         "revocable_zone",
         "task_min_available",
         "task_min_available_total",
@@ -66,9 +70,11 @@ class JobInfo:
         "waiting_time",
     )
 
-    def __init__(self, key: str) -> None:
+    def __init__(self, key: str, subtract: Subtract = Resource.sub) -> None:
+        self._subtract = subtract
         self.key = key
         self.uid = ""
+        self.revision = 0
         self.namespace = ""
         self.name = ""
         self.pod_group: PodGroup | None = None
@@ -128,7 +134,7 @@ class JobInfo:
         self.task_min_available_total = sum(spec.min_task_member.values())
         asked = spec.min_resources
         self.min_resources = None if asked is None else Resource.of(asked, ignored)
-        self.uid = pod_group.uid
+        self.uid, self.revision = pod_group.uid, pod_group.metadata.revision
         self.pod_group = pod_group
 
     def unset_pod_group(self) -> None:
@@ -157,9 +163,9 @@ class JobInfo:
         if task is None:
             return False
         try:
-            self.total_request.sub(task.request)
+            self._subtract(self.total_request, task.request)
             if task.status in ALLOCATED_STATUS:
-                self.allocated.sub(task.request)
+                self._subtract(self.allocated, task.request)
         except Panic as panic:
             raise panic.through("api.(*JobInfo).DeleteTaskInfo") from None
         del self.tasks[uid]

@@ -16,7 +16,9 @@ from .informers import Stores, is_resync
 from .job import JobInfo
 from .node_cache import NodeCache
 from .options import CacheOptions
+from .resource import Resource
 from .status import ALLOCATED_STATUS, COMPLETED_STATUS, Status
+from .subtraction import Subtract
 from .task import GROUP_NAME, TaskBuilder, TaskInfo
 from .volumes import IGNORED_PROVISIONERS, ClaimMissing, ClaimUnknown, csi_volumes
 from .work_queue import WorkQueue
@@ -28,6 +30,8 @@ _TERMINATED = frozenset({"Succeeded", "Failed"})
 class JobCache:
     """Jobs by ``namespace/name`` of their PodGroups, made by PodGroups and by pods alike.
 
+    :param ignores_stale: what tells that an object is gone is compared with what is there.
+    :param subtract: how requests are taken off a job's sums.
     :ivar deleted_jobs: jobs to be looked at for whether anything is left of them.
     :ivar error_tasks: ``job/uid`` of tasks to be read again from the API server.
     """
@@ -44,9 +48,13 @@ class JobCache:
         skips_terminated: bool,
         stale_jobs_take_new: bool,
         claimless_pods: ClaimlessPods,
+        ignores_stale: bool = False,
+        subtract: Subtract = Resource.sub,
     ) -> None:
         self._claimless_pods = claimless_pods
         self._stale_jobs_take_new = stale_jobs_take_new
+        self._ignores_stale = ignores_stale
+        self._subtract = subtract
         self._forgets_minima = forgets_minima
         self._skips_terminated = skips_terminated
         self.infos: dict[str, JobInfo] = {}
@@ -144,7 +152,7 @@ class JobCache:
     def _job(self, key: str) -> JobInfo:
         job = self.infos.get(key)
         if job is None:
-            job = self.infos[key] = JobInfo(key)
+            job = self.infos[key] = JobInfo(key, self._subtract)
         return job
 
     def _update_pod(self, old: objects.Pod, new: objects.Pod) -> None:
@@ -193,7 +201,7 @@ class JobCache:
         if job is not None and job.delete_task(uid):
             self._changes.job(job.key)
         node = self._nodes.infos.get(node_name)
-        if node is not None and node.remove_task(key):
+        if node is not None and node.remove_task(key, uid if self._ignores_stale else ""):
             self._changes.node(node.name)
 
     def pod_group_set(self, pod_group: objects.PodGroup) -> None:
@@ -218,13 +226,20 @@ class JobCache:
     def pod_group_deleted(self, pod_group: objects.PodGroup) -> None:
         """Handle that a PodGroup went: whatever job has its name loses its PodGroup.
 
+        If what is stale is ignored, a job keeps a PodGroup of another UID, or a newer version.
+
         Source: event_handlers.go deletePodGroup.
         """
         job = self.infos.get(pod_group.key)
-        if job is not None:
+        if job is not None and not self._is_stale(pod_group, job):
             job.unset_pod_group()
             self._changes.job(job.key)
             self.deleted_jobs.add(job)
+
+    def _is_stale(self, gone: objects.PodGroup, job: JobInfo) -> bool:
+        return self._ignores_stale and (
+            gone.uid != job.uid or gone.metadata.revision < job.revision
+        )
 
     def add_bind_task(self, job: str, uid: str, node: str) -> str | None:
         """Begin to bind a task: until its pod comes with a node, it is Binding here.
@@ -285,10 +300,13 @@ class JobCache:
 
         Source: cache.go processCleanupJob.
         """
-        if not job.terminated:
+        current = self.infos.get(job.key)
+        replaced = current is None or (current.uid, current.revision) != (job.uid, job.revision)
+        if self._ignores_stale and replaced:
+            self.deleted_jobs.forget(job)
+        elif not job.terminated:
             self.deleted_jobs.add_rate_limited(job)
         else:
-            current = self.infos.get(job.key)
             if current is not None and (self._stale_jobs_take_new or current.uid == job.uid):
                 del self.infos[job.key]
                 self._changes.job(job.key)
@@ -331,8 +349,11 @@ class JobCache:
         return error
 
     def _sync_task(self, old: TaskInfo, pod: objects.Pod | None) -> str | None:
-        """Put what the API server has in place of a task; UIDs are not compared."""
-        if pod is None:
+        """Put what the API server has in place of a task.
+
+        UIDs are not compared, unless what is stale is ignored.
+        """
+        if pod is None or (self._ignores_stale and pod.uid != old.uid):
             self._delete_task(old.job, old.uid, old.key, old.node_name)
             return None
         try:

@@ -13,6 +13,7 @@ from .objects import Node, Numatopology, Taint
 from .panic import Panic
 from .resource import ZERO, Resource
 from .status import Status
+from .subtraction import rest, subtraction
 from .task import REVOCABLE_ZONE, TaskInfo
 
 OVERSUBSCRIPTION = "volcano.sh/oversubscription"
@@ -38,6 +39,24 @@ class ImageState(NamedTuple):
     nodes: int
 
 
+class NodeRules(NamedTuple):
+    """How nodes keep their accounts; see the behaviours of these names.
+
+    :param checked: ``subtractions_checked``. :param skipped: ``overfull_nodes_skipped``.
+    :param binding_counts: ``binding_pods_always_count``.
+    :param keep_pods: ``nodes_return_with_pods``.
+    """
+
+    checked: bool = False
+    skipped: bool = False
+    binding_counts: bool = False
+    keep_pods: bool = False
+
+
+AS_RELEASED = NodeRules()
+"""How all of Volcano's releases keep them."""
+
+
 class NodeInfo:
     """One node; a pod on a node that was not delivered makes one without a Node.
 
@@ -52,6 +71,8 @@ class NodeInfo:
     __slots__ = (
         "_ignored",
         "_parsed",
+        "_rules",
+        "_subtract",
         "allocatable",
         "capacity",
         "idle",
@@ -70,7 +91,11 @@ class NodeInfo:
         "used",
     )
 
-    def __init__(self, name: str, ignored: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, name: str, ignored: frozenset[str] = frozenset(), rules: NodeRules = AS_RELEASED
+    ) -> None:
+        self._rules = rules
+        self._subtract = subtraction(checked=rules.checked)
         self.name = name
         self.node: Node | None = None
         self.reason = UNINITIALIZED
@@ -114,6 +139,12 @@ class NodeInfo:
         """Return the resources of which more is used than there is; the scheduler logs them."""
         return self.used.less_equal_with_resources_name(self.allocatable, ZERO)[1]
 
+    def lose_node(self) -> None:
+        """Forget the Node, but not the tasks: they count again when it comes back."""
+        self.node, self.reason = None, UNINITIALIZED
+        self.allocatable, self.capacity, self.idle = Resource(), Resource(), Resource()
+        self.used, self.releasing, self.pipelined = Resource(), Resource(), Resource()
+
     def hide(self) -> None:
         """Keep the node from sessions, as it is, because its condition Ready is not True."""
         self.reason = NOT_READY
@@ -141,26 +172,36 @@ class NodeInfo:
         if task.key in self.tasks:
             return f"task <{task.key}> already on node <{self.name}>"
         if self.node is not None:
-            if task.status == Status.BINDING and not task.request.less_equal(self.idle, ZERO):
-                lacking = task.request.less_equal_with_resources_name(self.idle, ZERO)[1]
-                return (
-                    f"node {self.name} resources [{' '.join(lacking)}] are not enough to put "
-                    f"task <{task.key}>, idle: {self.idle}, req: {task.request}"
-                )
+            refusal = self._refusal(task) if task.status == Status.BINDING else None
+            if refusal is not None:
+                return refusal
             self._account(task, task.status)
         task.node_name = self.name
         self.tasks[task.key] = Placed(task, task.status)
         return None
 
-    def remove_task(self, key: str) -> bool:
+    def _refusal(self, task: TaskInfo) -> str | None:
+        """Return why nothing can be bound to the node, or not this task; None if it can."""
+        if self._rules.skipped and (lacking := self.out_of_sync()):
+            return f"node {self.name} is out of sync in [{' '.join(lacking)}]"
+        if task.request.less_equal(self.idle, ZERO):
+            return None
+        lacking = task.request.less_equal_with_resources_name(self.idle, ZERO)[1]
+        return (
+            f"node {self.name} resources [{' '.join(lacking)}] are not enough to put "
+            f"task <{task.key}>, idle: {self.idle}, req: {task.request}"
+        )
+
+    def remove_task(self, key: str, uid: str = "") -> bool:
         """Take a task off by ``namespace/name``, as it was noted; return whether it was there.
 
+        :param uid: unless empty, one of another UID is left alone.
         :raises Panic: more would be given back than is taken.
 
         Source: node_info.go RemoveTask.
         """
         placed = self.tasks.get(key)
-        if placed is None:
+        if placed is None or uid not in {"", placed.task.uid}:
             return False
         if self.node is not None:
             try:
@@ -188,11 +229,12 @@ class NodeInfo:
     def view(self) -> NodeInfo:
         """Return the node as a session sees it: made anew of the Node and the tasks.
 
-        Binding tasks that do not fit are left out, and what no annotation grants any more is gone.
+        Binding tasks that do not fit are left out, unless they always count; what no annotation
+        grants any more is gone.
 
         Source: node_info.go Clone.
         """
-        copy = NodeInfo(self.name, self._ignored)
+        copy = NodeInfo(self.name, self._ignored, self._rules)
         copy.images = self.images
         copy.numatopology = self.numatopology
         if self.node is None:
@@ -206,7 +248,11 @@ class NodeInfo:
         copy._reset()
         for key, placed in self.tasks.items():
             task, status = placed
-            if status == Status.BINDING and not task.request.less_equal(copy.idle, ZERO):
+            if (
+                status == Status.BINDING
+                and not self._rules.binding_counts
+                and not task.request.less_equal(copy.idle, ZERO)
+            ):
                 continue
             copy._account(task, status)
             copy.tasks[key] = placed
@@ -251,19 +297,26 @@ class NodeInfo:
         if status == Status.PIPELINED:
             self.pipelined.add(request)
             return
-        self.idle.sub_unchecked(request)
         self.used.add(request)
+        if self._rules.checked:
+            self.idle = rest(self.allocatable, self.used)
+        else:
+            self.idle.sub_unchecked(request)
         if status == Status.RELEASING:
             self.releasing.add(request)
 
     def _give_back(self, request: Resource, status: Status) -> None:
         if status == Status.PIPELINED:
-            self.pipelined.sub(request)
+            self._subtract(self.pipelined, request)
             return
         if status == Status.RELEASING:
-            self.releasing.sub(request)
-        self.idle.add(request)
-        self.used.sub(request)
+            self._subtract(self.releasing, request)
+        if self._rules.checked:
+            self._subtract(self.used, request)
+            self.idle = rest(self.allocatable, self.used)
+        else:
+            self.idle.add(request)
+            self.used.sub(request)
 
 
 _FLOAT = re.compile(

@@ -9,7 +9,7 @@ from . import objects
 from .changes import Changes
 from .hypernode import HyperNodesInfo
 from .informers import Stores
-from .node import NodeInfo
+from .node import AS_RELEASED, NodeInfo, NodeRules
 from .node_sync import ImageStates, with_volume_limits
 from .task import TaskBuilder
 from .work_queue import WorkQueue
@@ -26,6 +26,7 @@ class NodeCache:
     :param node_selectors: ``label:value`` texts; none choose every node.
     :param condition_hides: a node whose condition Ready is not True is not ready, and keeps the
         account that it had.
+    :param rules: how nodes keep their accounts.
     :ivar infos: by name, with those that only pods have spoken of.
     :ivar csi_nodes: node to driver to whether the node limits the driver's volumes.
     :ivar queue: names of nodes to be looked at; ``hypernode_queue`` has what changed, by kind
@@ -41,6 +42,7 @@ class NodeCache:
         node_selectors: frozenset[str],
         *,
         condition_hides: bool = False,
+        rules: NodeRules = AS_RELEASED,
     ) -> None:
         self.infos: dict[str, NodeInfo] = {}
         self.csi_nodes: dict[str, dict[str, bool]] = {}
@@ -53,13 +55,14 @@ class NodeCache:
         self._builder = builder
         self._selectors = node_selectors
         self._condition_hides = condition_hides
+        self._rules = rules
         self._images = ImageStates()
 
     def get_or_create(self, name: str) -> NodeInfo:
         """Return the node of that name; a new one is not ready before its Node is seen."""
         node = self.infos.get(name)
         if node is None:
-            node = self.infos[name] = NodeInfo(name)
+            node = self.infos[name] = NodeInfo(name, rules=self._rules)
         return node
 
     def node_changed(self, node: objects.Node) -> None:
@@ -123,10 +126,15 @@ class NodeCache:
         return None
 
     def _remove(self, name: str) -> str | None:
-        """Source: event_handlers.go RemoveNode. The node's tasks go with it."""
+        """Source: event_handlers.go RemoveNode. The node's tasks go with it, or wait for it."""
         self._images.remove(name)
-        if self.infos.pop(name, None) is None:
+        info = self.infos.get(name)
+        if info is None:
             return f"node <{name}> does not exist"
+        if self._rules.keep_pods and info.tasks:
+            info.lose_node()
+        else:
+            del self.infos[name]
         self._changes.node(name)
         return None
 

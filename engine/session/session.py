@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..belief.resource import Resource
+from ..belief.subtraction import subtraction
 from .chooser import Chooser, LeastName
 from .cluster_top import session_tree
 from .jobs import JobTable
@@ -24,7 +24,7 @@ from .registration import SearchPurpose
 from .scoring import NodeSelection
 from .sub_job_extension import SubJobExtensions
 from .sub_jobs import SubJobs
-from .tables import IS_ALLOCATED, NO_JOB, NO_NODE, Status
+from .tables import IS_ALLOCATED, NO_JOB, NO_NODE, TOLERANCE, Status
 from .trace import Trace
 
 if TYPE_CHECKING:
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from ..volcano.behaviours import Behaviours
     from ..volcano.conf import Arguments, SchedulerConf
 
-TOLERANCE = 0.1
-"""Amounts nearer than this are equal (``api/resource_info.go:minResource``)."""
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 
 
@@ -135,6 +133,8 @@ class Session(SubJobExtensions):
         """Rows of the nodes whose account changed, in order; grows only."""
         self.binds: list[tuple[int, int]] = []
         self.evictions: list[tuple[int, str]] = []
+        self.reserved: dict[int, list[Callable[[], object]]] = {}
+        """By job: how plugins that permitted it to be enqueued give back what they reserved."""
         self._selection: NodeSelection | None = None
         self._lying: Lying | None = None
         self.sub_jobs = SubJobs(self)
@@ -155,17 +155,13 @@ class Session(SubJobExtensions):
         self.quotas = snapshot.quotas
         self.objects = snapshot.objects
         self.hypernodes = session_tree(snapshot, self.behaviours)
-        self.out_of_sync = self._out_of_sync()
+        self._checked = self.behaviours.subtractions_checked
+        self.subtract = subtraction(checked=self._checked)
+        """How accounts give back: with an assertion, or what there is."""
+        self.out_of_sync = self.nodes.overfull() & self.behaviours.overfull_nodes_skipped
         """By node: whether it is passed over because more is used on it than it has."""
         self.total: Resource = snapshot.total()
         """Sum of the nodes' allocatable."""
-
-    def _out_of_sync(self) -> NDArray[np.bool_]:
-        if not self.behaviours.overfull_nodes_skipped:
-            return np.zeros(len(self.nodes), dtype=np.bool_)
-        lacking = self.nodes.used - self.nodes.allocatable >= TOLERANCE
-        overfull: NDArray[np.bool_] = lacking.any(axis=1)
-        return overfull
 
     @property
     def selection(self) -> NodeSelection:
@@ -316,7 +312,7 @@ class Session(SubJobExtensions):
         if key in on_node:
             return f"task <{key}> already on node <{self.nodes.names[node]}>"
         status = self.tasks.status.item(task)
-        if status == Status.BINDING and not self._fits_idle(task, node):
+        if not self._takes(task, node, status):
             return f"node <{self.nodes.names[node]}> has not enough idle for task <{key}>"
         self._account(task, node, status, 1.0)
         on_node[key] = (task, status)
@@ -368,13 +364,16 @@ class Session(SubJobExtensions):
     def allocate(self, task: int, node: int) -> str | None:
         """Place a task at once, and bind all allocated tasks of its job if that is ready.
 
-        Nothing is rolled back on an error. Source: ``framework/session.go:Allocate``.
+        Nothing is rolled back on an error, unless accounts are checked. Source: ``framework/session.go:Allocate``.
         """
         self.set_status(task, Status.ALLOCATED)
         self.tasks.node[task] = node
         error = self.place(task, node)
         if error is not None:
             self.errors.append(f"Failed to add task <{self.task_name(task)}> to node: {error}")
+            if self._checked:
+                self.set_status(task, Status.PENDING)
+                self.tasks.node[task] = NO_NODE
             return error
         self.tell_allocated(task, node)
         job = int(self.tasks.job[task])
@@ -432,26 +431,20 @@ class Session(SubJobExtensions):
             known[unnamed] = -np.inf
         return known
 
-    def _fits_idle(self, task: int, node: int) -> bool:
-        return fits(self.asked(task), self.nodes.idle[node])
+    def _takes(self, task: int, node: int, status: int) -> bool:
+        """Return whether a node has room; what is not to be bound is asked only if all is checked.
+
+        Source: ``api/node_info.go:AddTask``, which asks when a task is to be bound.
+        """
+        if status == Status.BINDING or (self._checked and status == Status.ALLOCATED):
+            return fits(self.asked(task), self.nodes.idle[node])
+        if self._checked and status == Status.PIPELINED:
+            return fits(self.asked(task), self.nodes.future_idle(node))
+        return True
 
     def _account(self, task: int, node: int, status: int, sign: float) -> None:
-        nodes, request = self.nodes, self.tasks.request[task]
-        if sign < 0:
-            request = -request
-        if status == Status.PIPELINED:
-            nodes.pipelined[node] += request
-            nodes.steady = False
-        else:
-            idle, used = nodes.idle[node], nodes.used[node]
-            if nodes.no_scalars.item(node):
-                idle[:2] -= request[:2]
-            else:
-                idle -= request
-            used += request
-            if status == Status.RELEASING:
-                nodes.releasing[node] += request
-                nodes.steady = False
+        request = self.tasks.request[task]
+        self.nodes.account(node, -request if sign < 0 else request, status, checked=self._checked)
         self.touched.append(node)
 
 

@@ -33,6 +33,7 @@ __all__ = [
     "READY_STATUS",
     "STATUSES",
     "STATUS_NAMES",
+    "TOLERANCE",
     "VALID_STATUS",
     "Floats",
     "Ints",
@@ -51,6 +52,9 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 Rows = NDArray[np.intp]
+
+TOLERANCE = 0.1
+"""Amounts nearer than this are equal (``api/resource_info.go:minResource``)."""
 
 NO_NODE = -1
 NO_JOB = -1
@@ -134,6 +138,33 @@ class NodeTable:
             self._own.add(node)
             self._placed[node] = self._placed[node].copy()
         return self._placed[node]
+
+    def account(self, node: int, request: Floats, status: int, *, checked: bool) -> None:
+        """Add a task's request, or take it off if it is negative, as its status has it.
+
+        :param checked: nothing idle falls below 0; else it may, and a node without any scalar keeps
+            none.
+        """
+        if status == Status.PIPELINED:
+            self.pipelined[node] += request
+            self.steady = False
+            return
+        idle, used = self.idle[node], self.used[node]
+        used += request
+        if checked:
+            np.maximum(self.allocatable[node] - used, 0.0, out=idle)
+        elif self.no_scalars.item(node):
+            idle[:2] -= request[:2]
+        else:
+            idle -= request
+        if status == Status.RELEASING:
+            self.releasing[node] += request
+            self.steady = False
+
+    def overfull(self) -> NDArray[np.bool_]:
+        """Return, by node, whether more of something is used than the node has."""
+        found: NDArray[np.bool_] = np.any(self.used - self.allocatable >= TOLERANCE, axis=1)
+        return found
 
     def future_idle(self, rows: Rows | slice | int = slice(None)) -> Floats:
         """Return idle + releasing − pipelined; it may be negative.

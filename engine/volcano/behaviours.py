@@ -403,3 +403,24 @@ class Behaviours:
 
     claimless_pods: ClaimlessPods
     """What becomes of a pod that comes before one of its claims."""
+
+    subtractions_checked: bool
+    """Nothing is taken from what is not there: no account goes below nothing, and none crashes."""
+
+    binding_pods_always_count: bool
+    """Pods being bound count on their node though others have taken the room; else sessions do not
+    see those that do not fit any more."""
+
+    nodes_return_with_pods: bool
+    """A node that went and comes back still has the pods that were on it; else it seems empty."""
+
+    excess_granted: bool
+    """In a tree, a guarantee that exceeds the parent is kept from the queues beside, and what
+    children deserve together may exceed what their parent does."""
+
+    stale_deletions_ignored: bool
+    """What is told to be gone takes nothing away that has another UID, or a newer version."""
+
+    refused_jobs_reserve: bool
+    """A job that a queue permits and another plugin refuses is reserved for until the session's
+    end."""

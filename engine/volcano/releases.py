@@ -68,7 +68,8 @@ def parse_release(text: str) -> Release:
     known = f"known are {RELEASES[0]} to {newest}, and {HARDENED}"
     if match is None:
         raise UsageError(f"{text!r} is no release of Volcano", now=f"{known}; write {newest}")
-    release = Release(*map(int, match.groups()))
+    major, minor, patch = map(int, match.groups())
+    release = Release(major, minor, patch)
     if release not in RELEASES:
         nearest = [str(other) for other in RELEASES if other.line == release.line]
         now = f"of that line there are {', '.join(nearest)}" if nearest else known

@@ -150,6 +150,8 @@ class RootQueueBounds(StrEnum):
     """What the root queue's spec says, else what the cluster has."""
     ENDLESS_UNLESS_SET = "endless unless set"
     """What the root queue's spec says, else anything; it deserves what its children do."""
+    ENDLESS_WHERE_UNSET = "endless where unset"
+    """The same for each resource: of one that the spec does not name, anything."""
 
 
 class TreeDeserved(StrEnum):

@@ -64,6 +64,12 @@ class Metadata(Part, frozen=True, gc=False):
         return f"{self.namespace}/{self.name}" if self.namespace else self.name
 
     @property
+    def revision(self) -> int:
+        """``resourceVersion`` as the number that it is in practice; 0 if it is none."""
+        text = self.resource_version
+        return int(text) if text.isascii() and text.isdigit() else 0
+
+    @property
     def controller(self) -> OwnerReference | None:
         """The owner that controls this object."""
         return next((owner for owner in self.owner_references if owner.controller), None)

@@ -35,6 +35,8 @@ def execute(ssn: Session) -> None:
 def _enqueue(ssn: Session, job: int) -> None:
     key = ssn.jobs.keys[job]
     if ssn.jobs.info[job].min_resources is not None and not ssn.job_enqueueable(job, key):
+        for give_back in ssn.reserved.pop(job, ()):
+            give_back()
         ssn.trace.add("enqueue", key, outcome="stays Pending")
         return
     ssn.job_enqueued(job)

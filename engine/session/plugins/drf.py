@@ -39,6 +39,7 @@ class Drf:
         self._request = ssn.tasks.request
         self._queue = ssn.jobs.queue
         self._allocated = ssn.jobs.allocated.copy()
+        self._off = ssn.subtract
         total = np.array(ssn.total.vector(ssn.dims))
         self._total: list[float] = np.where(total >= MIN_RESOURCE, total, np.inf).tolist()
         self._totals = total
@@ -139,13 +140,14 @@ class Drf:
     def _subtract(self, allocated: Floats, task: int) -> None:
         """Take a task's request off an account.
 
-        :raises Panic: the account holds less.
+        :raises Panic: the account holds less, unless subtractions are checked.
         """
         request = self._request[task]
         if (request - allocated).max() >= MIN_RESOURCE:
             held, asked = (Resource.from_vector(self._dims, v) for v in (allocated, request))
-            held.sub(asked)
-        allocated -= request
+            allocated[:] = self._off(held, asked).vector(self._dims)
+        else:
+            allocated -= request
 
 
 def _hierarchy_enabled(ssn: Session) -> bool:

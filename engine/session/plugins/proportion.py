@@ -10,6 +10,7 @@ Source: pkg/scheduler/plugins/proportion/proportion.go.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from sys import float_info
 from typing import ClassVar
 
@@ -154,7 +155,7 @@ class Proportion:
             if spared and allocated.less_partly(request, ZERO):
                 continue
             if not allocated.less_equal(attr.deserved, ZERO):
-                allocated.sub(tasks.info[task].request)
+                self._ssn.subtract(allocated, tasks.info[task].request)
                 victims.append(task)
         return victims, PERMIT
 
@@ -196,7 +197,7 @@ class Proportion:
     def _enqueueable(self, job: int) -> Verdict:
         """Permit if minResources + allocated + inqueue − elastic ≤ real capability.
 
-        What is permitted counts as inqueue, even if another plugin rejects the job.
+        What is permitted counts as inqueue, in releases even if another plugin rejects the job.
         """
         ssn = self._ssn
         queue = ssn.jobs.queue[job]
@@ -206,7 +207,8 @@ class Proportion:
             return PERMITTED
         attr = self._attrs[queue]
         least = ssn.jobs.min_resources(job)
-        wanted = least.clone().add(attr.allocated).add(attr.inqueue).sub(attr.elastic)
+        wanted = least.clone().add(attr.allocated).add(attr.inqueue)
+        ssn.subtract(wanted, attr.elastic)
         enough = ENOUGH[ssn.behaviours.comparison](wanted, attr.real_capability, least)
         verdict = self._verdict(
             enough,
@@ -217,7 +219,11 @@ class Proportion:
             realCapability=attr.real_capability,
         )
         if enough:
-            attr.inqueue.add(ssn.jobs.deduct_sch_gated_resources(job, least))
+            reserved = ssn.jobs.deduct_sch_gated_resources(job, least)
+            attr.inqueue.add(reserved)
+            if not ssn.behaviours.refused_jobs_reserve:
+                give_back = partial(attr.inqueue.sub_unchecked, reserved)
+                ssn.reserved.setdefault(job, []).append(give_back)
         else:
             ssn.record_event(job, "Unschedulable", QUOTA_INSUFFICIENT)
         return verdict
@@ -230,7 +236,7 @@ class Proportion:
 
     def _on_deallocate(self, task: int, node: int) -> None:
         attr = self._attr_of(task)
-        attr.allocated.sub(self._ssn.tasks.info[task].request)
+        self._ssn.subtract(attr.allocated, self._ssn.tasks.info[task].request)
         attr.set_gauges(attr.gauges, "allocated", attr.allocated)
         attr.update_share()
 

@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from ....belief.queue import QueueInfo
 from ....belief.resource import INFINITY, Resource
+from ....belief.subtraction import Subtract
 from ....volcano.behaviours import Comparison
 from ..amounts import enough_of_everything, fits, fits_in_everything, unguaranteed
 from ..queue_demand import QueueDemand
@@ -42,9 +43,14 @@ class QueueAttr:
         "real_capability",
         "request",
         "share",
+        "subtract",
     )
 
-    def __init__(self, queue: QueueInfo, *, deserving_first: bool) -> None:
+    def __init__(
+        self, queue: QueueInfo, *, deserving_first: bool, subtract: Subtract = Resource.sub
+    ) -> None:
+        self.subtract = subtract
+        """How what is given back is taken off."""
         self.deserving_first = deserving_first
         """Queues that deserve nothing come after those that hold less than they deserve."""
         self.name = queue.name
@@ -113,7 +119,8 @@ class QueueAttr:
 
         :raises Panic: the jobs hold less than was elastic when the session opened.
         """
-        needed = min_resources.clone().add(self.allocated).add(self.inqueue).sub(self.elastic)
+        needed = min_resources.clone().add(self.allocated).add(self.inqueue)
+        self.subtract(needed, self.elastic)
         return needed.less_equal_with_dimension(self.real_capability, min_resources)
 
 
@@ -128,7 +135,8 @@ class QueueAttrOfEverything(QueueAttr):
 
     def enqueues(self, min_resources: Resource) -> bool:
         """Return whether a job may be enqueued, as for :class:`QueueAttr`, in all resources."""
-        needed = min_resources.clone().add(self.allocated).add(self.inqueue).sub(self.elastic)
+        needed = min_resources.clone().add(self.allocated).add(self.inqueue)
+        self.subtract(needed, self.elastic)
         return enough_of_everything(needed, self.real_capability, min_resources)
 
 

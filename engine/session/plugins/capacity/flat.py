@@ -26,7 +26,9 @@ def build_queue_attrs(ssn: Session) -> tuple[dict[str, QueueAttr], Resource]:
     attrs = {}
     for name, demand in queue_demands(ssn).items():
         attr = attrs[name] = ATTRS[ssn.behaviours.comparison](
-            ssn.queues[name], deserving_first=ssn.behaviours.deserving_queues_first
+            ssn.queues[name],
+            deserving_first=ssn.behaviours.deserving_queues_first,
+            subtract=ssn.subtract,
         )
         attr.add_demand(demand)
         attr.capability = flat_capability(ssn.queues[name])

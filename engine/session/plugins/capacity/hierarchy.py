@@ -16,7 +16,8 @@ from ....volcano.behaviours import RootQueueBounds, TreeDeserved
 from ...session import Session
 from ..queue_demand import queue_demands
 from .attrs import QueueAttr, compare_shares, real_capability
-from .soundness import Complaint, bound_root, inherit_capability
+from .granting import grant
+from .soundness import ENDLESS, Complaint, bound_root, inherit_capability
 
 ROOT = "root"
 
@@ -68,7 +69,9 @@ class Hierarchy:
         """Open the accounts of a queue and of those above it that have none yet."""
         queue = self._ssn.queues[name]
         attr = self.attrs[name] = QueueAttr(
-            queue, deserving_first=self._ssn.behaviours.deserving_queues_first
+            queue,
+            deserving_first=self._ssn.behaviours.deserving_queues_first,
+            subtract=self._ssn.subtract,
         )
         attr.capability = queue.capability.clone()
         if name == ROOT:
@@ -119,6 +122,8 @@ class Hierarchy:
         how = self._ssn.behaviours
         children = [attr.children[name] for name in sorted(attr.children)]
         deserved, guarantees = Resource(), Resource()
+        if not how.excess_granted:
+            self._ssn.errors += grant(attr, children, top=attr.name == ROOT)
         for child in children:
             if how.tree_deserved is TreeDeserved.AT_LEAST_GUARANTEED:
                 child.deserved = maximum(child.deserved, child.guarantee, zeros=True)
@@ -147,7 +152,7 @@ class Hierarchy:
         kept = bounds is RootQueueBounds.CLUSTER_UNLESS_SET
         if not kept or root.guarantee.is_empty():
             root.guarantee = guarantees
-        if (kept and root.deserved.is_empty()) or bounds is RootQueueBounds.ENDLESS_UNLESS_SET:
+        if (kept and root.deserved.is_empty()) or bounds in ENDLESS:
             root.deserved = deserved
         self.total_guarantee, self.total_deserved = root.guarantee, root.deserved
 

@@ -9,6 +9,7 @@ Source: pkg/scheduler/plugins/capacity/capacity.go.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import ClassVar
 
 from ....belief.panic import Panic
@@ -196,7 +197,10 @@ class Capacity:
         return self._verdict(PERMIT, attr, "realCapability", attr.real_capability, request)
 
     def _job_enqueueable(self, job: int) -> Verdict:
-        """Permit if the queue, and all above it, have room for the job's minResources."""
+        """Permit if the queue, and all above it, have room for the job's minResources.
+
+        It is reserved in all of them or, if one has none, in none.
+        """
         if not self._ready:
             return _NOT_READY
         ssn = self._ssn
@@ -220,6 +224,10 @@ class Capacity:
         reserved = ssn.jobs.deduct_sch_gated_resources(job, wanted)
         for account in accounts:
             account.inqueue.add(reserved)
+        if not ssn.behaviours.refused_jobs_reserve:
+            ssn.reserved.setdefault(job, []).extend(
+                partial(account.inqueue.sub_unchecked, reserved) for account in accounts
+            )
         return verdict
 
     def _task_allocated(self, task: int, node: int) -> None:
@@ -239,7 +247,7 @@ class Capacity:
         request = self._ssn.tasks.info[task].request
         try:
             for account in attr.lineage:
-                account.allocated.sub(request)
+                self._ssn.subtract(account.allocated, request)
         except Panic as panic:
             raise panic.through(f"{_CLOSURE}6") from None
         self._record(attr)

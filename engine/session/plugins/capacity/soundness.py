@@ -15,15 +15,19 @@ from ...session import Session
 from .attrs import QueueAttr
 
 ENDLESS_SCALAR = float(2**63 - 1)
+ENDLESS = frozenset({RootQueueBounds.ENDLESS_UNLESS_SET, RootQueueBounds.ENDLESS_WHERE_UNSET})
+"""The root of these deserves what its children do."""
 
 
 def bound_root(ssn: Session, root: QueueAttr) -> None:
     """Set what the root queue may use, and what it deserves."""
     bounds = ssn.behaviours.root_queue_bounds
     assert root.capability is not None
-    if bounds is RootQueueBounds.ENDLESS_UNLESS_SET:
+    if bounds in ENDLESS:
         if root.capability.is_empty():
             root.capability = _endless(ssn.total)
+        elif bounds is RootQueueBounds.ENDLESS_WHERE_UNSET:
+            _leave_endless(root.capability, ssn.total)
         root.real_capability = root.capability
         return
     unset = bounds is RootQueueBounds.CLUSTER
@@ -32,6 +36,15 @@ def bound_root(ssn: Session, root: QueueAttr) -> None:
     if unset or root.deserved.is_empty():
         root.deserved = ssn.total
     root.real_capability = ssn.total
+
+
+def _leave_endless(capability: Resource, total: Resource) -> None:
+    """Let a capability allow anything of what it does not name."""
+    endless = _endless(total)
+    capability.cpu = capability.cpu or endless.cpu
+    capability.memory = capability.memory or endless.memory
+    if endless.scalars is not None:
+        capability.scalars = {**endless.scalars, **(capability.scalars or {})}
 
 
 def inherit_capability(parent: QueueAttr, child: QueueAttr, *, scalars: bool) -> None:

@@ -64,7 +64,7 @@ def over_deserved(question: Question) -> list[int]:
         allocated = allocations[queue]
         if spared and allocated.less_partly(question.asked, ZERO):
             continue
-        rest = allocated.clone().sub(tasks.info[candidate].request)
+        rest = question.ssn.subtract(allocated.clone(), tasks.info[candidate].request)
         if allocated.less_equal(attr.deserved, INFINITY):
             continue
         if not attr.guarantee.less_equal(rest, ZERO):
@@ -123,6 +123,7 @@ def of_gangs(ssn: Session, attrs: Mapping[str, QueueAttr], candidates: list[int]
 def _by_dimension(question: Question, candidates: Iterable[int]) -> list[int]:
     victims: list[int] = []
     allocations: dict[str, Resource] = {}
+    subtract = question.ssn.subtract
     for candidate in candidates:
         attr = question.attrs.get(question.queue_of(candidate))
         if attr is None:
@@ -131,7 +132,7 @@ def _by_dimension(question: Question, candidates: Iterable[int]) -> list[int]:
         if not intersect(request, question.asked, pods=False):
             continue
         allocated = allocations.setdefault(attr.name, attr.allocated.clone())
-        if not attr.guarantee.less_equal(allocated.clone().sub(request), ZERO):
+        if not attr.guarantee.less_equal(subtract(allocated.clone(), request), ZERO):
             continue
         if not _gives(question, attr, allocated, request):
             continue
@@ -139,7 +140,7 @@ def _by_dimension(question: Question, candidates: Iterable[int]) -> list[int]:
         if above is None:
             continue
         for amount in (allocated, *above):
-            amount.sub(request)
+            subtract(amount, request)
         victims.append(candidate)
     return victims
 

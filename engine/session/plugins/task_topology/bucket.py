@@ -9,6 +9,7 @@ from collections import Counter
 
 from ....belief.panic import Panic
 from ....belief.resource import Resource
+from ....belief.subtraction import Subtract
 
 MEBI = 1024 * 1024
 
@@ -22,10 +23,11 @@ class Bucket:
     all tasks that were put in.
     """
 
-    __slots__ = ("bound", "index", "nodes", "req_score", "request", "roles", "tasks")
+    __slots__ = ("bound", "index", "nodes", "req_score", "request", "roles", "subtract", "tasks")
 
-    def __init__(self, index: int) -> None:
+    def __init__(self, index: int, subtract: Subtract) -> None:
         self.index = index
+        self.subtract = subtract
         self.tasks: dict[int, Resource] = {}
         self.request = Resource()
         self.req_score = 0.0
@@ -53,14 +55,14 @@ class Bucket:
         """Note that a task was given a node.
 
         :raises Panic: more is given nodes than the bucket's tasks ask for: a task that was put back
-            in between counts every time.
+            in between counts every time. Not if subtractions are checked.
         """
         self.nodes[node] += 1
         self.bound += 1
         self.tasks.pop(task, None)
         self.req_score -= weigh(request)
         try:
-            self.request.sub(request)
+            self.subtract(self.request, request)
         except Panic as panic:
             raise panic.through(
                 "plugins/task-topology.(*Bucket).CalcResReq",

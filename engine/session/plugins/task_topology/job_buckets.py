@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from ....belief.resource import Resource
+from ....belief.subtraction import Subtract
 from .annotations import Groups, TaskTopology
 from .bucket import Bucket
 
@@ -37,7 +38,13 @@ class JobBuckets:
     role, the tasks that were given nodes in this session.
     """
 
-    def __init__(self, topology: TaskTopology, members: Iterable[Member]) -> None:
+    def __init__(
+        self,
+        topology: TaskTopology,
+        members: Iterable[Member],
+        subtract: Subtract = Resource.sub,
+    ) -> None:
+        self._subtract = subtract
         self.buckets: list[Bucket] = []
         self.max_size = 0
         self.on_node: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -114,7 +121,7 @@ class JobBuckets:
         for member in sorted(members, key=self._building_order):
             bucket = on_node.get(member.node) if member.node else self._best(member.role)
             if bucket is None:
-                bucket = Bucket(len(self.buckets))
+                bucket = Bucket(len(self.buckets), self._subtract)
                 self.buckets.append(bucket)
                 if member.node:
                     on_node[member.node] = bucket

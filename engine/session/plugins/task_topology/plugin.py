@@ -47,7 +47,7 @@ class TaskTopologyPlugin:
             topology = read_topology(ssn.jobs.pod_group(job).annotations, roles)
             if topology is not None:
                 members = [self._member(task) for task in ssn.jobs.tasks[job]]
-                self._jobs[job] = JobBuckets(topology, members)
+                self._jobs[job] = JobBuckets(topology, members, ssn.subtract)
         if not self._jobs:
             return  # nothing to order or to score: all else would say 0
         ssn.add_task_order(self.name, self._task_order)
@@ -144,7 +144,7 @@ class TaskTopologyPlugin:
             if not crowded.any():
                 break
             if other != task:
-                remains.sub(bucket.tasks[other])
+                self._ssn.subtract(remains, bucket.tasks[other])
                 left_out[crowded] += 1
                 crowded &= ~_fits(remains.vector(dims), room)
         return left_out

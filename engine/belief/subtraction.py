@@ -1,0 +1,46 @@
+"""How amounts are subtracted: with an assertion that there is enough, or only as far as there is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .resource import ZERO, Resource
+
+Subtract = Callable[[Resource, Resource], Resource]
+"""Takes the second amount off the first and returns the first."""
+
+
+def subtraction(*, checked: bool) -> Subtract:
+    """Return how to subtract: :func:`take` if it is checked, else with a crash if there is less."""
+    return take if checked else Resource.sub
+
+
+def take(amount: Resource, other: Resource) -> Resource:
+    """Subtract of ``other`` what there is: nothing falls below 0, and nothing crashes.
+
+    What there is enough of is subtracted as ever.
+    """
+    if other.less_equal(amount, ZERO):
+        return amount.sub_unchecked(other)
+    amount.cpu = max(amount.cpu - other.cpu, 0.0)
+    amount.memory = max(amount.memory - other.memory, 0.0)
+    theirs = other.scalars or {}
+    for name, had in (amount.scalars or {}).items():
+        amount.set_scalar(name, max(had - theirs.get(name, 0.0), 0.0))
+    return amount
+
+
+def rest(amount: Resource, other: Resource) -> Resource:
+    """Return what is left of an amount without another: no resource that it lacks, nothing below 0.
+
+    ``amount`` stays as it is.
+    """
+    theirs = other.scalars or {}
+    scalars = amount.scalars
+    return Resource(
+        max(amount.cpu - other.cpu, 0.0),
+        max(amount.memory - other.memory, 0.0),
+        None
+        if scalars is None
+        else {name: max(had - theirs.get(name, 0.0), 0.0) for name, had in scalars.items()},
+    )
