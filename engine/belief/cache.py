@@ -84,6 +84,7 @@ class SchedulerCache:
             skips_terminated=behaviours.ended_pods_leave_nodes_alone,
             stale_jobs_take_new=behaviours.stale_jobs_take_new,
             claimless_pods=behaviours.claimless_pods,
+            needs_device_claims=behaviours.device_claims_needed,
             ignores_stale=behaviours.stale_deletions_ignored,
             subtract=subtraction(checked=behaviours.subtractions_checked),
         )

@@ -12,6 +12,7 @@ import msgspec
 from ..volcano.behaviours import ClaimlessPods
 from . import objects
 from .changes import Changes
+from .device_claims import DeviceClaimMissing, check_device_claims
 from .informers import Stores, is_resync
 from .job import JobInfo
 from .node_cache import NodeCache
@@ -48,9 +49,11 @@ class JobCache:
         skips_terminated: bool,
         stale_jobs_take_new: bool,
         claimless_pods: ClaimlessPods,
+        needs_device_claims: bool,
         ignores_stale: bool = False,
         subtract: Subtract = Resource.sub,
     ) -> None:
+        self._needs_device_claims = needs_device_claims
         self._claimless_pods = claimless_pods
         self._stale_jobs_take_new = stale_jobs_take_new
         self._ignores_stale = ignores_stale
@@ -101,13 +104,16 @@ class JobCache:
         try:
             task = self._task_of(pod)
         except ClaimMissing as missing:
-            task = self._builder.task(pod)
+            volumes = pod.spec.volumes and isinstance(missing, DeviceClaimMissing)
+            task = self._with_volumes(pod) if volumes else self._builder.task(pod)
             self.resync_task(task)
             if not self._keeps(missing):
                 return
         self._add_task(task)
 
     def _keeps(self, missing: ClaimMissing) -> bool:
+        if isinstance(missing, DeviceClaimMissing):
+            return missing.awaited
         if self._claimless_pods is ClaimlessPods.AWAITED:
             return isinstance(missing, ClaimUnknown)
         return self._claimless_pods is ClaimlessPods.KEPT
@@ -115,12 +121,16 @@ class JobCache:
     def _task_of(self, pod: objects.Pod) -> TaskInfo:
         """Return the task of a pod, with the volumes that it attaches.
 
-        :raises ClaimMissing: the volumes cannot be counted.
+        :raises ClaimMissing: the volumes, or devices, cannot be counted.
 
         Source: event_handlers.go NewTaskInfo.
         """
-        if not pod.spec.volumes:
-            return self._builder.task(pod)
+        task = self._with_volumes(pod) if pod.spec.volumes else self._builder.task(pod)
+        if pod.spec.resource_claims and self._needs_device_claims:
+            check_device_claims(pod, self._stores.of("ResourceClaim"))
+        return task
+
+    def _with_volumes(self, pod: objects.Pod) -> TaskInfo:
         stores = self._stores
         volumes = csi_volumes(
             pod,

@@ -178,6 +178,21 @@ ROWS_V1_15: tuple[Row, ...] = (
         why="Pods can request cpu and memory for all containers together.",
     ),
     Row(
+        "device_claims_needed",
+        False,
+        FIRST,
+        source="cache/event_handlers.go NewTaskInfo",
+        why="Claims of devices are not looked at when a pod comes.",
+    ),
+    Row(
+        "device_claims_needed",
+        True,
+        landed("v1.15.0"),
+        source="cache/event_handlers.go NewTaskInfo, cache/cache.go buildTaskDRAInfo",
+        why="A pod that comes before its ResourceClaim stays pending until somebody changes it.",
+        pull=5058,
+    ),
+    Row(
         "claimless_pods",
         ClaimlessPods.KEPT,
         FIRST,

@@ -19,6 +19,7 @@ from .cluster import (
     PriorityClass,
     ReplicaSet,
     ReplicationController,
+    ResourceClaim,
     ResourceQuota,
     Service,
     StatefulSet,
@@ -38,7 +39,7 @@ KINDS: MappingProxyType[str, type[Object]] = MappingProxyType(
             *(Pod, Node, PodGroup, Queue, PriorityClass, Namespace, ResourceQuota),
             *(PodDisruptionBudget, Service, ReplicaSet, ReplicationController, StatefulSet),
             *(PersistentVolume, PersistentVolumeClaim, StorageClass, CSINode),
-            *(HyperNode, Numatopology),
+            *(ResourceClaim, HyperNode, Numatopology),
         )
     }
 )

@@ -229,6 +229,13 @@ class PodCondition(Part, frozen=True, gc=False):
     message: str = ""
 
 
+class PodResourceClaimStatus(Part, frozen=True, gc=False):
+    """The claim of devices that was made for a pod from a template."""
+
+    name: str = ""
+    resource_claim_name: str | None = None
+
+
 class PodStatus(Part, frozen=True, gc=False):
     """What is known of a pod."""
 
@@ -236,6 +243,7 @@ class PodStatus(Part, frozen=True, gc=False):
     conditions: tuple[PodCondition, ...] = ()
     nominated_node_name: str = ""
     start_time: str | None = None
+    resource_claim_statuses: tuple[PodResourceClaimStatus, ...] = ()
 
 
 class Pod(Object, frozen=True, gc=False):
