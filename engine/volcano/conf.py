@@ -16,12 +16,14 @@ from .behaviours import Behaviours, UnknownAction
 from .conf_yaml import ConfInvalid, Decoder, Shape, Struct
 
 __all__ = [
+    "CONFIGURATION",
     "DEFAULT_CONF",
     "Arguments",
     "ConfInvalid",
     "PluginOption",
     "SchedulerConf",
     "conf_in_force",
+    "known_actions",
     "parse_scheduler_conf",
 ]
 
@@ -80,7 +82,7 @@ _HIERARCHY = "enableHierarchy"
 _ACTIONS = frozenset({"reclaim", "allocate", "backfill", "preempt", "enqueue", "shuffle"})
 _GANG_ACTIONS = frozenset({"gangpreempt", "gangreclaim"})
 
-_CONFIGURATION = Struct(
+CONFIGURATION = Struct(
     "conf.SchedulerConfiguration",
     {
         "actions": Shape.TEXT,
@@ -109,6 +111,7 @@ _CONFIGURATION = Struct(
         "metrics": Shape.TEXTS,
     },
 )
+"""The keys of a configuration, and what they hold; other keys are passed over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +161,7 @@ def parse_scheduler_conf(text: str, behaviours: Behaviours) -> SchedulerConf:
 
     Source: pkg/scheduler/util.go UnmarshalSchedulerConf.
     """
-    read = Decoder(text).decode(_CONFIGURATION)
+    read = Decoder(text).decode(CONFIGURATION)
     tiers = tuple(_tier(tier) for tier in read["tiers"])
     actions, errors = _actions(read["actions"], behaviours)
     configurations = tuple(
@@ -183,6 +186,11 @@ def conf_in_force(text: str, behaviours: Behaviours) -> SchedulerConf:
         return replace(default, errors=(f"Scheduler config {text.strip()} is invalid: {fault}",))
 
 
+def known_actions(behaviours: Behaviours) -> frozenset[str]:
+    """Return the names of the actions that a release has."""
+    return _ACTIONS | _GANG_ACTIONS if behaviours.gang_eviction_actions else _ACTIONS
+
+
 def _tier(read: dict[str, Any]) -> tuple[PluginOption, ...]:
     names = {plugin["name"] for plugin in read["plugins"]}
     hdrf = any(plugin["name"] == "drf" and plugin[_HIERARCHY] for plugin in read["plugins"])
@@ -205,7 +213,7 @@ def _option(read: dict[str, Any]) -> PluginOption:
 
 
 def _actions(text: str, behaviours: Behaviours) -> tuple[tuple[str, ...], list[str]]:
-    known = _ACTIONS | _GANG_ACTIONS if behaviours.gang_eviction_actions else _ACTIONS
+    known = known_actions(behaviours)
     actions, errors = [], []
     for name in text.split(","):
         if name.strip() in known:
