@@ -395,6 +395,13 @@ class Behaviours:
     images_scored: bool
     """The images that nodes have count in their scores."""
 
+    virtual_gpus_counted_twice: bool
+    """Within a session, what a pod is given of virtual GPUs is taken away twice."""
+
+    new_numa_resources_crash: bool
+    """A node that reports a resource of its NUMA nodes for the first time, and less of another,
+    crashes the scheduler."""
+
     virtual_gpus_by_handshake: bool
     """A node's virtual GPUs count while its agent answers; else while it has allocatable ones."""
 

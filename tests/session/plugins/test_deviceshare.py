@@ -31,7 +31,6 @@ from plinian.engine.session.plugins.deviceshare.vgpu import (
     requests_of,
     type_matches,
 )
-from plinian.engine.session.scoring import Purpose
 from plinian.engine.session.session import ProcessState, Session
 from sessions import NOW, Document, group, node, opened, pod, queue, tasks
 
@@ -257,49 +256,6 @@ def test_an_agent_answers_within_a_minute_or_is_gone(
 ) -> None:
     asked = decode(Node, vgpu_node(A100, handshake=handshake))
     assert (VirtualGpus.of(asked, {}, NOW) is not None) is there
-
-
-VIRTUAL = {"volcano.sh/vgpu-number": "2", "volcano.sh/vgpu-cores": "200"}
-
-
-@pytest.mark.parametrize(
-    ("allocatable", "there"),
-    [
-        ({**VIRTUAL, "volcano.sh/vgpu-memory": "8k"}, True),
-        ({**VIRTUAL, "volcano.sh/vgpu-memory": "0"}, False),
-        (VIRTUAL, False),
-    ],
-)
-def test_without_handshake_a_node_has_what_is_allocatable(
-    allocatable: dict[str, str],
-    there: bool,  # noqa: FBT001
-) -> None:
-    silent = vgpu_node(A100, handshake="Deleted_2025.11.21 13:59:59")
-    silent["status"]["allocatable"] |= allocatable
-    asked = decode(Node, silent)
-    assert VirtualGpus.of(asked, {}, NOW) is None
-    assert (VirtualGpus.of(asked, {}, NOW, handshake=False) is not None) is there
-
-
-@pytest.mark.parametrize(
-    ("release", "asks"),
-    [("v1.14.2", True), ("v1.14.3", False), ("v1.15.0", True), ("v1.15.1", False)],
-)
-def test_releases_that_ask_the_agent_put_no_pod_where_it_is_silent(
-    release: str,
-    asks: bool,  # noqa: FBT001
-) -> None:
-    silent = vgpu_node(A100, handshake="Deleted_2025.11.21 13:59:59")
-    silent["status"]["allocatable"] |= {**VIRTUAL, "volcano.sh/vgpu-memory": "8k"}
-    plugin = "deviceshare\n    arguments: {deviceshare.VGPUEnable: true}"
-    conf = "actions: allocate\ntiers:\n- plugins:\n" + "".join(
-        f"  - name: {name}\n" for name in ("gang", "predicates", plugin)
-    )
-    asking = limited("p", {"volcano.sh/vgpu-number": "1"})
-    ssn, _ = opened(conf, queue("default"), group("g"), silent, asking, release=release)
-    (task,) = tasks(ssn, "p")
-    verdict = ssn.selection.predicate(task, np.array([0]), Purpose.ALLOCATE, None)[0]
-    assert (len(verdict) == 0) is asks
 
 
 @pytest.mark.parametrize("text", ["", "GPU-a,1,2,NVIDIA,true", "GPU-a,1,2:", "none:"])

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
 from plinian.engine.belief.objects import Container, Numatopology, decode
+from plinian.engine.belief.panic import Panic
 from plinian.engine.session.plugins.numaaware.cpu_assignment import take_by_topology
 from plinian.engine.session.plugins.numaaware.hints import (
     BEST_EFFORT,
@@ -69,8 +71,6 @@ def container(cpu: str) -> Container:
 
 def decode_container(given: dict[str, Any]) -> Container:
     """Return a container."""
-    import msgspec  # noqa: PLC0415
-
     return msgspec.convert(given, Container)
 
 
@@ -188,6 +188,22 @@ def test_a_report_of_no_less_is_taken_over_and_one_of_less_where_it_leaves_less(
     assert numa.refresh(topology(free="2-7")).free["cpu"] == {3, 4, 5, 6, 7}
     assert numa.refresh(topology(free="4-7")).free["cpu"] == {4, 5, 6, 7}
     assert numa.refresh(topology(free="0-7")).free["cpu"] == ALL
+
+
+def test_a_new_resource_in_a_report_of_less_is_taken_over_or_fatal() -> None:
+    numa = SchedulerNuma.of(topology(free="0-7"))
+    less = topology(free="2-7")
+    more = msgspec.structs.replace(
+        less,
+        spec=msgspec.structs.replace(
+            less.spec, numares={**less.spec.numares, "gpu": less.spec.numares["cpu"]}
+        ),
+    )
+    with pytest.raises(Panic, match="nil pointer") as caught:
+        numa.refresh(more, crashes=True)
+    assert caught.value.place[0] == "api.(*NodeInfo).RefreshNumaSchedulerInfoByCrd"
+    numa = SchedulerNuma.of(topology(free="0-7"))
+    assert set(numa.refresh(more).free) == {"cpu", "gpu"}
 
 
 def task(name: str, cpu: str = "2", policy: str = SINGLE_NUMA_NODE, **rest: Any) -> Document:

@@ -175,9 +175,9 @@ class DeviceShare:
             if given is None:
                 error = "not enough gpu fitted on this node"
             else:
-                # The pod is counted a second time here, as it is there.
                 written[vgpu.ASSIGNED] = vgpu.encode_given(given)
-                virtual.add(pod.uid, written)
+                if self._ssn.behaviours.virtual_gpus_counted_twice:
+                    virtual.add(pod.uid, written)
         if error:
             self._ssn.errors.append(f"AllocateToPod failed {error}")
 

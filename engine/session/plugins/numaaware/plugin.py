@@ -64,7 +64,7 @@ class NumaAware:
         self._ssn = ssn
         known: dict[str, SchedulerNuma] = ssn.process.kept.setdefault(self.name, {})
         reports = {info.name: info.numatopology for info in ssn.nodes.info}
-        refresh_all(known, reports)
+        refresh_all(known, reports, crashes=ssn.behaviours.new_numa_resources_crash)
         self._numa = [known.get(name) for name in ssn.nodes.names]
         self._free: list[ResourceSets] = [{} if n is None else dict(n.free) for n in self._numa]
         self._version = np.zeros(len(ssn.nodes), dtype=np.int64)

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ....belief.objects import Numatopology
+from ....belief.panic import Panic
 from .topology import CpuDetails, CpuSet, parse_cpu_set
 
 CPU_MANAGER_POLICY = "CPUManagerPolicy"
@@ -21,6 +22,17 @@ TOPOLOGY_MANAGER_POLICY = "TopologyManagerPolicy"
 
 ResourceSets = dict[str, CpuSet]
 """Which parts of a resource, by its name."""
+
+
+_NEW_RESOURCE = Panic(
+    "runtime error: invalid memory address or nil pointer dereference",
+    (
+        "api.(*NodeInfo).RefreshNumaSchedulerInfoByCrd",
+        "cache.(*SchedulerCache).Snapshot",
+        "framework.openSession",
+        "framework.OpenSession",
+    ),
+)
 
 
 @dataclass(slots=True)
@@ -42,8 +54,12 @@ class SchedulerNuma:
         """Return the account that a report makes."""
         return cls(report, report, CpuDetails.of(report), reported_sets(report))
 
-    def refresh(self, report: Numatopology) -> SchedulerNuma:
-        """Return the account after the latest report."""
+    def refresh(self, report: Numatopology, *, crashes: bool = False) -> SchedulerNuma:
+        """Return the account after the latest report.
+
+        :param crashes: whether the scheduler dies of a new resource in a report with less.
+        :raises Panic: it does.
+        """
         if report == self.reported:
             return self
         before, now = reported_sets(self.reported), reported_sets(report)
@@ -51,7 +67,9 @@ class SchedulerNuma:
             return SchedulerNuma.of(report)
         self.reported = report
         for name, cpus in now.items():
-            if name in self.free and len(self.free[name]) >= len(cpus):
+            if name not in self.free and crashes:
+                raise _NEW_RESOURCE
+            if name not in self.free or len(self.free[name]) >= len(cpus):
                 self.free[name] = cpus
         return self
 
@@ -67,13 +85,19 @@ def reported_sets(report: Numatopology) -> ResourceSets:
 
 
 def refresh_all(
-    known: dict[str, SchedulerNuma], reports: Mapping[str, Numatopology | None]
+    known: dict[str, SchedulerNuma],
+    reports: Mapping[str, Numatopology | None],
+    *,
+    crashes: bool,
 ) -> None:
-    """Bring the accounts up to the reports of the nodes that the session sees; in place."""
+    """Bring the accounts up to the reports of the nodes that the session sees; in place.
+
+    :raises Panic: see :meth:`SchedulerNuma.refresh`.
+    """
     for node, report in reports.items():
         if report is None:
             known.pop(node, None)
         elif node in known:
-            known[node] = known[node].refresh(report)
+            known[node] = known[node].refresh(report, crashes=crashes)
         else:
             known[node] = SchedulerNuma.of(report)
