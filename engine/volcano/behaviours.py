@@ -379,6 +379,9 @@ class Behaviours:
     important_victims_stay: bool
     """With topology-aware preemption, the important of the victims on a node are spared first."""
 
+    unprepared_pods_missed: bool
+    """A pod whose eviction is taken back is not seen on its node by filters and scores."""
+
     device_claims_needed: bool
     """A pod that names a claim of devices is only known when the claim is."""
 

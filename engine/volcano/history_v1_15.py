@@ -178,6 +178,21 @@ ROWS_V1_15: tuple[Row, ...] = (
         why="Pods can request cpu and memory for all containers together.",
     ),
     Row(
+        "unprepared_pods_missed",
+        False,
+        FIRST,
+        source="plugins/predicates/predicates.go OnSessionOpen (AllocateFunc)",
+        why="A pod whose eviction is taken back counts on its node again.",
+    ),
+    Row(
+        "unprepared_pods_missed",
+        True,
+        landed("v1.15.0"),
+        source="plugins/predicates/predicates.go OnSessionOpen (AllocateFunc)",
+        why="After a preemption that came to nothing, nodes look emptier than they are to scores.",
+        pull=5116,
+    ),
+    Row(
         "device_claims_needed",
         False,
         FIRST,

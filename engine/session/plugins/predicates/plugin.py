@@ -5,7 +5,7 @@ Source: pkg/scheduler/plugins/predicates/predicates.go.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
@@ -14,14 +14,14 @@ from ....volcano.conf import Arguments
 from ...kube.node_map import node_map
 from .filters import Filters
 from .filters_to_first_reason import FiltersToFirstError, FiltersToFirstReason
-from .options import read_options
+from .options import Options, read_options
 
 if TYPE_CHECKING:
     from ...session import Session
 
 _NO_STATE = "not found"
 """What the reservation of volumes says if the filters were never prepared for a task."""
-
+_RESERVING = f"Reserve plugin VolumeBinding failed for pod {{}}: {_NO_STATE}"
 
 FILTERS: Mapping[Filtering, type[Filters]] = MappingProxyType(
     {
@@ -30,7 +30,6 @@ FILTERS: Mapping[Filtering, type[Filters]] = MappingProxyType(
         Filtering.FIRST_ERROR: FiltersToFirstError,
     }
 )
-
 
 _SIMULATING = frozenset({"Preemptable", "Allocatable"})
 """Without one of these switches, nobody tells the filters whom a preemption would evict."""
@@ -66,8 +65,13 @@ class Predicates:
         }
         prepared = "Predicate" in enabled
         fails = options.volume_binding and not prepared
+        misses = options.volume_binding and ssn.behaviours.unprepared_pods_missed
+        noted: set[int] = set()
 
         def allocate(task: int, node: int) -> str | None:
+            if misses and task not in noted:
+                ssn.errors.append(_RESERVING.format(ssn.task_name(task)))
+                return _NO_STATE
             filters.reserve(task, node)
             nodes.add_pod(task, node)
             return _NO_STATE if fails else None
@@ -81,30 +85,26 @@ class Predicates:
             ssn.simulated_predicate = filters.affinity_allows
             ssn.affinity_heeds_victims = bool(enabled & _SIMULATING)
         ssn.add_event_handler(allocate=allocate, deallocate=deallocate)
-        ssn.add_pre_predicate(self.name, self._preparing(ssn, filters, prepared=prepared))
+        if prepared and self._waits(ssn, options):
+            ssn.prepared = noted
+
+        def pre_predicate(task: int) -> str | None:
+            noted.add(task)
+            return filters.pre_predicate(task)
+
+        notes = misses or ssn.prepared is noted
+        ssn.add_pre_predicate(self.name, pre_predicate if notes else filters.pre_predicate)
         ssn.add_predicate(self.name, filters.verdicts, per=filters.per, one=filters.of_class_on)
 
-    def _preparing(
-        self, ssn: Session, filters: Filters, *, prepared: bool
-    ) -> Callable[[int], str | None]:
-        """Return what prepares the filters; it notes for whom, if a release makes use of that."""
-        options = self._options
+    def _waits(self, ssn: Session, options: Options) -> bool:
+        """Return whether it matters to nominated pods if the filters were prepared for them."""
         stateful = (
             options.node_ports,
             options.pod_affinity,
             options.topology_spread,
             options.volume_binding,
         )
-        if not (ssn.behaviours.nominated_pods_wait and prepared and any(stateful)):
-            return filters.pre_predicate
-        noted: set[int] = set()
-        ssn.prepared = noted
-
-        def pre_predicate(task: int) -> str | None:
-            noted.add(task)
-            return filters.pre_predicate(task)
-
-        return pre_predicate
+        return ssn.behaviours.nominated_pods_wait and any(stateful)
 
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing."""
