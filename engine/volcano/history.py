@@ -13,6 +13,7 @@ from ..errors import UsageError
 from .behaviours import Behaviours, UnknownAction
 from .history_first import ROWS_FIRST
 from .history_hardened import ROWS_HARDENED
+from .history_until_v1_10 import ROWS_UNTIL_V1_10
 from .history_until_v1_12 import ROWS_UNTIL_V1_12
 from .history_v1_13 import ROWS_V1_13
 from .history_v1_14 import ROWS_V1_14
@@ -66,6 +67,7 @@ _ROWS_SINCE: tuple[Row, ...] = (
         landed("v1.11.0"),
         source="cache/cache.go newDefaultAndRootQueue",
         why="Queues form a tree; its root exists from the start.",
+        pull=3743,
     ),
     Row(
         "unknown_action",
@@ -73,6 +75,7 @@ _ROWS_SINCE: tuple[Row, ...] = (
         landed("v1.12.0"),
         source="util.go UnmarshalSchedulerConf",
         why="A misspelt action is an error in the log, and the rest of the configuration works.",
+        pull=3994,
     ),
     Row(
         "unknown_action",
@@ -80,6 +83,7 @@ _ROWS_SINCE: tuple[Row, ...] = (
         landed("v1.14.0"),
         source="util.go UnmarshalSchedulerConf",
         why="A misspelt action keeps the configuration of before in force again.",
+        pull=4661,
     ),
     Row(
         "gang_eviction_actions",
@@ -87,6 +91,7 @@ _ROWS_SINCE: tuple[Row, ...] = (
         landed("v1.15.0"),
         source="actions/factory.go",
         why="Whole gangs can be evicted by actions of their own.",
+        pull=5250,
     ),
 )
 
@@ -94,7 +99,7 @@ _ROWS_SINCE: tuple[Row, ...] = (
 HISTORY: tuple[Row, ...] = tuple(
     sorted(
         (
-            *(*ROWS_FIRST, *ROWS_UNTIL_V1_12, *_ROWS_SINCE),
+            *(*ROWS_FIRST, *ROWS_UNTIL_V1_10, *ROWS_UNTIL_V1_12, *_ROWS_SINCE),
             *(*ROWS_V1_13, *ROWS_V1_14, *ROWS_V1_15, *ROWS_HARDENED),
         ),
         key=lambda row: row.change.landed[-1],

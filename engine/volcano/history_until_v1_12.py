@@ -1,16 +1,14 @@
-"""The rows of the history that landed until v1.12, in the order in which they landed."""
+"""The rows of the history that landed in v1.11 and v1.12, in the order in which they landed."""
 
 from __future__ import annotations
 
 from .behaviours import (
     BackfillFailure,
-    Comparison,
     Elastic,
     FailedPipelining,
     Filtering,
     JobReturn,
     NoBestNode,
-    Nomination,
     QueueStatusCounts,
     ReclaimWhen,
     RootQueueSpec,
@@ -20,229 +18,12 @@ from .releases import Row, landed
 
 ROWS_UNTIL_V1_12: tuple[Row, ...] = (
     Row(
-        "plugins",
-        frozenset({"capacity", "deviceshare", "nodegroup", "pdb"}),
-        landed("v1.9.0"),
-        source="plugins/factory.go",
-        why="Queues can have capacities that do not depend on each other's weights.",
-    ),
-    Row(
-        "queue_status_counts",
-        QueueStatusCounts.RUNNING,
-        landed("v1.9.0"),
-        source="framework/session.go updateQueueStatus",
-        why="What is bound counts when it runs.",
-    ),
-    Row(
-        "backfill_failure",
-        BackfillFailure.ENDS_ACTION,
-        landed("v1.9.0"),
-        source="actions/backfill/backfill.go Execute",
-        why="One pod without requests that fits nowhere stops those of all jobs.",
-    ),
-    Row(
-        "overfull_nodes_crash",
-        False,
-        landed("v1.9.0"),
-        source="api/node_info.go FutureIdle",
-        why="A node that shrinks below what runs there takes no more.",
-        pull=3391,
-    ),
-    Row(
-        "overcommit_crashes",
-        False,
-        landed("v1.9.0"),
-        source="plugins/overcommit/overcommit.go OnSessionOpen",
-        why="Losing nodes keeps jobs from being enqueued.",
-    ),
-    Row(
-        "best_effort_is_ready",
-        False,
-        landed("v1.9.0"),
-        source="api/job_info.go ReadyTaskNum, PendingBestEffortTaskNum",
-        why="Pods without requests have no say in preemption.",
-    ),
-    Row(
-        "filter_errors_final",
-        False,
-        landed("v1.9.0"),
-        source="actions/preempt/preempt.go preempt",
-        why="Nodes are preempted on where that may help.",
-    ),
-    Row(
-        "free_victims_spared",
-        False,
-        landed("v1.9.0"),
-        source="actions/preempt/preempt.go Execute",
-        why="Pods that ask for nothing go too.",
-    ),
-    Row(
-        "preempts_until_overused",
-        False,
-        landed("v1.9.0"),
-        source="actions/preempt/preempt.go preempt",
-        why="A queue preempts until it may take the pod.",
-    ),
-    Row(
-        "reclaim_orders_victims",
-        True,
-        landed("v1.9.0"),
-        source="actions/reclaim/reclaim.go Execute",
-        why="The least important are reclaimed first.",
-    ),
-    Row(
-        "stale_jobs_take_new",
-        False,
-        landed("v1.9.0"),
-        source="cache/cache.go processCleanupJob",
-        why="A PodGroup that is deleted and made again is scheduled.",
-    ),
-    Row(
-        "sidecars_scored",
-        True,
-        landed("v1.9.0"),
-        source="plugins/nodeorder/nodeorder.go",
-        why="Sidecars count when nodes are scored.",
-    ),
-    Row(
-        "unconstrained_spread_scores",
-        False,
-        landed("v1.9.0"),
-        source="plugins/nodeorder/nodeorder.go podTopologySpreadScore",
-        why="Only pods with constraints get a score of their spread.",
-    ),
-    Row(
-        "nomination",
-        Nomination.PIPELINED,
-        landed("v1.9.1"),
-        source="api/job_info.go TaskSchedulingReason",
-        why="Pods that wait for others to go are nominated.",
-    ),
-    Row(
-        "filtering",
-        Filtering.FIRST_REASON,
-        landed("v1.10.0"),
-        source="plugins/predicates/predicates.go",
-        why="Not all reasons are told; pods without requests exceed the number of pods.",
-    ),
-    Row(
-        "scheduling_gates",
-        True,
-        landed("v1.10.0"),
-        source="api/job_info.go calSchedulingGated",
-        why="Pods with scheduling gates wait, and reserve nothing.",
-    ),
-    Row(
-        "role_by_label",
-        True,
-        landed("v1.10.0"),
-        source="api/job_info.go getTaskRole",
-        why="A label volcano.sh/task-spec tells a pod's role too.",
-    ),
-    Row(
-        "sidecars_count",
-        True,
-        landed("v1.10.0"),
-        source="api/pod_info.go GetPodResourceRequest",
-        why="Sidecars have room on their nodes.",
-    ),
-    Row(
-        "queue_returns_first",
-        False,
-        landed("v1.10.0"),
-        source="actions/allocate/allocate.go allocateResources",
-        why="Queues take turns by what they now hold.",
-    ),
-    Row(
-        "unfit_task_ends_job",
-        False,
-        landed("v1.10.0"),
-        source="api/job_info.go NeedContinueAllocating",
-        why="Pods of other roles are placed, if the gang can still be met.",
-    ),
-    Row(
-        "roleless_share_failures",
-        False,
-        landed("v1.10.0"),
-        source="util/predicate_helper.go PredicateNodes",
-        why="Pods without a role are looked at one by one.",
-    ),
-    Row(
-        "comparison",
-        Comparison.REQUESTED,
-        landed("v1.10.0"),
-        source="api/resource_info.go LessEqualWithDimension",
-        why="A queue that is over in GPUs still places pods that ask for cpu.",
-    ),
-    Row(
-        "queue_priority",
-        True,
-        landed("v1.10.0"),
-        source="plugins/proportion/proportion.go QueueOrderFn",
-        why="Queues of higher spec.priority come first.",
-    ),
-    Row(
-        "preemptive_by_queue",
-        False,
-        landed("v1.10.0"),
-        source="plugins/capacity/capacity.go OnSessionOpen",
-        why="With capacity, a queue reclaims what it deserves and no more.",
-    ),
-    Row(
-        "incurable_nodes_skipped",
-        True,
-        landed("v1.10.0"),
-        source="framework/session.go GetUnschedulableAndUnresolvableNodesForTask",
-        why="Nodes that cannot be cured are passed over.",
-    ),
-    Row(
-        "preempts_while_any",
-        False,
-        landed("v1.10.0"),
-        source="actions/preempt/preempt.go Execute",
-        why="A job whose last pod found no place is not looked at again.",
-    ),
-    Row(
-        "own_tasks_preemptable",
-        False,
-        landed("v1.10.0"),
-        source="actions/preempt/preempt.go Execute",
-        why="Pods marked as not preemptable never go.",
-    ),
-    Row(
-        "victims_by_queue",
-        True,
-        landed("v1.10.0"),
-        source="framework/session_plugins.go BuildVictimsPriorityQueue",
-        why="Reclaim takes from queues of large share first.",
-    ),
-    Row(
-        "gang_message_tells_origin",
-        True,
-        landed("v1.10.0"),
-        source="api/job_info.go FitError",
-        why="The PodGroup tells why one of its pods fits nowhere.",
-    ),
-    Row(
-        "nomination",
-        Nomination.EVICTED,
-        landed("v1.10.0"),
-        source="api/job_info.go TaskSchedulingReason",
-        why="Pods for which others go are nominated.",
-    ),
-    Row(
-        "revocable_nodes_curable",
-        False,
-        landed("v1.10.0"),
-        source="plugins/tdm/tdm.go OnSessionOpen",
-        why="Nobody is evicted for pods that may not use a revocable node.",
-    ),
-    Row(
         "failed_pipelining",
         FailedPipelining.UNDONE,
         landed("v1.9.1", "v1.10.1", "v1.11.0"),
         source="actions/allocate/allocate.go, framework/statement.go Pipeline",
         why="A pod whose devices are refused is not pipelined.",
+        pull=3863,
     ),
     Row(
         "excess_guarantees_crash",
@@ -250,6 +31,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         landed("v1.9.1", "v1.10.1", "v1.11.0"),
         source="plugins/proportion/proportion.go, plugins/capacity/capacity.go",
         why="Guarantees that cannot be kept leave the other queues nothing.",
+        pull=3106,
     ),
     Row(
         "node_condition_hides",
@@ -257,6 +39,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         landed("v1.11.0"),
         source="api/node_info.go setNodeState",
         why="A node that is not ready is kept out by its taints.",
+        pull=3756,
     ),
     Row(
         "elastic",
@@ -264,6 +47,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         landed("v1.9.1", "v1.10.1", "v1.11.0"),
         source="api/job_info.go GetElasticResources",
         why="What running jobs could give back makes room for new ones.",
+        pull=3106,
     ),
     Row(
         "victims_start_anew",
@@ -271,6 +55,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         landed("v1.11.0"),
         source="framework/session_plugins.go Reclaimable, Preemptable",
         why="Plugins that agree on nobody leave it to the next.",
+        pull=3551,
     ),
     Row(
         "reclaim_when",
@@ -278,6 +63,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         landed("v1.11.0"),
         source="actions/reclaim/reclaim.go Execute",
         why="Only what jobs need at least is reclaimed.",
+        pull=3951,
     ),
     Row(
         "reclaim_asks_allocatable",
@@ -285,6 +71,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         landed("v1.11.0"),
         source="actions/reclaim/reclaim.go Execute",
         why="A queue below its deserved reclaims.",
+        pull=3940,
     ),
     Row(
         "preemption_policy_kept",
@@ -292,6 +79,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         landed("v1.11.0"),
         source="actions/preempt/preempt.go taskEligibleToPreempt",
         why="Pods that shall not preempt do not.",
+        pull=3739,
     ),
     Row(
         "pod_affinity_curable",
@@ -299,6 +87,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         landed("v1.10.1", "v1.11.0"),
         source="plugins/predicates/predicates.go OnSessionOpen",
         why="preempt and reclaim pass over nodes where affinity to pods does not hold.",
+        pull=3840,
     ),
     Row(
         "running_when",
@@ -306,6 +95,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         landed("v1.11.0"),
         source="framework/session.go jobStatus",
         why="A group whose pods all ended is Completed, also if some failed.",
+        pull=3807,
     ),
     Row(
         "root_queue_spec",
@@ -313,6 +103,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         landed("v1.11.0"),
         source="framework/session.go updateRootQueueResources",
         why="What is written into the root queue's spec.deserved is the cluster.",
+        pull=3743,
     ),
     Row(
         "filtering",
@@ -320,6 +111,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         landed("v1.10.1", "v1.11.0"),
         source="plugins/predicates/predicates.go ShouldAbort",
         why="All reasons are told, up to one that eviction cannot cure.",
+        pull=3840,
     ),
     Row(
         "reclaim_spares_small_queues",
@@ -327,6 +119,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         landed("v1.11.1"),
         source="plugins/proportion/proportion.go, plugins/capacity/capacity.go",
         why="A queue above its deserved loses what it has of anything.",
+        pull=4160,
     ),
     Row(
         "plugins",
@@ -334,6 +127,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         landed("v1.12.0"),
         source="plugins/factory.go",
         why="Jobs can be placed near each other in the network.",
+        pull=4310,
     ),
     Row(
         "queue_status_counts",
@@ -341,6 +135,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         landed("v1.12.0"),
         source="framework/session.go updateQueueStatus",
         why="What is bound counts at once again.",
+        pull=4183,
     ),
     Row(
         "scalar_queue_gauges",
@@ -348,6 +143,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         landed("v1.12.0"),
         source="metrics/queue.go",
         why="Dashboards can show GPUs and capability.",
+        pull=3937,
     ),
     Row(
         "pod_message_tells_minimum",
@@ -355,6 +151,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         landed("v1.12.0"),
         source="api/job_info.go TaskSchedulingReason",
         why="A pod that only waits for its gang says so.",
+        pull=4117,
     ),
     Row(
         "empty_gangs_get_conditions",
@@ -362,6 +159,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         landed("v1.12.0"),
         source="plugins/gang/gang.go OnSessionClose",
         why="A PodGroup says nothing until it has pods.",
+        pull=4012,
     ),
     Row(
         "job_return",
@@ -369,6 +167,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         landed("v1.12.0"),
         source="actions/allocate/allocate.go allocateResources",
         why="A gang that could not be met is tried again with the tasks that are left.",
+        pull=4310,
     ),
     Row(
         "nominated_node_first",
@@ -376,6 +175,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         landed("v1.12.0"),
         source="actions/allocate/allocate.go allocateResourcesForTasks",
         why="A preemptor goes where it evicted, if there is room now.",
+        pull=4079,
     ),
     Row(
         "no_best_node",
@@ -383,6 +183,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         landed("v1.12.0"),
         source="actions/allocate/allocate.go allocateResourcesForTasks",
         why="A pod that cannot be scored stays pending without a reason.",
+        pull=4310,
     ),
     Row(
         "backfill_failure",
@@ -390,6 +191,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         landed("v1.12.0"),
         source="actions/backfill/backfill.go Execute",
         why="A pod without requests that fits nowhere stops nobody.",
+        pull=4029,
     ),
     Row(
         "failed_pipelining",
@@ -397,6 +199,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         landed("v1.12.0"),
         source="actions/allocate/allocate.go allocateResourcesForTask",
         why="A pod whose devices are refused holds its place until the session ends.",
+        pull=4310,
     ),
     Row(
         "preempt_evicts_unwanted",
@@ -404,6 +207,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         landed("v1.12.0"),
         source="actions/preempt/preempt.go Execute",
         why="Pods in a revocable zone that closes are evicted by shuffle only.",
+        pull=4138,
     ),
     Row(
         "closed_queues_schedule",
@@ -411,6 +215,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         landed("v1.12.0"),
         source="plugins/proportion/proportion.go, plugins/capacity/capacity.go",
         why="A closed queue places nothing more; nor does one whose state was never set.",
+        pull=4263,
     ),
     Row(
         "deserved_within_request",
@@ -418,6 +223,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         landed("v1.12.0"),
         source="plugins/capacity/capacity.go buildQueueAttrs, checkHierarchicalQueue",
         why="A queue's share is that of what is configured.",
+        pull=3946,
     ),
     Row(
         "enqueue_asks_ancestors",
@@ -425,6 +231,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         landed("v1.12.0"),
         source="plugins/capacity/capacity.go checkJobEnqueueableHierarchically",
         why="Siblings together enqueue what their parent can take.",
+        pull=4119,
     ),
     Row(
         "excess_child_guarantees_crash",
@@ -432,6 +239,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         landed("v1.12.0"),
         source="plugins/capacity/capacity.go checkHierarchicalQueue",
         why="A subtree that guarantees more than it has is an error.",
+        pull=4179,
     ),
     Row(
         "division_may_crash",
@@ -439,6 +247,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         landed("v1.12.0"),
         source="plugins/proportion/proportion.go OnSessionOpen",
         why="Guarantees above what weights give are kept.",
+        pull=4273,
     ),
     Row(
         "cooldown_holds_in_reclaim",
@@ -446,6 +255,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         landed("v1.12.0"),
         source="plugins/cdp/cdp.go OnSessionOpen",
         why="A pod that has just started is left alone.",
+        pull=4123,
     ),
     Row(
         "volume_binding_filter",
@@ -453,6 +263,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         landed("v1.12.0"),
         source="plugins/predicates/predicates.go",
         why="Nodes that cannot take a pod's volumes are filtered out.",
+        pull=4152,
     ),
     Row(
         "network_topology",
@@ -460,6 +271,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         landed("v1.12.0"),
         source="actions/allocate/allocate.go allocateResourceForTasksWithTopology",
         why="spec.networkTopology of a PodGroup is kept.",
+        pull=4310,
     ),
 )
 """Rows by landing; see :data:`.history.HISTORY` for the rest."""

@@ -84,6 +84,7 @@ ROWS_V1_13: tuple[Row, ...] = (
         landed("v1.12.2"),
         source="util/scheduler_helper.go SelectBestNodeAndScore",
         why="The best node is taken, also with a negative score.",
+        pull=4445,
     ),
     Row(
         "maximum_keeps_zeros",
@@ -91,6 +92,7 @@ ROWS_V1_13: tuple[Row, ...] = (
         landed("v1.12.3"),
         source="api/helpers/helpers.go Max",
         why="A resource that is deserved 0 of is compared.",
+        pull=4347,
     ),
     Row(
         "running_when",
@@ -98,6 +100,7 @@ ROWS_V1_13: tuple[Row, ...] = (
         landed("v1.13.0"),
         source="framework/session.go getPodGroupPhase",
         why="A PodGroup bound in a session is Inqueue, and reserves its minimum, until the next.",
+        pull=4384,
     ),
     Row(
         "root_queue_spec",
@@ -105,6 +108,7 @@ ROWS_V1_13: tuple[Row, ...] = (
         landed("v1.13.0"),
         source="framework/session.go updateRootQueueResources",
         why="What an operator writes into the root queue's spec.deserved stays.",
+        pull=4354,
     ),
     Row(
         "nominated_node_may_free",
@@ -112,6 +116,7 @@ ROWS_V1_13: tuple[Row, ...] = (
         landed("v1.13.0"),
         source="actions/allocate/allocate.go allocateResourcesForTasks",
         why="A preemptor waits for the node that its victims leave.",
+        pull=4588,
     ),
     Row(
         "plugins",
@@ -131,6 +136,7 @@ ROWS_V1_13: tuple[Row, ...] = (
         landed("v1.13.0"),
         source="plugins/predicates/predicates.go enablePredicate",
         why="That is now a part of resource-strategy-fit; the old arguments do nothing.",
+        pull=4454,
     ),
     Row(
         "pod_affinity_curable",
@@ -138,6 +144,7 @@ ROWS_V1_13: tuple[Row, ...] = (
         landed("v1.13.0"),
         source="plugins/predicates/predicates.go OnSessionOpen",
         why="preempt and reclaim also evict on nodes that anti-affinity forbids.",
+        pull=4279,
     ),
     Row(
         "nodegroup_by_job",
@@ -145,6 +152,7 @@ ROWS_V1_13: tuple[Row, ...] = (
         landed("v1.13.0"),
         source="plugins/nodegroup/nodegroup.go OnSessionOpen",
         why="All pods are bound to their queue's node groups.",
+        pull=4455,
     ),
     Row(
         "hard_jobs_keep_near",
@@ -152,6 +160,7 @@ ROWS_V1_13: tuple[Row, ...] = (
         landed("v1.13.0"),
         source="plugins/network-topology-aware/network_topology_aware.go",
         why="A hard topology's tasks are near each other too; hypernodes have no score.",
+        pull=4345,
     ),
     Row(
         "nominated_pods_wait",
@@ -159,6 +168,7 @@ ROWS_V1_13: tuple[Row, ...] = (
         landed("v1.13.0"),
         source="actions/preempt/preempt.go taskEligibleToPreempt",
         why="A preemptor waits for the node that it was nominated.",
+        pull=4279,
     ),
     Row(
         "hosts_spread_scored",
@@ -166,6 +176,7 @@ ROWS_V1_13: tuple[Row, ...] = (
         landed("v1.13.0"),
         source="plugins/util/nodescore/score_helper.go CalculatePluginScore",
         why="Nodes are scored as if empty: spreading over hosts has no effect on scores.",
+        pull=4430,
     ),
     Row(
         "best_effort_balanced",
@@ -173,6 +184,7 @@ ROWS_V1_13: tuple[Row, ...] = (
         landed("v1.13.0"),
         source="plugins/nodeorder/nodeorder.go",
         why="How nodes are balanced does not matter to pods that ask for nothing.",
+        pull=4430,
     ),
     Row(
         "root_queue_spec",
@@ -180,6 +192,7 @@ ROWS_V1_13: tuple[Row, ...] = (
         landed("v1.14.2"),
         source="framework/session.go updateRootQueueResources",
         why="The scheduler no longer writes the root queue's spec.deserved.",
+        pull=4973,
     ),
     Row(
         "root_queue_bounds",
@@ -194,6 +207,7 @@ ROWS_V1_13: tuple[Row, ...] = (
         landed("v1.13.0"),
         source="plugins/capacity/capacity.go buildHierarchicalQueueAttrs",
         why="The root queue's capability can be set above what the cluster has now.",
+        pull=4354,
     ),
     Row(
         "root_queue_bounds",
@@ -201,6 +215,7 @@ ROWS_V1_13: tuple[Row, ...] = (
         landed("v1.14.2"),
         source="plugins/capacity/capacity.go buildHierarchicalQueueAttrs",
         why="Jobs greater than the cluster are enqueued, for an autoscaler to see.",
+        pull=4973,
     ),
     Row(
         "children_inherit_scalars",
@@ -215,6 +230,7 @@ ROWS_V1_13: tuple[Row, ...] = (
         landed("v1.13.0"),
         source="plugins/capacity/capacity.go checkHierarchicalQueue",
         why="What a parent may use of a GPU bounds children that do not name it.",
+        pull=4504,
     ),
     Row(
         "tree_deserved",
@@ -229,6 +245,7 @@ ROWS_V1_13: tuple[Row, ...] = (
         landed("v1.13.0"),
         source="plugins/capacity/capacity.go checkHierarchicalQueue",
         why="Children that deserve more than their parent make the tree unsound.",
+        pull=4354,
     ),
     Row(
         "tree_deserved",
@@ -236,6 +253,7 @@ ROWS_V1_13: tuple[Row, ...] = (
         landed("v1.14.2"),
         source="plugins/capacity/capacity.go checkHierarchicalQueue",
         why="What is guaranteed is deserved again.",
+        pull=4973,
     ),
     Row(
         "tree_errors_tell_amounts",
@@ -250,6 +268,7 @@ ROWS_V1_13: tuple[Row, ...] = (
         landed("v1.12.3", "v1.13.0"),
         source="plugins/capacity/capacity.go checkHierarchicalQueue",
         why="The log says by how much a queue exceeds another.",
+        pull=4347,
     ),
     Row(
         "tree_gauges_tell_capability",
@@ -264,6 +283,7 @@ ROWS_V1_13: tuple[Row, ...] = (
         landed("v1.12.2"),
         source="plugins/capacity/capacity.go buildHierarchicalQueueAttrs",
         why="Dashboards show the capability of queues in a tree.",
+        pull=4487,
     ),
     Row(
         "absent_scalars_are_zero",
@@ -278,6 +298,7 @@ ROWS_V1_13: tuple[Row, ...] = (
         landed("v1.12.3", "v1.13.0"),
         source="metrics/queue.go updateScalarResourceMetrics",
         why="Gauges of scalars fall to 0 when nothing is left.",
+        pull=4599,
     ),
     Row(
         "capacity_reclaims_for",
@@ -292,6 +313,7 @@ ROWS_V1_13: tuple[Row, ...] = (
         landed("v1.13.1"),
         source="plugins/capacity/capacity.go OnSessionOpen (AddPreemptiveFn)",
         why="A queue reclaims if it deserves more of anything that the task needs.",
+        pull=4659,
     ),
     Row(
         "capacity_reclaims_for",
@@ -299,6 +321,7 @@ ROWS_V1_13: tuple[Row, ...] = (
         landed("v1.15.0"),
         source="plugins/capacity/capacity.go OnSessionOpen (AddPreemptiveFn)",
         why="A queue reclaims nothing that it may not use; its ancestors may deserve it.",
+        pull=5115,
     ),
     Row(
         "old_minima_forgotten",
@@ -313,6 +336,7 @@ ROWS_V1_13: tuple[Row, ...] = (
         landed("v1.12.3", "v1.13.1"),
         source="api/job_info.go ParseMinMemberInfo",
         why="Roles can be taken out of a PodGroup.",
+        pull=4803,
     ),
     Row(
         "ended_pods_leave_nodes_alone",
@@ -327,6 +351,7 @@ ROWS_V1_13: tuple[Row, ...] = (
         landed("v1.13.1"),
         source="cache/event_handlers.go deleteTask",
         why="Deleting a pod that has ended is only its job's concern.",
+        pull=4650,
     ),
     Row(
         "topology_aware_preemption",
@@ -341,6 +366,7 @@ ROWS_V1_13: tuple[Row, ...] = (
         landed("v1.13.0"),
         source="actions/preempt/preempt.go topologyAwarePreempt",
         why="preempt can look for the node where the least important pods go.",
+        pull=4279,
     ),
     Row(
         "new_numa_resources_crash",

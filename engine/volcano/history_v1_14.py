@@ -26,6 +26,7 @@ ROWS_V1_14: tuple[Row, ...] = (
         landed("v1.14.0"),
         source="plugins/capacity/capacity.go checkHierarchicalQueue",
         why="A wrong tree is a line in the log, and scheduling goes on.",
+        pull=4864,
     ),
     Row(
         "capacity_victims",
@@ -40,6 +41,7 @@ ROWS_V1_14: tuple[Row, ...] = (
         landed("v1.14.0"),
         source="plugins/capacity/capacity.go OnSessionOpen (AddReclaimableFn)",
         why="A queue gives a task only for what that task holds too much of.",
+        pull=4919,
     ),
     Row(
         "capacity_victims",
@@ -47,6 +49,7 @@ ROWS_V1_14: tuple[Row, ...] = (
         landed("v1.15.0"),
         source="plugins/capacity/capacity.go OnSessionOpen (AddReclaimableFn)",
         why="Of several victims the least important go first.",
+        pull=5115,
     ),
     Row(
         "deserving_queues_first",
@@ -61,6 +64,7 @@ ROWS_V1_14: tuple[Row, ...] = (
         landed("v1.14.0"),
         source="plugins/capacity/capacity.go updateQueueAttrShare",
         why="Queues without anything deserved come after those that still lack theirs.",
+        pull=4865,
     ),
     Row(
         "reclaim_unit",
@@ -75,6 +79,7 @@ ROWS_V1_14: tuple[Row, ...] = (
         landed("v1.14.0"),
         source="actions/reclaim/reclaim.go reclaimForTask",
         why="Nobody is evicted for a gang that cannot be met; what is idle counts.",
+        pull=4794,
     ),
     Row(
         "idle_queues_asked",
@@ -89,6 +94,7 @@ ROWS_V1_14: tuple[Row, ...] = (
         landed("v1.14.0"),
         source="actions/allocate/allocate.go buildAllocateContext",
         why="The gauge of overuse is only set for queues with tasks to place.",
+        pull=4721,
     ),
     Row(
         "skipped_tasks_told",
@@ -103,6 +109,7 @@ ROWS_V1_14: tuple[Row, ...] = (
         landed("v1.14.0"),
         source="actions/allocate/allocate.go allocateResourcesForTasks",
         why="A pod of a role that fits nowhere says that it was skipped.",
+        pull=4721,
     ),
     Row(
         "failed_placements_skipped",
@@ -117,6 +124,7 @@ ROWS_V1_14: tuple[Row, ...] = (
         landed("v1.14.0"),
         source="actions/allocate/allocate.go allocateResourcesForTasks",
         why="A ready job goes on when a plugin objects to a pod.",
+        pull=4721,
     ),
     Row(
         "oversized_gangs_stop",
@@ -131,6 +139,7 @@ ROWS_V1_14: tuple[Row, ...] = (
         landed("v1.14.0"),
         source="api/job_info.go NeedContinueAllocating",
         why="A gang that cannot have its minimum is given up at once.",
+        pull=4721,
     ),
     Row(
         "ready_gangs_told",
@@ -145,6 +154,7 @@ ROWS_V1_14: tuple[Row, ...] = (
         landed("v1.14.0"),
         source="api/job_info.go FitError",
         why="A condition about pods beyond the minimum begins with: pod group is ready.",
+        pull=4978,
     ),
     Row(
         "job_return",
@@ -152,6 +162,7 @@ ROWS_V1_14: tuple[Row, ...] = (
         landed("v1.14.0"),
         source="actions/allocate/allocate.go allocateResources",
         why="A gang that could not be met is not looked at twice in a session again.",
+        pull=4721,
     ),
     Row(
         "preempt_in_queue_order",
@@ -166,6 +177,7 @@ ROWS_V1_14: tuple[Row, ...] = (
         landed("v1.12.4", "v1.13.3", "v1.14.2"),
         source="actions/preempt/preempt.go",
         why="Queues that lack more preempt first.",
+        pull=5142,
     ),
     Row(
         "topologies_never_preempt",
@@ -180,6 +192,7 @@ ROWS_V1_14: tuple[Row, ...] = (
         landed("v1.14.0"),
         source="actions/preempt/preempt.go",
         why="A job with a network topology waits for room.",
+        pull=4721,
     ),
     Row(
         "topology_gradients",
@@ -194,6 +207,7 @@ ROWS_V1_14: tuple[Row, ...] = (
         landed("v1.14.0"),
         source="plugins/network-topology-aware/network_topology_aware.go",
         why="Jobs go where they pack best, and pods without a topology fill up used hypernodes.",
+        pull=4721,
     ),
     Row(
         "sub_groups",
@@ -268,6 +282,7 @@ ROWS_V1_14: tuple[Row, ...] = (
         landed("v1.14.3"),
         source="actions/preempt/preempt.go SelectVictimsOnNode",
         why="Of the pods that need not go, the important ones stay.",
+        pull=5214,
     ),
     Row(
         "lowest_hypernode_found",

@@ -22,6 +22,7 @@ ROWS_V1_15: tuple[Row, ...] = (
         landed("v1.15.0"),
         source="plugins/nodegroup/nodegroup.go score",
         why="Preferred node groups can be ranked.",
+        pull=5110,
     ),
     Row(
         "unused_nodes_spared",
@@ -36,6 +37,7 @@ ROWS_V1_15: tuple[Row, ...] = (
         landed("v1.15.0"),
         source="actions/reclaim/reclaim.go reclaimForTask",
         why="Evictions on a node that does not suffice are taken back.",
+        pull=5067,
     ),
     Row(
         "taints_named",
@@ -50,6 +52,7 @@ ROWS_V1_15: tuple[Row, ...] = (
         landed("v1.15.0"),
         source="plugins/predicates/predicates.go",
         why="Nodes with untolerated taints are counted together.",
+        pull=5000,
     ),
     Row(
         "enqueued_jobs_reserve_lack",
@@ -64,6 +67,7 @@ ROWS_V1_15: tuple[Row, ...] = (
         landed("v1.15.0"),
         source="plugins/proportion/proportion.go, plugins/capacity/capacity.go",
         why="What an enqueued job holds is not reserved once more.",
+        pull=5130,
     ),
     Row(
         "reserved_scalars_in_milli",
@@ -78,6 +82,7 @@ ROWS_V1_15: tuple[Row, ...] = (
         landed("v1.14.3", "v1.15.1"),
         source="plugins/util/util.go GetInqueueResource",
         why="A job that lacks GPUs of its minimum reserves them, and the pods too.",
+        pull=5391,
     ),
     Row(
         "equal_victims_by_task",
@@ -92,6 +97,7 @@ ROWS_V1_15: tuple[Row, ...] = (
         landed("v1.15.0"),
         source="framework/session_plugins.go BuildVictimsPriorityQueue",
         why="The youngest pods of equal jobs go first.",
+        pull=5115,
     ),
     Row(
         "node_affinity_normalised",
@@ -106,6 +112,7 @@ ROWS_V1_15: tuple[Row, ...] = (
         landed("v1.15.1"),
         source="plugins/nodeorder/nodeorder.go BatchNodeOrderFn",
         why="Preferred node affinity weighs as much as other scores.",
+        pull=5497,
     ),
     Row(
         "hosts_spread_scored",
@@ -113,6 +120,7 @@ ROWS_V1_15: tuple[Row, ...] = (
         landed("v1.15.1"),
         source="plugins/nodeorder/nodeorder.go BatchNodeOrderFn",
         why="Pods are spread over hosts again.",
+        pull=5497,
     ),
     Row(
         "failed_pipelining",
@@ -120,6 +128,7 @@ ROWS_V1_15: tuple[Row, ...] = (
         landed("v1.15.0"),
         source="framework/statement.go Pipeline",
         why="A pod that a plugin objects to is taken back at once.",
+        pull=5073,
     ),
     Row(
         "groups_search_inside",
@@ -134,6 +143,7 @@ ROWS_V1_15: tuple[Row, ...] = (
         landed("v1.15.0"),
         source="actions/allocate/allocate.go allocateForSubJob",
         why="A job is placed in the narrowest hypernode with room.",
+        pull=5250,
     ),
     Row(
         "unprepared_tasks_skipped",
@@ -148,6 +158,7 @@ ROWS_V1_15: tuple[Row, ...] = (
         landed("v1.14.4", "v1.15.1"),
         source="actions/allocate/allocate.go allocateResourcesForTasks",
         why="A gang goes on without a pod that cannot be prepared, if it can be met.",
+        pull=5528,
     ),
     Row(
         "missing_root_crashes",
@@ -162,6 +173,7 @@ ROWS_V1_15: tuple[Row, ...] = (
         landed("v1.15.0"),
         source="plugins/capacity/capacity.go buildHierarchicalQueueAttrs",
         why="Without a queue named root, nothing is scheduled, and the log says so.",
+        pull=5091,
     ),
     Row(
         "pod_requests_count",
@@ -176,6 +188,7 @@ ROWS_V1_15: tuple[Row, ...] = (
         landed("v1.15.0"),
         source="api/pod_info.go amendResourceAccordingToPodFeatures",
         why="Pods can request cpu and memory for all containers together.",
+        pull=5020,
     ),
     Row(
         "unprepared_pods_missed",

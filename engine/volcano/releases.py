@@ -106,7 +106,7 @@ class Row:
         own release, a path in this repository and the test that holds it.
     :param why: what it means for who runs the release.
     :param pull: the number of the pull request of volcano-sh/volcano that brought it to the main
-        line; None for what was so from the beginning.
+        line; None for what was so from the beginning, and where the history of Volcano names none.
     """
 
     behaviour: str

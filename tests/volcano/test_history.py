@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from plinian.engine.errors import UsageError
 from plinian.engine.volcano.behaviours import Behaviours, UnknownAction
 from plinian.engine.volcano.history import HISTORY, SUPPORTED, behaviours, record, resolve
-from plinian.engine.volcano.releases import RELEASES, Release, landed, parse_release
+from plinian.engine.volcano.releases import FIRST, RELEASES, Release, landed, parse_release
 
 FIELDS = {field.name for field in dataclasses.fields(Behaviours)} - {"release"}
 
@@ -79,6 +79,18 @@ def test_rows_are_in_the_order_of_the_main_line_and_tell_why() -> None:
         assert row.source, row
     seen = [(row.behaviour, point) for row in HISTORY for point in row.change.landed]
     assert len(seen) == len(set(seen))
+
+
+def test_rows_name_the_pull_request_that_brought_them() -> None:
+    """One plugin came to the main line by a commit that names none."""
+    unnamed = [
+        (row.behaviour, str(row.change.landed[-1]))
+        for row in HISTORY
+        if row.pull is None and row.change != FIRST and not row.change.landed[-1].ours
+    ]
+    assert unnamed == [("plugins", "v1.13.0")]
+    assert all(row.pull is None for row in HISTORY if row.change == FIRST)
+    assert {row.link for row in HISTORY} > {None, "volcano-sh/volcano#3391"}
 
 
 def test_a_release_whose_rows_are_not_complete_is_refused() -> None:
