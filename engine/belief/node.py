@@ -139,6 +139,11 @@ class NodeInfo:
         """Return the resources of which more is used than there is; the scheduler logs them."""
         return self.used.less_equal_with_resources_name(self.allocatable, ZERO)[1]
 
+    @property
+    def skipped(self) -> bool:
+        """Whether sessions see the node and pass it over, until it has what is used on it."""
+        return self._rules.skipped and self.ready and bool(self.out_of_sync())
+
     def lose_node(self) -> None:
         """Forget the Node, but not the tasks: they count again when it comes back."""
         self.node, self.reason = None, UNINITIALIZED
@@ -182,8 +187,8 @@ class NodeInfo:
 
     def _refusal(self, task: TaskInfo) -> str | None:
         """Return why nothing can be bound to the node, or not this task; None if it can."""
-        if self._rules.skipped and (lacking := self.out_of_sync()):
-            return f"node {self.name} is out of sync in [{' '.join(lacking)}]"
+        if self.skipped:
+            return f"node {self.name} is out of sync in [{' '.join(self.out_of_sync())}]"
         if task.request.less_equal(self.idle, ZERO):
             return None
         lacking = task.request.less_equal_with_resources_name(self.idle, ZERO)[1]
@@ -287,8 +292,9 @@ class NodeInfo:
         allocatable, capacity = self._parsed
         self.allocatable = allocatable.clone().add(self.oversubscription)
         self.capacity = capacity.clone().add(self.oversubscription)
-        self.idle = self.allocatable.clone()
         self.used = Resource()
+        checked = self._rules.checked
+        self.idle = rest(self.allocatable, self.used) if checked else self.allocatable.clone()
         self.releasing = Resource()
         self.pipelined = Resource()
 

@@ -1,4 +1,4 @@
-"""How amounts are subtracted: with an assertion that there is enough, or only as far as there is."""
+"""How amounts are subtracted: with an assertion that there is enough, or as far as there is."""
 
 from __future__ import annotations
 
@@ -43,4 +43,5 @@ def rest(amount: Resource, other: Resource) -> Resource:
         None
         if scalars is None
         else {name: max(had - theirs.get(name, 0.0), 0.0) for name, had in scalars.items()},
+        amount.max_task_num,
     )

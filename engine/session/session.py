@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from ..volcano.behaviours import Behaviours
     from ..volcano.conf import Arguments, SchedulerConf
 
+_NEW = frozenset({Status.ALLOCATED, Status.PIPELINED, Status.BINDING})
+"""Statuses with which a task comes to a node."""
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 
 
@@ -133,8 +135,6 @@ class Session(SubJobExtensions):
         """Rows of the nodes whose account changed, in order; grows only."""
         self.binds: list[tuple[int, int]] = []
         self.evictions: list[tuple[int, str]] = []
-        self.reserved: dict[int, list[Callable[[], object]]] = {}
-        """By job: how plugins that permitted it to be enqueued give back what they reserved."""
         self._selection: NodeSelection | None = None
         self._lying: Lying | None = None
         self.sub_jobs = SubJobs(self)
@@ -162,6 +162,8 @@ class Session(SubJobExtensions):
         """By node: whether it is passed over because more is used on it than it has."""
         self.total: Resource = snapshot.total()
         """Sum of the nodes' allocatable."""
+        self.reserved: dict[int, list[Callable[[], object]]] = {}
+        """By job: how plugins that permitted it to be enqueued give back what they reserved."""
 
     @property
     def selection(self) -> NodeSelection:
@@ -364,7 +366,8 @@ class Session(SubJobExtensions):
     def allocate(self, task: int, node: int) -> str | None:
         """Place a task at once, and bind all allocated tasks of its job if that is ready.
 
-        Nothing is rolled back on an error, unless accounts are checked. Source: ``framework/session.go:Allocate``.
+        Nothing is rolled back on an error, unless accounts are checked.
+        Source: ``framework/session.go:Allocate``.
         """
         self.set_status(task, Status.ALLOCATED)
         self.tasks.node[task] = node
@@ -436,6 +439,8 @@ class Session(SubJobExtensions):
 
         Source: ``api/node_info.go:AddTask``, which asks when a task is to be bound.
         """
+        if self.out_of_sync.item(node) and status in _NEW:
+            return False
         if status == Status.BINDING or (self._checked and status == Status.ALLOCATED):
             return fits(self.asked(task), self.nodes.idle[node])
         if self._checked and status == Status.PIPELINED:

@@ -61,7 +61,7 @@ ROWS_HARDENED: tuple[Row, ...] = (
         False,
         FIRST,
         source="cache/event_handlers.go RemoveNode, AddOrUpdateNode",
-        why="A node that goes and comes back is overfilled: its pods are not known until they change.",
+        why="A node that goes and comes back is overfilled: its pods are unknown until they change.",
     ),
     Row(
         "nodes_return_with_pods",
@@ -75,7 +75,7 @@ ROWS_HARDENED: tuple[Row, ...] = (
         True,
         FIRST,
         source="plugins/capacity/capacity.go checkHierarchicalQueue",
-        why="A queue that is guaranteed more than its parent has leaves nothing to those beside it.",
+        why="A queue that is guaranteed more than its parent has leaves others beside it nothing.",
     ),
     Row(
         "excess_granted",

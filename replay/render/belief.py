@@ -55,7 +55,7 @@ def _nodes(cache: SchedulerCache) -> Iterator[Document]:
     for name, node in sorted(cache.nodes.items()):
         yield {
             "name": name,
-            "state": node.reason or "Ready",
+            "state": node.reason or ("Skipped" if node.skipped else "Ready"),
             **{account: _amounts(getattr(node, account)) for account in _ACCOUNTS},
             "outOfSync": node.out_of_sync() if node.ready else [],
             "pods": {key: STATUS_NAMES[noted.status] for key, noted in sorted(node.tasks.items())},

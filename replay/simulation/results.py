@@ -26,7 +26,7 @@ def step_result(
     """Return one session's part of a result.
 
     :param store: as it was when the session ran; what the session wrote is laid over it.
-    :param out_of_sync: nodes on which more is used than they have, before and after the session.
+    :param out_of_sync: nodes that sessions do not see or pass over, before and after the session.
     """
     step: StepResult = {
         "panic": None if result.panic is None else result.panic.message,

@@ -100,5 +100,7 @@ class Scheduler:
         return result
 
     def out_of_sync(self) -> list[str]:
-        """Return the nodes that the cache keeps out of sessions, by name."""
-        return sorted(name for name, node in self.cache.nodes.items() if node.reason)
+        """Return the nodes that the cache keeps out of sessions, or marks to be passed over."""
+        return sorted(
+            name for name, node in self.cache.nodes.items() if node.reason or node.skipped
+        )

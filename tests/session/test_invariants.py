@@ -3,45 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plinian.engine.session import run
-from plinian.engine.session.session import Session
 from plinian.engine.session.tables import NO_JOB, Status
 from plinian.engine.volcano.history import resolve
-from plinian.replay.simulation.simulation import simulate
 from scenarios import scenario
+from seen import Seen, sessions
 
-RELEASE = resolve("v1.12.1")
 SEEDS = st.integers(0, 2**32)
 TOLERANCE = 0.1
 """Less is nothing: what fits may exceed by so much in each placement."""
-
-
-class Seen(Session):
-    """A session that remembers the accounts with which it began."""
-
-    made: list[Seen]
-
-    def __init__(self, *args: Any, **more: Any) -> None:
-        super().__init__(*args, **more)
-        self.before = self.nodes.copy()
-        self.statuses = self.tasks.status.copy()
-        self.made.append(self)
-
-
-def sessions(seed: int) -> list[Seen]:
-    """Return the sessions of a scenario; some may have crashed."""
-    made: list[Seen] = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run, "Session", type("Seen", (Seen,), {"made": made}))
-        simulate(scenario(seed), RELEASE)
-    return made
 
 
 def violations(ssn: Seen) -> list[str]:
@@ -72,7 +47,9 @@ def _accounts(ssn: Seen) -> list[str]:
             if status == Status.RELEASING:
                 sums["releasing"] += request[task]
         sums["idle"] = nodes.allocatable[node] - sums["used"]
-        if nodes.no_scalars[node]:
+        if ssn.behaviours.subtractions_checked:
+            sums["idle"] = np.maximum(sums["idle"], 0.0)
+        elif nodes.no_scalars[node]:
             sums["idle"][2:] = nodes.idle[node][2:]
         for part, amount in sums.items():
             kept = getattr(nodes, part)[node]
@@ -134,8 +111,9 @@ def _snapshot(ssn: Seen) -> list[str]:
     return found
 
 
+@pytest.mark.parametrize("release", ["v1.12.1", "hardened"])
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(SEEDS)
-def test_accounts_binds_and_gangs_are_sound_after_every_session(seed: int) -> None:
-    for ssn in sessions(seed):
+def test_accounts_binds_and_gangs_are_sound_after_every_session(release: str, seed: int) -> None:
+    for ssn in sessions(scenario(seed), resolve(release)):
         assert violations(ssn) == []

@@ -1,52 +1,70 @@
 """What queues in a tree are granted of what they claim, so that none takes from those beside it.
 
 No release of Volcano does this: a tree in which children claim more than their parent has stops
-everything there, or is only complained about. Here what exceeds is not granted:
+everything there, or is only complained about. Here what exceeds is not granted, resource by
+resource:
 
-- a guarantee that alone exceeds the parent is none, since the parent could not keep it: it would
-  leave nothing to the queues beside;
-- what a queue deserves beyond its parent is bounded by what the queues beside it leave;
-- where claims exceed the parent only together, each is granted its part.
+- Guarantees are granted in the order in which the queues were created, each as a whole or not at
+  all: one for which the parent has no room left would leave nothing to the queues beside.
+- What a queue deserves alone beyond its parent is bounded by what those beside it leave. If the
+  others together deserve more than their parent, each is granted its part.
 
 A queue's capability needs no such rule: the queues above are asked wherever it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import floor, inf
 
 from ....belief.resource import MIN_RESOURCE, Resource
 from .attrs import QueueAttr
 
+Claims = Mapping[str, float]
+"""By queue what it claims of one resource, in the order of creation."""
+
 
 def grant(parent: QueueAttr, children: Sequence[QueueAttr], *, top: bool) -> list[str]:
     """Lower what children are guaranteed and deserve to what their parent has for them.
 
-    That is what the parent is guaranteed, or deserves, or may use where neither is said; of the
-    root (``top``) always what it may use.
+    That is what the parent itself is guaranteed, or deserves; what it may use where it is not said,
+    and for the root (``top``).
 
+    :param children: in the order of their creation.
     :returns: what the scheduler would log.
     """
-    found: list[str] = []
-    none = Resource()
-    for what, claims, limit in (
-        ("guarantee", [child.guarantee for child in children], none if top else parent.guarantee),
-        ("deserved", [child.deserved for child in children], none if top else parent.deserved),
-    ):
-        for name in sorted({name for claim in claims for name in claim.resource_names()}):
-            bound = limit.get(name) or _may_use(parent.real_capability, name)
-            before = {c.name: claim.get(name) for c, claim in zip(children, claims, strict=True)}
-            parts = _parts(before, bound, leftover=what == "deserved")
-            for child, claim in zip(children, claims, strict=True):
-                part = parts[child.name]
-                if part != before[child.name]:
-                    claim.set(name, part)
-                    found.append(
-                        f"queue <{child.name}> {what} of {name} <{before[child.name]:.2f}> exceeds"
-                        f" its parent queue <{parent.name}>: granted <{part:.2f}>"
-                    )
-    return found
+    guarantees = {child.name: child.guarantee for child in children}
+    deserved = {child.name: child.deserved for child in children}
+    bounds = (Resource(), Resource()) if top else (parent.guarantee, parent.deserved)
+    return [
+        *_lower(parent, "guarantee", guarantees, bounds[0], _in_turn),
+        *_lower(parent, "deserved", deserved, bounds[1], _in_parts),
+    ]
+
+
+def _lower(
+    parent: QueueAttr,
+    what: str,
+    claims: Mapping[str, Resource],
+    said: Resource,
+    divide: Callable[[Claims, float], dict[str, float]],
+) -> list[str]:
+    """Put what is granted in the place of claims; return what there is to say of it."""
+    told: list[str] = []
+    names = {name for claim in claims.values() for name in claim.resource_names()}
+    for name in sorted(names):
+        bound = said.get(name) or _may_use(parent.real_capability, name)
+        for queue, part in divide(
+            {q: claim.get(name) for q, claim in claims.items()}, bound
+        ).items():
+            claimed = claims[queue].get(name)
+            if part != claimed:
+                claims[queue].set(name, part)
+                told.append(
+                    f"queue <{queue}> {what} of {name} <{claimed:.2f}> exceeds"
+                    f" its parent queue <{parent.name}>: granted <{part:.2f}>"
+                )
+    return told
 
 
 def _may_use(limit: Resource | None, name: str) -> float:
@@ -55,19 +73,25 @@ def _may_use(limit: Resource | None, name: str) -> float:
     return limit.get(name) if name in {"cpu", "memory", *(limit.scalars or ())} else inf
 
 
-def _parts(claims: Mapping[str, float], bound: float, *, leftover: bool) -> dict[str, float]:
-    """Return what each of some claims to one resource is granted; those that fit stay as they are.
+def _in_turn(claims: Claims, bound: float) -> dict[str, float]:
+    """Grant each claim as a whole for which there is room beside those granted before it."""
+    granted: dict[str, float] = {}
+    left = bound
+    for name, claim in claims.items():
+        granted[name] = claim if claim - left < MIN_RESOURCE else 0.0
+        left -= granted[name]
+    return granted
 
-    :param leftover: those who alone exceed the bound share what the others leave; else nothing.
-    """
+
+def _in_parts(claims: Claims, bound: float) -> dict[str, float]:
+    """Grant parts in proportion; those that alone exceed the bound share what the others leave."""
     sound = {name: claim for name, claim in claims.items() if claim - bound < MIN_RESOURCE}
     parts = _scaled(sound, bound)
-    rest = max(bound - sum(parts.values()), 0.0) if leftover else 0.0
     beyond = {name: claim for name, claim in claims.items() if name not in sound}
-    return {**parts, **_scaled(beyond, rest)}
+    return {**parts, **_scaled(beyond, max(bound - sum(parts.values()), 0.0))}
 
 
-def _scaled(claims: Mapping[str, float], bound: float) -> dict[str, float]:
+def _scaled(claims: Claims, bound: float) -> dict[str, float]:
     """Return the claims, or parts of them in the same proportion if they are more than there is."""
     total = sum(claims.values())
     if total - bound < MIN_RESOURCE:

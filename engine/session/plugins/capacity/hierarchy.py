@@ -123,7 +123,9 @@ class Hierarchy:
         children = [attr.children[name] for name in sorted(attr.children)]
         deserved, guarantees = Resource(), Resource()
         if not how.excess_granted:
-            self._ssn.errors += grant(attr, children, top=attr.name == ROOT)
+            queues = self._ssn.queues
+            in_turn = sorted(children, key=lambda child: (queues[child.name].created, child.name))
+            self._ssn.errors += grant(attr, in_turn, top=attr.name == ROOT)
         for child in children:
             if how.tree_deserved is TreeDeserved.AT_LEAST_GUARANTEED:
                 child.deserved = maximum(child.deserved, child.guarantee, zeros=True)
