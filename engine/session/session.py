@@ -125,10 +125,6 @@ class Session(SubJobExtensions):
         """(job, reason, message) of events about PodGroups."""
 
         self._take(snapshot)
-        self.total_guarantee = Resource()
-        """Set by capacity; written to the root queue at the close."""
-        self.total_deserved = Resource()
-        """Likewise, by releases that do not write the total there."""
         self.conditions: dict[int, list[Condition]] = {}
         """Conditions of the jobs whose conditions this session changed."""
         self.touched: list[int] = []
@@ -162,6 +158,10 @@ class Session(SubJobExtensions):
         """By node: whether it is passed over because more is used on it than it has."""
         self.total: Resource = snapshot.total()
         """Sum of the nodes' allocatable."""
+        self.total_guarantee = Resource()
+        """Set by capacity; written to the root queue at the close."""
+        self.total_deserved = Resource()
+        """Likewise, by releases that do not write the total there."""
         self.reserved: dict[int, list[Callable[[], object]]] = {}
         """By job: how plugins that permitted it to be enqueued give back what they reserved."""
 

@@ -61,7 +61,7 @@ ROWS_HARDENED: tuple[Row, ...] = (
         False,
         FIRST,
         source="cache/event_handlers.go RemoveNode, AddOrUpdateNode",
-        why="A node that goes and comes back is overfilled: its pods are unknown until they change.",
+        why="A node that goes and comes back is overfilled: its pods are unknown till they change.",
     ),
     Row(
         "nodes_return_with_pods",

@@ -45,6 +45,7 @@ SCRIPTS: Mapping[str, str] = MappingProxyType({"bash": BASH, "zsh": ZSH, "fish":
 
 _TAKE_OBJECTS = frozenset({"get", "describe", "history"})
 _TAKE_POINTS = frozenset({"--at", "--since", "--until"})
+_TAKE_RELEASES = frozenset({"--release", "--releases"})
 _NAMES_SHOWN = 500
 
 
@@ -54,7 +55,7 @@ def completion(
 ) -> None:
     r"""Print a completion script for a shell.
 
-    It completes commands, options, kinds, and the names of objects in the log.
+    It completes commands, options, kinds, releases, and the names of objects in the log.
 
     \b
     bash:  source <(plinian completion bash)
@@ -89,6 +90,8 @@ def _candidates(root: Any, words: Sequence[str]) -> list[str]:
         found = [name for name, one in command.commands.items() if not one.hidden]
     elif typed.startswith("-"):
         found = [name for item in command.params for name in item.opts if name.startswith("-")]
+    elif _takes_release(path, rest):
+        found = _releases(typed)
     elif rest and rest[-1] in _TAKE_POINTS:
         found = ["end"]
     elif path and path[0] in _TAKE_OBJECTS and not (rest and rest[-1].startswith("-")):
@@ -96,6 +99,24 @@ def _candidates(root: Any, words: Sequence[str]) -> list[str]:
     else:
         found = []
     return sorted({name for name in found if name.startswith(typed)})
+
+
+def _takes_release(path: Sequence[str], rest: Sequence[str]) -> bool:
+    """Say whether a release is to be named next."""
+    option = rest[-1] if rest else ""
+    if path == ["upgrade-check"]:
+        return option in {"--from", "--to"}
+    if path in (["release", "show"], ["release", "diff"]):
+        return not option.startswith("-")
+    return option in _TAKE_RELEASES
+
+
+def _releases(typed: str) -> list[str]:
+    """Return the names of releases, also as the end of a span ``R1..R2``."""
+    from ...engine.volcano.releases import RELEASES
+
+    before, dots, _ = typed.rpartition("..")
+    return [f"{before}{dots}{release}" for release in RELEASES]
 
 
 def _objects(rest: Sequence[str], typed: str) -> Iterable[str]:

@@ -44,7 +44,10 @@ ORIGIN = ("PULL REQUEST", "SOURCE")
 @app.command("list")
 @guarded
 def list_releases(output: options.JsonOrText = "text") -> None:
-    """List the releases that are known, and which of them sessions can be run as."""
+    """List the releases that are known, and which of them sessions can be run as.
+
+    The last one, hardened, is ours: the newest release with remedies that none has in full.
+    """
     from ..releases import release_lines
     from ..render.documents import json_text
     from ..render.tables import NONE, Table, write_table

@@ -35,8 +35,8 @@ def simulate(
         typer.Option(
             "--release",
             metavar="RELEASE",
-            help="The release of Volcano, as in v1.12.1; all is every one whose sessions can be "
-            "run. Repeatable, to compare.",
+            help="The release, as in v1.12.1, or hardened; all is every one of Volcano whose "
+            "sessions can be run. Repeatable, to compare.",
         ),
     ],
     out: Annotated[

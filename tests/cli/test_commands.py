@@ -350,6 +350,10 @@ def test_the_tables_go_back_and_forth_but_not_to_nothing_by_accident(
         (["describe", "pod/tr"], ["pod/train-0"]),
         (["get", "pods", "--at", "e"], ["end"]),
         (["get", "--no-h"], ["--no-headers"]),
+        (["session", "--release", "v1.9"], ["v1.9.0", "v1.9.1"]),
+        (["release", "diff", "v1.15.1", "h"], ["hardened"]),
+        (["bisect", "--releases", "v1.15.1..h"], ["v1.15.1..hardened"]),
+        (["upgrade-check", "--to", "h"], ["hardened"]),
     ],
 )
 def test_completion_knows_commands_options_kinds_and_names(

@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 from plinian.engine.errors import UsageError
 from plinian.engine.volcano.behaviours import Behaviours, UnknownAction
 from plinian.engine.volcano.history import HISTORY, SUPPORTED, behaviours, record, resolve
-from plinian.engine.volcano.releases import FIRST, RELEASES, Release, landed, parse_release
+from plinian.engine.volcano.history_hardened import ROWS_HARDENED
+from plinian.engine.volcano.releases import (
+    FIRST,
+    HARDENED,
+    RELEASES,
+    Release,
+    landed,
+    parse_release,
+)
+from tree import ROOT
 
 FIELDS = {field.name for field in dataclasses.fields(Behaviours)} - {"release"}
 
@@ -98,6 +107,26 @@ def test_a_release_whose_rows_are_not_complete_is_refused() -> None:
         resolve("v1.8.0")
     assert "sessions of v1.8.0 cannot be run yet" in str(caught.value)
     assert all(str(release) in caught.value.now for release in SUPPORTED)
+
+
+def test_our_own_release_is_the_newest_one_with_remedies() -> None:
+    ours, newest = resolve("hardened"), resolve("v1.15.1")
+    assert str(HARDENED) == ours.release == "hardened"
+    assert max(RELEASES) == RELEASES[-1] == HARDENED == parse_release("hardened")
+    assert [release for release in RELEASES if release.ours] == [HARDENED]
+    rows = [row for row in HISTORY if HARDENED in row.change.landed]
+    remedies = {row.behaviour: row.value for row in rows}
+    assert rows == [row for row in ROWS_HARDENED if row.change.landed == (HARDENED,)]
+    assert dataclasses.replace(newest, release="hardened", **remedies) == ours
+    assert all(getattr(newest, name) != value for name, value in remedies.items())
+
+
+def test_each_remedy_names_where_it_is_and_a_test_that_holds_it() -> None:
+    for row in HISTORY:
+        if HARDENED in row.change.landed:
+            code, _, proof = row.source.partition("; ")
+            for path in (*code.split(", "), proof):
+                assert (ROOT / path).is_file(), row
 
 
 def test_one_field_may_be_changed() -> None:
