@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from heapq import merge
 from operator import itemgetter
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from ..engine.belief.options import CacheOptions
 from ..engine.belief.projector import WATCHED, Projector
 from ..engine.events import Effect, Event, Reference, kind_of_version
 from ..engine.log.store import LogStore, Query, Window
+from ..engine.session.consulted import Consulted
 from ..engine.state.columns import Columns, concatenate
 from ..engine.state.fold import in_order
 from ..engine.volcano.behaviours import Behaviours
@@ -33,6 +34,9 @@ _TELLING = (Effect.VERSION, Effect.DELETED, Effect.BOUND, Effect.LISTED)
 _VERBS = MappingProxyType({Effect.VERSION: "updated", Effect.DELETED: "deleted"})
 
 Progress = Callable[[int, int], None]
+
+Way: TypeAlias = tuple[tuple[str, Any], ...]
+"""The behaviours that a cache asks for, with their values: by these alone beliefs differ."""
 
 
 class Step(NamedTuple):
@@ -66,25 +70,53 @@ def belief_at(
 
 
 def beliefs_along(
-    store: LogStore, moments: Sequence[Moment], behaviours: Behaviours
-) -> Iterator[tuple[Moment, SchedulerCache]]:
-    """Yield the moments of one story, each with the cache as :func:`belief_at` makes it.
+    store: LogStore, moments: Sequence[Moment], *several: Behaviours
+) -> Iterator[tuple[Moment, Sequence[SchedulerCache]]]:
+    """Yield the moments of one story, each with the caches of releases as :func:`belief_at` makes.
 
-    The log is gone through once. Every cache may be changed by who gets it.
+    The log is gone through once. The caches go on to the next moment: nobody else may change them.
+    Releases that believe the same share one.
 
     :param moments: revisions of one branch, ascending, of what was known by one position.
     """
     if not moments:
         return
-    projector = Projector(behaviours)
+    ways = [believed(behaviours) for behaviours in several]
+    projectors = {way: Projector(behaviours) for way, behaviours in zip(ways, several, strict=True)}
     story = _Story(store, moments[-1])
     steps = story.steps()
     step = next(steps, None)
     for moment in moments:
         while step is not None and _had_happened(step, moment):
-            projector.apply(step.event, lives_on=story.lives_on)
+            for projector in projectors.values():
+                projector.apply(step.event, lives_on=story.lives_on)
             step = next(steps, None)
-        yield moment, projector.cache.copy()
+        yield moment, [projectors[way].cache for way in ways]
+
+
+def believed(behaviours: Behaviours) -> Way:
+    """Return the behaviours that a cache asks for, with their values: by these alone it differs."""
+    consulted = Consulted.of(behaviours)
+    SchedulerCache(consulted)
+    return tuple((name, getattr(behaviours, name)) for name in sorted(consulted.names))
+
+
+class Beliefs:
+    """What schedulers of any release believe at one moment, each made when it is asked for.
+
+    Nobody may change the caches.
+    """
+
+    def __init__(self, store: LogStore, moment: Moment) -> None:
+        self._store, self._moment = store, moment
+        self._known: dict[Way, SchedulerCache] = {}
+
+    def of(self, behaviours: Behaviours) -> SchedulerCache:
+        """Return the cache of a release; those that believe the same share one."""
+        way = believed(behaviours)
+        if way not in self._known:
+            self._known[way] = belief_at(self._store, self._moment, behaviours)
+        return self._known[way]
 
 
 def play(

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
 from ..engine.belief.cache import SchedulerCache
+from ..engine.belief.trial import CacheTrial
 from ..engine.errors import InputError
-from ..engine.events import Recorded
+from ..engine.events import Event
 from ..engine.events.payloads import ConfigApplied
 from ..engine.log.store import LogStore, Query
 from ..engine.session.outcome import SessionResult
 from ..engine.session.run import SessionInput, run_session
-from ..engine.session.session import ProcessState
-from ..engine.session.trace import Step
+from ..engine.session.session import CacheActions, ProcessState
+from ..engine.session.trace import Step, Trace
 from ..engine.volcano.behaviours import Behaviours
-from ..engine.volcano.conf import SchedulerConf, conf_in_force
+from ..engine.volcano.conf import ConfInvalid, SchedulerConf, conf_in_force, parse_scheduler_conf
 from ..engine.volcano.history import resolve
 from .belief import belief_at
 from .chance import LEAST, Chance
@@ -51,7 +54,8 @@ class SessionAnswer(NamedTuple):
 
     :param at: the point, as it is printed.
     :param conf: where the configuration is from.
-    :param cache: what the scheduler believes after it.
+    :param cache: what the scheduler believes after it; before it, if the session was on trial.
+    :param rejected: what the release says of configurations that it would not have, newest first.
     """
 
     at: str
@@ -59,6 +63,30 @@ class SessionAnswer(NamedTuple):
     conf: str
     result: SessionResult
     cache: SchedulerCache
+    rejected: tuple[str, ...] = ()
+
+
+class Scene(NamedTuple):
+    """A moment as sessions of any release find it.
+
+    :param confs: configurations that were given to the scheduler by then, newest first.
+    :param now: what sessions take for the present, as far as objects tell it.
+    """
+
+    log: Log
+    moment: Moment
+    confs: tuple[ConfText, ...]
+    now: int
+
+
+def scene_at(log: Log, at: str | Moment, conf: ConfText | None = None) -> Scene:
+    """Return a moment as sessions find it.
+
+    :param conf: a configuration in place of those that were applied by then in the log.
+    """
+    moment = log.moment(at) if isinstance(at, str) else at
+    confs = tuple(confs_at(log.store, moment)) if conf is None else (conf,)
+    return Scene(log, moment, confs, present(log.store, moment))
 
 
 def session_at(
@@ -68,7 +96,6 @@ def session_at(
     release: str | Behaviours,
     conf: ConfText | None = None,
     trace: bool = False,
-    cache: SchedulerCache | None = None,
     chance: Chance = LEAST,
 ) -> SessionAnswer:
     """Run one session on what the scheduler of a release believes at a point, and return it.
@@ -78,75 +105,126 @@ def session_at(
     What was told from outside, such as the use of nodes, it has.
 
     :param release: its name, or how it behaves.
-    :param conf: a configuration; by default the last that was applied by then in the log, else the
-        release's own.
+    :param conf: a configuration; by default the last that was applied by then in the log and that
+        the release does not reject, else the release's own.
     :param trace: keep every step, with the numbers that were compared.
-    :param cache: what the scheduler believes there, if that is known already; it is changed.
     :param chance: what happens where the scheduler rolls dice.
     :raises UsageError: the release is not known.
     """
     behaviours = resolve(release) if isinstance(release, str) else release
-    moment = log.moment(at) if isinstance(at, str) else at
-    used = conf or conf_at(log.store, moment) or ConfText("", f"built into {behaviours.release}")
-    in_force = conf_in_force(used.text, behaviours)
-    process = ProcessState()
-    now = lend_inputs(log, moment, process, in_force, present(log.store, moment))
-    if cache is None:
-        cache = belief_at(log.store, moment, behaviours)
-    result = run_on(cache, in_force, behaviours, process, now=now, trace=trace, chance=chance)
-    return SessionAnswer(moment.label, behaviours.release, used.source, result, cache)
+    scene = scene_at(log, at, conf)
+    cache = belief_at(log.store, scene.moment, behaviours)
+    return session_in(scene, behaviours, cache, binding=cache, into=Trace(on=trace), chance=chance)
 
 
-def run_on(
-    cache: SchedulerCache,
-    conf: SchedulerConf,
+def session_in(
+    scene: Scene,
     behaviours: Behaviours,
-    process: ProcessState,
+    cache: SchedulerCache,
     *,
-    now: int,
-    trace: bool = False,
+    binding: CacheActions | None = None,
+    into: Trace | None = None,
     chance: Chance = LEAST,
-) -> SessionResult:
-    """Run one session on a cache, which takes the binds and evictions over.
+) -> SessionAnswer:
+    """Run one session in a scene.
 
-    :param process: what the scheduler's process keeps; it is changed.
+    :param cache: what the scheduler believes there.
+    :param binding: takes binds and evictions over; by default nothing does, and the cache stays as
+        it is.
+    :param into: keeps steps; by default nothing does.
     """
+    in_force = conf_of(scene.confs, behaviours)
+    process = ProcessState()
+    now = lend_inputs(scene.log, scene.moment, process, in_force.conf, scene.now)
     result = run_session(
         SessionInput(
             snapshot=cache.snapshot(),
-            conf=conf,
+            conf=in_force.conf,
             behaviours=behaviours,
             now=now,
             process=process,
-            cache=cache,
-            trace=trace,
+            cache=CacheTrial(cache) if binding is None else binding,
+            into=Trace(on=False) if into is None else into,
             chooser=chance.chooser,
             samples_nodes=chance.samples_nodes,
         )
     )
-    result.errors[:0] = conf.errors
-    return result
+    result.errors[:0] = in_force.conf.errors
+    return SessionAnswer(
+        scene.moment.label,
+        behaviours.release,
+        in_force.source,
+        result,
+        cache,
+        in_force.rejected,
+    )
+
+
+class ConfInForce(NamedTuple):
+    """The configuration that a release has of those that it was given, and where it is from.
+
+    :param rejected: what it says of newer ones that it would not have.
+    """
+
+    conf: SchedulerConf
+    source: str
+    rejected: tuple[str, ...]
+
+
+def conf_of(confs: Sequence[ConfText], behaviours: Behaviours) -> ConfInForce:
+    """Return the newest configuration that a release accepts; that of before stays in force.
+
+    :param confs: newest first. If it accepts none, it is the one that it has of its own.
+
+    Source: pkg/scheduler/scheduler.go loadSchedulerConf.
+    """
+    rejected: list[str] = []
+    logged: list[str] = []
+    for text, source in confs:
+        if not text.strip():
+            break
+        try:
+            conf = parse_scheduler_conf(text, behaviours)
+        except ConfInvalid as fault:
+            rejected.append(f"{source}: {fault}")
+            logged.insert(0, f"Scheduler config {text.strip()} is invalid: {fault}")
+            continue
+        return ConfInForce(_with_errors(conf, logged), source, tuple(rejected))
+    own = _with_errors(conf_in_force("", behaviours), logged)
+    return ConfInForce(own, f"built into {behaviours.release}", tuple(rejected))
+
+
+def _with_errors(conf: SchedulerConf, logged: Sequence[str]) -> SchedulerConf:
+    return replace(conf, errors=(*logged, *conf.errors))
 
 
 def conf_at(store: LogStore, moment: Moment) -> ConfText | None:
-    """Return the configuration that was last applied by a point, ``None`` if the log has none.
+    """Return the configuration that was last applied by a point, ``None`` if the log has none."""
+    return next(iter(confs_at(store, moment)), None)
+
+
+def confs_at(store: LogStore, moment: Moment) -> list[ConfText]:
+    """Return the configurations that were applied by a point, newest first.
 
     One without a revision, such as a plain file, counts from the beginning.
     """
     query = Query(
         branch=moment.branch, cluster=moment.cluster, until=moment.known, kinds=(_CONFIG,)
     )
-    last: Recorded | None = None
-    for recorded in store.read(query):
-        revision = recorded.event.revision
-        if revision is not None and moment.revision is not None and revision > moment.revision:
-            continue
-        if last is None or (revision or 0) >= (last.event.revision or 0):
-            last = recorded
-    if last is None:
-        return None
-    applied = msgspec.json.decode(last.event.payload, type=ConfigApplied)
-    return ConfText(applied.text, applied.configmap or last.event.source)
+    applied = [
+        recorded.event
+        for recorded in store.read(query)
+        if recorded.event.revision is None
+        or moment.revision is None
+        or recorded.event.revision <= moment.revision
+    ]
+    applied.sort(key=lambda event: event.revision or 0)
+    return [_conf_text(event) for event in reversed(applied)]
+
+
+def _conf_text(event: Event) -> ConfText:
+    applied = msgspec.json.decode(event.payload, type=ConfigApplied)
+    return ConfText(applied.text, applied.configmap or event.source)
 
 
 def present(store: LogStore, moment: Moment) -> int:
@@ -179,6 +257,7 @@ def answer_document(answer: SessionAnswer) -> dict[str, Any]:
         "at": answer.at,
         "release": answer.release,
         "conf": answer.conf,
+        "conf_rejected": list(answer.rejected),
         "panic": None if crash is None else crash.message,
         "panic_at": None if crash is None else " < ".join(crash.place),
         "binds": [list(pair) for pair in result.binds],

@@ -196,6 +196,20 @@ class JobInfo:
         copy.priority = priority
         return copy
 
+    def twin(self) -> JobInfo:
+        """Return a job in the same state, with tasks of its own."""
+        twin = self.view(self.priority)
+        twin.allocated, twin.total_request = self.allocated.clone(), self.total_request.clone()
+        twin.tasks = {uid: task.clone() for uid, task in self.tasks.items()}
+        twin.index = {
+            status: {
+                uid: twin.tasks[uid] if self.tasks.get(uid) is task else task.clone()
+                for uid, task in tasks.items()
+            }
+            for status, tasks in self.index.items()
+        }
+        return twin
+
 
 _COPIED = tuple(
     sorted({*JobInfo.__slots__} - {"allocated", "index", "key", "tasks", "total_request"})

@@ -6,6 +6,7 @@ Source: pkg/scheduler/cache/event_handlers.go; pkg/scheduler/cache/cache.go.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 
 import msgspec
 
@@ -21,6 +22,7 @@ from .resource import Resource
 from .status import ALLOCATED_STATUS, COMPLETED_STATUS, Status
 from .subtraction import Subtract
 from .task import GROUP_NAME, TaskBuilder, TaskInfo
+from .trial import CopiedOnUse
 from .volumes import IGNORED_PROVISIONERS, ClaimMissing, ClaimUnknown, csi_volumes
 from .work_queue import WorkQueue
 
@@ -68,6 +70,16 @@ class JobCache:
         self._builder = builder
         self._nodes = nodes
         self._options = options
+
+    def on_trial(self) -> JobCache:
+        """Return a cache that begins to bind and to evict as this one would, on copies.
+
+        It is for nothing else, and until this one changes.
+        """
+        trial = copy(self)
+        copies = CopiedOnUse(self.infos, JobInfo.twin)
+        vars(trial).update(infos=copies, _nodes=self._nodes.on_trial(), _changes=Changes())
+        return trial
 
     def handles(self, pod: objects.Pod) -> bool:
         """Say whether the handlers are called for a pod.

@@ -231,6 +231,16 @@ class NodeInfo:
                 ("api.(*NodeInfo).UpdateTask",),
             )
 
+    def twin(self) -> NodeInfo:
+        """Return a node in the same state, whose account and tasks may change apart from it."""
+        twin = NodeInfo(self.name, self._ignored)
+        for name in NodeInfo.__slots__:
+            setattr(twin, name, getattr(self, name))
+        for name in ("idle", "used", "releasing", "pipelined"):
+            setattr(twin, name, getattr(self, name).clone())
+        twin.tasks = dict(self.tasks)
+        return twin
+
     def view(self) -> NodeInfo:
         """Return the node as a session sees it: made anew of the Node and the tasks.
 

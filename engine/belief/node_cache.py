@@ -5,6 +5,8 @@ Source: pkg/scheduler/cache/event_handlers.go; pkg/scheduler/cache/cache.go.
 
 from __future__ import annotations
 
+from copy import copy
+
 from . import objects
 from .changes import Changes
 from .hypernode import HyperNodesInfo
@@ -12,6 +14,7 @@ from .informers import Stores
 from .node import AS_RELEASED, NodeInfo, NodeRules
 from .node_sync import ImageStates, with_volume_limits
 from .task import TaskBuilder
+from .trial import CopiedOnUse
 from .work_queue import WorkQueue
 
 VGPU_RESOURCES = frozenset(
@@ -57,6 +60,12 @@ class NodeCache:
         self._condition_hides = condition_hides
         self._rules = rules
         self._images = ImageStates()
+
+    def on_trial(self) -> NodeCache:
+        """Return a cache whose nodes are copies; it is for binding and evicting only."""
+        trial = copy(self)
+        trial.infos = CopiedOnUse(self.infos, NodeInfo.twin)
+        return trial
 
     def get_or_create(self, name: str) -> NodeInfo:
         """Return the node of that name; a new one is not ready before its Node is seen."""

@@ -13,6 +13,7 @@ from ..belief.panic import Panic
 from .actions import ACTIONS
 from .chooser import Chooser
 from .close import close
+from .consulted import Consulted
 from .outcome import SessionResult
 from .plugins import BUILDERS, NEWER_PLUGINS
 from .session import CacheActions, Plugin, ProcessState, Session
@@ -32,6 +33,7 @@ class SessionInput:
     :param now: microseconds since 1970: what the session takes for the present.
     :param process: what the process kept from the session before; it is changed.
     :param cache: the cache's part in binding and evicting.
+    :param trace: keep every step; ``into`` is what keeps them, if it is not to be a new trace.
     :param samples_nodes: in clusters of more than 100 nodes, look for enough nodes and not for all.
     """
 
@@ -43,6 +45,7 @@ class SessionInput:
     cache: CacheActions
     chooser: Chooser | None = None
     trace: bool = False
+    into: Trace | None = None
     samples_nodes: bool = False
 
 
@@ -54,7 +57,9 @@ def run_session(
     :param ended: is told when the opening (``open``), each action and the closing (``close``) are
         over, for whoever measures them.
     """
-    trace = Trace(on=given.trace)
+    trace = Trace(on=given.trace) if given.into is None else given.into
+    if isinstance(given.behaviours, Consulted):
+        given.behaviours.begin(trace)
     result = SessionResult(process=given.process)
     ssn = Session(
         given.snapshot,
@@ -111,8 +116,10 @@ def open_plugins(ssn: Session) -> dict[str, Plugin]:
             ):
                 ssn.errors.append(f"Failed to get plugin {option.name}.")
                 continue
+            ssn.trace.opening = option.name
             plugin = plugins[option.name] = build(option.arguments)
             plugin.on_session_open(ssn)
+    ssn.trace.opening = ""
     return plugins
 
 

@@ -166,7 +166,8 @@ class NodeSelection:
             )
             return None
         if self._ssn.trace.on:
-            self._note_scores(task, rows, total)
+            if self._ssn.trace.scores:
+                self._note_scores(task, rows, total)
             self._trace_best(task, rows, total)
         return total
 
@@ -183,12 +184,13 @@ class NodeSelection:
     def _trace_best(self, task: int, rows: Rows, scores: Floats) -> None:
         """Keep the best few scores as a step; all of them are kept beside the trace."""
         names = self._ssn.nodes.names
-        order = np.argsort(-scores, kind="stable")[:BEST_NOTED].tolist()
+        order = _highest(scores, BEST_NOTED)
+        best = zip(rows[order].tolist(), scores[order].tolist(), strict=True)
         self._ssn.trace.add(
             "score",
             self._ssn.task_name(task),
             outcome=f"best of {len(rows)} nodes",
-            numbers={names[int(rows[each])]: float(scores[each]) for each in order},
+            numbers={names[row]: score for row, score in best},
         )
 
     def best(self, task: int, rows: Rows) -> tuple[int | None, float]:
@@ -207,7 +209,7 @@ class NodeSelection:
             return int(rows[best]), highest  # candidates come in order of name
         equals = np.flatnonzero(scores == highest)
         if len(equals) > 1:
-            names = sorted(self._ssn.nodes.names[row] for row in rows[equals])
+            names = sorted(map(self._ssn.nodes.names.__getitem__, rows[equals].tolist()))
             about = self._ssn.task_name(task)
             taken = self._ssn.chooser.choose("node", about, names)
             if self._ssn.trace.on:
@@ -341,6 +343,15 @@ def _skipping(ssn: Session) -> list[PredicateEntry]:
             "", lambda _, rows: verdicts[rows], lambda _: "class", lambda _, row: verdicts.item(row)
         )
     ]
+
+
+def _highest(scores: Floats, count: int) -> Rows:
+    """Return the places of the highest scores, the first of equals first."""
+    if len(scores) > count:
+        least = np.partition(scores, len(scores) - count)[len(scores) - count]
+        found = np.flatnonzero(scores >= least)
+        return found[np.argsort(-scores[found], kind="stable")[:count]]
+    return np.argsort(-scores, kind="stable")
 
 
 def _asked_further(predicates: list[PredicateEntry], task: int, rows: Rows, verdicts: Ints) -> Ints:

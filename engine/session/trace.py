@@ -43,13 +43,19 @@ class Step(NamedTuple):
 
 
 class Trace:
-    """Collects steps while it is on."""
+    """Collects steps while it is on.
 
-    def __init__(self, *, on: bool = True) -> None:
+    :ivar scores: whether what every node scored for every task is kept beside the steps.
+    :ivar action: the action that runs: steps are filed under it.
+    :ivar opening: the plugin that is being opened; empty when none is.
+    """
+
+    def __init__(self, *, on: bool = True, scores: bool = True) -> None:
         self.on = on
+        self.scores = scores
         self.steps: list[Step] = []
         self.action = ""
-        """The action that runs: steps are filed under it."""
+        self.opening = ""
 
     def add(
         self,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -78,6 +79,8 @@ A release without an extension point has no use for its switch; there are no oth
 _CLUSTER_ORDER = "EnabledClusterOrder"
 _HIERARCHY = "enableHierarchy"
 """These two are off when left out."""
+
+_TEXTS_KEPT = 8
 
 _ACTIONS = frozenset({"reclaim", "allocate", "backfill", "preempt", "enqueue", "shuffle"})
 _GANG_ACTIONS = frozenset({"gangpreempt", "gangreclaim"})
@@ -161,13 +164,19 @@ def parse_scheduler_conf(text: str, behaviours: Behaviours) -> SchedulerConf:
 
     Source: pkg/scheduler/util.go UnmarshalSchedulerConf.
     """
-    read = Decoder(text).decode(CONFIGURATION)
+    read = _read(text)
     tiers = tuple(_tier(tier) for tier in read["tiers"])
     actions, errors = _actions(read["actions"], behaviours)
     configurations = tuple(
         (entry["name"], Arguments(entry["arguments"])) for entry in read["configurations"]
     )
     return SchedulerConf(actions, tiers, configurations, read["metrics"], tuple(errors))
+
+
+@lru_cache(maxsize=_TEXTS_KEPT)
+def _read(text: str) -> dict[str, Any]:
+    """Return what a text says, never to be changed; what releases make of it differs only later."""
+    return Decoder(text).decode(CONFIGURATION)
 
 
 def conf_in_force(text: str, behaviours: Behaviours) -> SchedulerConf:

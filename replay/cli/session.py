@@ -96,7 +96,7 @@ def session(
                 "sessions are compared without chance",
                 now="leave out --choose and --sample-nodes, or ask for one session",
             )
-        found = compare_variants(opened_log, moment, releases, given)
+        found = compare_variants(opened_log, moment, releases, given, trace=trace)
     write_comparison(found, output, trace=trace)
     if exit_code and found:
         sys.stdout.flush()

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ...engine.errors import UsageError
 from ...engine.events import Recorded
+from ...engine.session.consulted import Consulted
 from ...engine.session.trace import Step
 from ...engine.volcano.history import SUPPORTED, resolve
 from ...engine.volcano.releases import RELEASES, Release, parse_release
@@ -120,16 +121,18 @@ def over_releases(subject: Subject, question: Question, releases: Sequence[Relea
     )
     if not found:
         return Bisection(question, taken, None)
-    one, other = (resolve(probe.at) for probe in taken[-2:])
-    values = changed(one, other)
+    one, other = (Consulted.of(resolve(probe.at)) for probe in taken[-2:])
+    sessions = [subject.session(behaviours) for behaviours in (one, other)]
+    values = changed(one.plain, other.plain)
 
     def goes(names: Cause) -> bool:
-        answer = question.of(subject.session(partly(other, values, names)))
+        answer = question.of(subject.session(partly(other.plain, values, names)))
         return answer.holds == taken[-2].answer.holds
 
-    named = causes(list(values), goes)
+    # What a session did not ask for would have made no difference to it.
+    asked = [name for name in values if name in other.names]
+    named = causes(asked, goes, asked, list(values))
     matter = {name for cause in named for name in cause}
-    sessions = [subject.session(behaviours) for behaviours in (one, other)]
     flip = Flip(
         *sides(question, taken[-2:], sessions),
         causes=named,

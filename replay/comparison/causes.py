@@ -26,23 +26,54 @@ def partly(other: Behaviours, values: Mapping[str, Any], names: Sequence[str]) -
     return behaviours(other.release, **{name: values[name] for name in names})
 
 
-def causes(names: Sequence[str], goes: Callable[[Cause], bool]) -> list[Cause]:
+def causes(
+    names: Sequence[str], goes: Callable[[Cause], bool], *several: Sequence[str]
+) -> list[Cause]:
     """Return each behaviour that alone makes a difference go; if there is none, a smallest set.
 
-    :param names: all that may matter; set all together, the difference goes.
+    :param names: those that may do it alone.
     :param goes: says whether the difference goes if these behaviours are the other release's.
+    :param several: those that may do it together; the first of these that has a set counts.
     """
     alone: list[Cause] = [(name,) for name in names if goes((name,))]
-    return alone or smallest(names, goes)
+    if alone:
+        return alone
+    sets = (smallest(some, goes) for some in several or (names,))
+    return next(([found] for found in sets if found), [])
 
 
-def smallest(names: Sequence[str], goes: Callable[[Cause], bool]) -> list[Cause]:
-    """Return a set of which nothing can be left out; none if not even all make it go."""
+def smallest(names: Sequence[str], goes: Callable[[Cause], bool]) -> Cause:
+    """Return a set of which nothing can be left out; empty if not even all make it go."""
     kept = tuple(names)
     if not kept or not goes(kept):
+        return ()
+    size = len(kept) // 2
+    while size:
+        start = 0
+        while start < len(kept):
+            rest = kept[:start] + kept[start + size :]
+            if rest and goes(rest):
+                kept = rest
+            else:
+                start += size
+        size //= 2
+    return kept
+
+
+def suspects(
+    names: Sequence[str], inert: Callable[[Cause], bool], *, active: bool = False
+) -> list[str]:
+    """Return the behaviours that may make a difference alone, in their order.
+
+    They are halved: of those that together change nothing, none is taken to do so alone.
+
+    :param inert: says whether all is as it was if these behaviours are the other release's.
+    :param active: that these are not inert is known already.
+    """
+    if not names or not (active or not inert(tuple(names))):
         return []
-    for name in names:
-        rest = tuple(other for other in kept if other != name)
-        if rest and goes(rest):
-            kept = rest
-    return [kept]
+    if len(names) == 1:
+        return list(names)
+    half = len(names) // 2
+    left = suspects(names[:half], inert)
+    return left + suspects(names[half:], inert, active=not left)

@@ -15,7 +15,7 @@ from ...engine.volcano.history import resolve
 from ..belief import beliefs_along
 from ..log import Log
 from ..points import Moment
-from ..session import ConfText, SessionAnswer, session_at
+from ..session import ConfText, SessionAnswer, scene_at, session_at, session_in
 from .bisection import Bisection, Flip, Probe, Side, first_change, first_flip, sides
 from .places import at_revision, session_places
 from .questions import Question
@@ -134,16 +134,12 @@ class LogBisection:
         if self._span.by_position:
             yield from map(self._ask, places)
             return
-        for number, (moment, cache) in enumerate(
+        for number, (moment, (cache,)) in enumerate(
             beliefs_along(self._log.store, moments, self._behaviours)
         ):
-            yield self._probe(
-                session_at(
-                    self._log, moment, release=self._behaviours, conf=self._conf, cache=cache
-                ),
-                number,
-                len(moments),
-            )
+            scene = scene_at(self._log, moment, self._conf)
+            answer = session_in(scene, self._behaviours, cache)
+            yield self._probe(answer, number, len(moments))
 
     def _ask(self, place: int) -> Probe:
         self._asked += 1

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 import msgspec
 
 from ...engine.errors import UsageError
+from ...engine.session.trace import Trace
 from ...engine.volcano.behaviours import Behaviours
+from ...engine.volcano.history import resolve
+from ..belief import Beliefs
 from ..log import Log
 from ..points import Moment
-from ..session import ConfText, SessionAnswer, session_at
+from ..session import ConfText, SessionAnswer, conf_of, scene_at, session_in
 from ..simulation.cases import Case
 from ..simulation.simulation import Simulation
 
@@ -24,29 +27,50 @@ class Subject(Protocol):
         """Run it, traced, as a release would."""
 
 
-class LogSubject(NamedTuple):
-    """The session at a moment of a log.
+class LogSubject:
+    """The session at a moment of a log: what schedulers believe there is found out once.
 
     :param conf: None is the configuration in force there.
     """
 
-    log: Log
-    moment: Moment
-    conf: ConfText | None = None
+    def __init__(
+        self,
+        log: Log,
+        moment: Moment,
+        conf: ConfText | None = None,
+        *,
+        beliefs: Beliefs | None = None,
+    ) -> None:
+        self._scene = scene_at(log, moment, conf)
+        self._beliefs = beliefs or Beliefs(log.store, moment)
+
+    @classmethod
+    def of(cls, log: Log, moment: Moment, confs: Sequence[ConfText | None]) -> list[LogSubject]:
+        """Return the session at a moment with each of some configurations."""
+        beliefs = Beliefs(log.store, moment)
+        return [cls(log, moment, conf, beliefs=beliefs) for conf in confs]
+
+    def conf_source(self, release: str) -> str:
+        """Return where the configuration is from that a release has in force."""
+        return conf_of(self._scene.confs, resolve(release)).source
 
     def session(self, behaviours: Behaviours) -> SessionAnswer:
         """Run it, traced, as a release would."""
-        return session_at(self.log, self.moment, release=behaviours, conf=self.conf, trace=True)
+        return self.traced(behaviours, Trace(scores=False))
+
+    def traced(self, behaviours: Behaviours, trace: Trace) -> SessionAnswer:
+        """Run it with a trace that may be on, off, or have enough at some step."""
+        return session_in(self._scene, behaviours, self._beliefs.of(behaviours), into=trace)
 
 
-class CaseSubject(NamedTuple):
+class CaseSubject:
     """A session of a scenario, after all that comes before it.
 
     :param step: 1-based number of a step that has a session.
     """
 
-    case: Case
-    step: int
+    def __init__(self, case: Case, step: int) -> None:
+        self.case, self.step = case, step
 
     def session(self, behaviours: Behaviours) -> SessionAnswer:
         """Run it, traced, as a release would."""

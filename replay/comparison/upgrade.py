@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
+from ...engine.belief.cache import SchedulerCache
+from ...engine.session.consulted import Consulted
 from ...engine.volcano.behaviours import Behaviours
 from ...engine.volcano.history import resolve
 from .. import parallel
-from ..belief import beliefs_along
-from ..log import Log, opened
-from ..points import Moment
+from ..belief import Way, beliefs_along, believed
+from ..log import opened
 from ..releases import BehaviourDiff, release_diff
-from ..session import ConfText, session_at
-from .causes import Cause, changed, partly, smallest
-from .decisions import Decision, decisions_of, differing
+from ..session import ConfText, Scene, scene_at, session_in
+from .causes import Cause, causes, changed, partly, suspects
+from .decisions import Decision, Differing, decisions_of, differing
 from .places import Place, Places, evenly
 
 STRETCHES_PER_JOB = 4
@@ -130,12 +132,33 @@ def upgrade_check(
 
 
 def check(stretch: Stretch) -> list[Changed]:
-    """Return what differs in a stretch of a log, in order."""
-    first = stretch.places[0].moment
-    with opened(
-        stretch.question.place, read_only=True, branch=first.branch, cluster=first.cluster
-    ) as log:
-        return _Check(log, stretch).run()
+    """Return what differs in a stretch of a log, in order.
+
+    The log is gone through once, with what schedulers of all the releases in question believe.
+    """
+    question, places = stretch
+    one, other = map(resolve, question.releases)
+    ways = _ways(one, other)
+    first = places[0].moment
+    found: list[Changed] = []
+    with opened(question.place, read_only=True, branch=first.branch, cluster=first.cluster) as log:
+        moments = [place.moment for place in places]
+        along = beliefs_along(log.store, moments, *ways.values())
+        for place, (moment, caches) in zip(places, along, strict=True):
+            scene = scene_at(log, moment, question.conf)
+            sessions = _Sessions(scene, (one, other), dict(zip(ways, caches, strict=True)))
+            found += [
+                Changed(moment.label, place.position, *row, tuple(sessions.causes(row)))
+                for row in sessions.differing()
+            ]
+    return found
+
+
+def _ways(one: Behaviours, other: Behaviours) -> dict[Way, Behaviours]:
+    """Return how schedulers may believe: as either release, and with single behaviours set back."""
+    values = changed(one, other)
+    back = [partly(other, values, (name,)) for name, _ in believed(other) if name in values]
+    return {believed(behaviours): behaviours for behaviours in (one, other, *back)}
 
 
 def _stretches(question: Question, places: Sequence[Place], jobs: int) -> Iterator[Stretch]:
@@ -145,80 +168,64 @@ def _stretches(question: Question, places: Sequence[Place], jobs: int) -> Iterat
         yield Stretch(question, tuple(places[start:stop]))
 
 
-class _Check:
-    """A stretch under examination."""
+class _Sessions:
+    """The sessions of one moment: as two releases, and as the second with behaviours set back.
 
-    def __init__(self, log: Log, stretch: Stretch) -> None:
-        self._log, self._conf = log, stretch.question.conf
-        self._one, self._other = map(resolve, stretch.question.releases)
+    :param caches: what schedulers believe there, by what they believe by.
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        pair: tuple[Behaviours, Behaviours],
+        caches: Mapping[Way, SchedulerCache],
+    ) -> None:
+        self._scene, self._caches = scene, caches
+        self._one, self._other = pair
+        self._consulted = Consulted.of(self._other)
         self._values = changed(self._one, self._other)
-        self._places = stretch.places
+        self._believing = frozenset(name for name, _ in believed(self._other))
+        self._second: Mapping[Decision, str] = {}
+        self._suspects: list[str] | None = None
+        self._tried: dict[Cause, Mapping[Decision, str] | None] = {}
 
-    def run(self) -> list[Changed]:
-        both = zip(
-            self._places,
-            self._along(self._places, self._one),
-            self._along(self._places, self._other),
-            strict=True,
-        )
-        found = [
-            Changed(place.moment.label, place.position, *row, ())
-            for place, old, new in both
-            for row in differing([old, new])
-        ]
-        return self._explained(found)
+    def differing(self) -> list[Differing]:
+        """Run both, and return what differs."""
+        first, self._second = map(self._decisions, (self._one, self._consulted))
+        self._tried[tuple(self._values)] = first
+        return differing([first, self._second])
 
-    def _along(
-        self, places: Sequence[Place], behaviours: Behaviours
-    ) -> Iterator[Mapping[Decision, str]]:
-        """Yield what is decided at moments, with one pass over the log."""
-        moments = [place.moment for place in places]
-        for moment, cache in beliefs_along(self._log.store, moments, behaviours):
-            answer = session_at(self._log, moment, release=behaviours, conf=self._conf, cache=cache)
-            yield decisions_of(answer)
+    def causes(self, row: Differing) -> list[Cause]:
+        """Return the behaviours that make a difference go when they are as the first has them."""
+        if self._suspects is None:
+            asked = self._believing | self._consulted.names
+            names = [name for name in self._values if name in asked]
+            self._suspects = suspects(names, self._inert, active=True)
+        deciding = [name for name in self._values if name not in self._believing]
+        goes = partial(self._goes, row)
+        return causes(self._suspects, goes, self._suspects, deciding, list(self._values))
 
-    def _explained(self, found: list[Changed]) -> list[Changed]:
-        """Try every behaviour by itself wherever anything differs; what is left, one by one."""
-        at: dict[str, list[Changed]] = defaultdict(list)
-        for each in found:
-            at[each.at].append(each)
-        places = [place for place in self._places if place.moment.label in at]
-        alone: dict[Changed, list[Cause]] = defaultdict(list)
-        for name in self._values if places else ():
-            behaviours = partly(self._other, self._values, (name,))
-            for place, decisions in zip(places, self._along(places, behaviours), strict=True):
-                for each in at[place.moment.label]:
-                    if _as_before(each, decisions):
-                        alone[each].append((name,))
-        explained = [each._replace(causes=tuple(alone[each])) for each in found]
-        return self._several(explained, places)
+    def _inert(self, names: Cause) -> bool:
+        return self._set_back(names) == self._second
 
-    def _several(self, found: list[Changed], places: Sequence[Place]) -> list[Changed]:
-        """Find the smallest sets of behaviours where none alone makes the difference."""
-        at = {place.moment.label: place.moment for place in places}
-        sets: list[Cause] = []
-        complete = []
-        for each in found:
-            if each.causes:
-                complete.append(each)
-                continue
-            known = next((one for one in sets if self._goes(each, at[each.at], one)), None)
-            named = [known] if known else self._smallest(each, at[each.at])
-            sets += [one for one in named if one not in sets]
-            complete.append(each._replace(causes=tuple(named)))
-        return complete
+    def _goes(self, row: Differing, names: Cause) -> bool:
+        found = self._set_back(names)
+        return found is not None and found.get(Decision(row.kind, row.about)) == row.values[0]
 
-    def _smallest(self, each: Changed, moment: Moment) -> list[Cause]:
-        return smallest(list(self._values), lambda names: self._goes(each, moment, names))
+    def _set_back(self, names: Cause) -> Mapping[Decision, str] | None:
+        """Return what the second decides with behaviours as the first has them.
 
-    def _goes(self, each: Changed, moment: Moment, names: Cause) -> bool:
-        behaviours = partly(self._other, self._values, names)
-        answer = session_at(self._log, moment, release=behaviours, conf=self._conf)
-        return _as_before(each, decisions_of(answer))
+        None if schedulers would have to believe something for it that is not known here.
+        """
+        if names not in self._tried:
+            behaviours = partly(self._other, self._values, names)
+            known = believed(behaviours) in self._caches
+            self._tried[names] = self._decisions(behaviours) if known else None
+        return self._tried[names]
 
-
-def _as_before(each: Changed, decisions: Mapping[Decision, str]) -> bool:
-    return decisions.get(Decision(each.kind, each.about)) == each.values[0]
+    def _decisions(self, behaviours: Behaviours) -> Mapping[Decision, str]:
+        plain = behaviours.plain if isinstance(behaviours, Consulted) else behaviours
+        return decisions_of(session_in(self._scene, behaviours, self._caches[believed(plain)]))
 
 
 def _groups(found: Sequence[Changed]) -> Iterator[Group]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ...engine.session.trace import Step
 from ..comparison.causes import Cause
+from ..comparison.consultation import Consultation
 from ..comparison.decisions import CONTEXT, Differing, Parting
 from ..comparison.sessions import Comparison
 from ..releases import BehaviourDiff
@@ -18,21 +19,22 @@ def comparison_lines(
 ) -> Iterator[str]:
     """Yield a comparison's lines.
 
-    :param trace: with all steps of each side at the end.
+    :param trace: with all steps of each side at the end, and all decisions.
     """
     labels = [side.label for side in found.sides]
     if found.decisions:
-        yield from decision_lines(found.decisions, labels, style=style)
+        shown = None if trace else DECISIONS_SHOWN
+        yield from decision_lines(found.decisions, labels, style=style, shown=shown)
     else:
         yield "All decide the same.\n"
     for parting in found.partings:
         yield "\n"
         yield from parting_lines(parting, labels, style=style)
+    if found.compared and not found.partings:
+        yield f"\nThe first {found.compared:,} steps are the same, and all that was done is.\n"
     if found.behaviours:
         yield "\n"
-        yield from behaviour_lines(
-            found.behaviours, [side.answer.release for side in found.sides], style=style
-        )
+        yield from _behaviours(found, style)
     for side in found.sides if trace else ():
         yield "\n"
         yield style.bold(f"{side.label}\n")
@@ -40,14 +42,52 @@ def comparison_lines(
 
 
 def decision_lines(
-    decisions: Sequence[Differing], labels: Sequence[str], *, style: Style = PLAIN
+    decisions: Sequence[Differing],
+    labels: Sequence[str],
+    *,
+    style: Style = PLAIN,
+    shown: int | None = None,
 ) -> Iterator[str]:
-    """Yield decisions that differ, with a column for each side."""
+    """Yield decisions that differ, with a column for each side.
+
+    :param shown: so many at most; None is all.
+    """
     rows = [
         (row.kind, row.about or NONE, *(value_text(value) for value in row.values))
-        for row in decisions
+        for row in decisions[:shown]
     ]
     yield from lines_of(Table(("DECISION", "OF", *labels), rows), style=style)
+    if len(rows) < len(decisions):
+        yield f"({len(decisions) - len(rows)} more: -o json)\n"
+
+
+def _behaviours(found: Comparison, style: Style) -> Iterator[str]:
+    """Yield what was consulted where the sessions part, and what else may have mattered."""
+    releases = [side.answer.release for side in found.sides]
+    there = [each for each in found.consulted if each.decides]
+    there = there or [each for each in found.consulted if each.decides is None]
+    if there:
+        yield from consulted_lines(there, style=style)
+        yield "\n"
+    shown = {each.row.behaviour for each in there}
+    others = [row for row in found.behaviours if row.behaviour in {*found.asked} - shown]
+    if others:
+        yield "Other behaviours that differ, and that these sessions asked for:\n"
+        yield from behaviour_lines(others, releases, style=style)
+    rest = len(found.behaviours) - len(shown) - len(others)
+    if rest:
+        names = " ".join(dict.fromkeys(releases))
+        yield f"{rest} more differ, and did nothing here: plinian release diff {names}\n"
+
+
+def consulted_lines(found: Sequence[Consultation], *, style: Style = PLAIN) -> Iterator[str]:
+    """Yield the behaviours that were consulted where two sessions part, deciding ones first."""
+    said = {True: "yes", False: "no", None: "not tried"}
+    rows = [
+        (each.row.behaviour, *each.row.values, said[each.decides], each.row.why) for each in found
+    ]
+    headers = ("CONSULTED THERE", *found[0].releases, "DECIDES IT", "THE LATER OF THEM")
+    yield from lines_of(Table(headers, rows), style=style)
 
 
 def value_text(value: str | None) -> str:
@@ -113,6 +153,9 @@ def step_lines(steps: Sequence[Step], *, style: Style = PLAIN) -> Iterator[str]:
         for name, value in _flat(step.numbers, ""):
             yield f"    {name} = {value}\n"
 
+
+DECISIONS_SHOWN = 20
+"""Decisions that the text shows; what comes after them is to be seen without scrolling."""
 
 STEPS_SHOWN = 4 * CONTEXT
 """Steps of one object that are shown; JSON has all."""

@@ -14,7 +14,7 @@ from plinian.replay.belief import beliefs_along
 from plinian.replay.cli.main import app
 from plinian.replay.comparison.places import Place, evenly, session_places
 from plinian.replay.log import opened
-from plinian.replay.session import answer_document, session_at
+from plinian.replay.session import answer_document, scene_at, session_at, session_in
 from shared_parent import scenario
 
 
@@ -46,8 +46,8 @@ def test_a_session_on_the_way_is_the_session_at_the_point(logs: dict[str, Path],
     with opened(logs[name], read_only=True) as log:
         moments = [place.moment for place in evenly(session_places(log, log.moment()).found, 12)]
         decided = 0
-        for moment, cache in beliefs_along(log.store, moments, behaviours):
-            way = session_at(log, moment, release=behaviours, cache=cache)
+        for moment, (cache,) in beliefs_along(log.store, moments, behaviours):
+            way = session_in(scene_at(log, moment), behaviours, cache)
             point = session_at(log, moment.label, release="v1.12.1")
             assert plain(answer_document(way)) == plain(answer_document(point))
             decided += len(point.result.pod_groups)
