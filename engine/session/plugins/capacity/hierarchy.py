@@ -29,13 +29,16 @@ class HierarchyError(Exception):
 class Hierarchy:
     """The tree of a session's queues.
 
+    :param goes_on: whether complaints that are fatal do not end it, so that all of them are found.
+
     ``attrs`` has the account of every queue; those opened before an error stay in it.
     ``complaints`` tell which queues have less than those below them, up to the one that was fatal.
     ``total_guarantee`` is what the children of the root are guaranteed together, or the root
     itself; likewise ``total_deserved``.
     """
 
-    def __init__(self, ssn: Session) -> None:
+    def __init__(self, ssn: Session, *, goes_on: bool = False) -> None:
+        self._goes_on = goes_on
         self.attrs: dict[str, QueueAttr] = {}
         self.complaints: list[Complaint] = []
         self.total_guarantee = Resource()
@@ -184,7 +187,7 @@ class Hierarchy:
         """Refuse the tree, or only say so."""
         self.complaints.append(complaint)
         text = complaint.text(self._ssn.behaviours)
-        if self._ssn.behaviours.unsound_tree_stops:
+        if self._ssn.behaviours.unsound_tree_stops and not self._goes_on:
             raise HierarchyError(text)
         self._ssn.errors.append(text)
 
