@@ -15,6 +15,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+import matrix
 import reference
 import tour
 from decisions import decided
@@ -254,10 +255,34 @@ SCENARIOS = tuple(path for path in files() if re.fullmatch(r"docs/articles/.*\.c
 def test_a_scenario_of_a_page_is_one_that_real_schedulers_were_given(path: str) -> None:
     case = json.loads(text_of(path))
     assert path == f"docs/articles/{case['name']}.case.json"
-    page = text_of(next(page for page in ARTICLES if page[14:18] == path[14:18]))
-    assert Path(path).name in page
     recorded = decided()[case["name"]]["case"]
     assert {**case, "about": ""} == {**recorded, "about": ""}
+
+
+def test_every_recorded_way_into_a_fault_of_a_page_is_shipped_and_in_the_matrix() -> None:
+    pages = {path[14:18] for path in ARTICLES}
+    recorded = {name for name in decided() if name[:4] in pages}
+    assert recorded == {Path(path).name.removesuffix(".case.json") for path in SCENARIOS}
+    assert recorded == {each.scenario for fault in matrix.FAULTS for each in fault.variants}
+
+
+@pytest.mark.parametrize("path", sorted(ARTICLES))
+def test_a_page_hides_no_command_from_its_reader(path: str) -> None:
+    assert "<!-- before:" not in text_of(path)
+    ran = "".join(match["block"] or "" for match in tour.EXAMPLE.finditer(text_of(path)))
+    assert set(re.findall(r"^\$ .*", text_of(path), re.MULTILINE)) == set(
+        re.findall(r"^\$ .*", ran, re.MULTILINE)
+    )
+
+
+def test_the_matrix_of_the_pages_is_what_releases_decide_today() -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "tools" / "matrix.py", "--check"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{done.stdout}{done.stderr}\nrun: python tools/matrix.py"
 
 
 def test_the_python_of_the_tutorial_runs(tmp_path: Path) -> None:

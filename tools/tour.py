@@ -4,7 +4,8 @@ An example is a fenced block of ``console`` below the line ``<!-- run -->``; in 
 with ``$`` are commands, and what follows each is its standard output. A line
 ``<!-- before: COMMAND -->`` runs a command and shows nothing. The commands of one document run in
 order, in one folder and one environment (``export``), where ``plinian`` is the Plinian that this
-Python would import. The folder has nothing but copies of the scenarios beside the document.
+Python would import. The folder has nothing but copies of the scenarios and scheduler configurations
+beside the document.
 
 ``python tools/tour.py README.md …`` rewrites; ``--check`` prints what differs and exits 1.
 """
@@ -29,6 +30,9 @@ EXAMPLE = re.compile(
 # How long something took is true only once; the documents keep what they say.
 PASSING = re.compile(r"\d+(\.\d+)? (m?s|seconds)\b|[\d,]+ events/s")
 
+
+BROUGHT = (".case.json", ".conf")
+"""How files beside a document end that its commands may read."""
 
 EXPORT = re.compile(r"export (\w+)=(\S+)")
 
@@ -71,14 +75,15 @@ def shell(command: str, folder: Path, environment: dict[str, str]) -> str:
 def rerun(text: str, *, beside: Path | None = None, keep_passing: bool = True) -> str:
     """Return a document with the output of its examples as it is now.
 
-    :param beside: the document's folder; its scenarios are there for the commands.
+    :param beside: the document's folder; its scenarios and configurations are there for the commands.
     :param keep_passing: leave the old output where only durations differ.
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _put_command(folder / ".bin")
-        for scenario in beside.glob("*.case.json") if beside is not None else ():
-            shutil.copy(scenario, folder)
+        for path in beside.iterdir() if beside is not None else ():
+            if path.name.endswith(BROUGHT):
+                shutil.copy(path, folder)
         environment = surroundings(folder)
 
         def fresh(match: re.Match[str]) -> str:

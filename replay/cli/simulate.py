@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -142,9 +142,9 @@ def simulate(
 def _releases(names: list[str]) -> list[str]:
     from ...engine.volcano.history import SUPPORTED, resolve
 
-    if ALL in names:
-        return [str(release) for release in SUPPORTED if not release.ours]
-    return list(dict.fromkeys(resolve(name).release for name in names))
+    every = [str(release) for release in SUPPORTED if not release.ours]
+    asked = [every if name == ALL else [resolve(name).release] for name in names]
+    return list(dict.fromkeys(chain.from_iterable(asked)))
 
 
 def _check_names(tasks: list[Task]) -> None:

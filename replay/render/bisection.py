@@ -39,7 +39,8 @@ def _flip_lines(found: Bisection, flip: Flip, style: Style) -> Iterator[str]:
         yield f"\nBecause of {cause_text(flip.causes)}:\n"
         yield from behaviour_lines(flip.behaviours, (before.at, after.at), style=style)
         for row in flip.behaviours:
-            yield f"{row.behaviour}: since {', '.join(row.since)}, {row.source}\n"
+            origin = ", ".join(filter(None, (*row.since, row.pull, row.source)))
+            yield f"{row.behaviour}: since {origin}\n"
     for parting in flip.partings:
         yield "\n"
         yield from parting_lines(parting, (before.at, after.at), style=style)

@@ -165,12 +165,11 @@ def _crash_lines(results: Sequence[Document], step: int | None, style: Style) ->
                 died = crashes.setdefault((told["panic"], told.get("panic_at") or ""), {})
                 died.setdefault(result["version"], []).append(number)
     for (message, place), died in crashes.items():
-        sides: dict[tuple[int, ...], list[str]] = {}
+        sides: dict[str, list[str]] = {}
         for release, numbers in died.items():
-            sides.setdefault(tuple(numbers), []).append(release)
+            sides.setdefault(",".join(map(str, numbers)), []).append(release)
         yield "\n"
-        for numbers, releases in sides.items():
-            sessions = ",".join(map(str, numbers))
+        for sessions, releases in sides.items():
             yield style.removed(
                 f"{spans(releases)}, session {sessions}: the scheduler dies: {message}\n"
             )

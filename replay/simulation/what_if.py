@@ -46,15 +46,15 @@ def parse_patch(text: str) -> Patch:
     :raises UsageError: it has another shape, no kind is called so, or what follows is no object.
     """
     address, equals, change = text.partition("=")
-    kind, _, name = address.partition("/")
-    namespace, slash, last = name.rpartition("/")
+    kind, _, rest = address.partition("/")
+    namespace, slash, name = rest.partition("/")
     try:
         document = json.loads(change)
     except ValueError as fault:
         raise UsageError(f"{text!r} is no patch: {fault}", now=_FORM) from fault
     if not equals or not isinstance(document, dict):
         raise UsageError(f"{text!r} is no patch", now=_FORM)
-    named = object_named(f"{kind}/{last}")
+    named = object_named(f"{kind}/{name if slash else rest}")
     return Patch(named, namespace if slash else "default", document)
 
 
