@@ -37,6 +37,7 @@ class Argument:
     :param since: when it came. :param gone: when it went; None if it did not.
     :param crashes: whether a value of another type ends the scheduler; else it counts as not given.
     :param least: what is below it counts as not given; None if all numbers are taken.
+    :param simulated: whether a session heeds it; if not, one with it on says so in its errors.
     """
 
     owner: str
@@ -46,6 +47,7 @@ class Argument:
     gone: Change | None = None
     crashes: bool = False
     least: float | None = None
+    simulated: bool = True
 
     def matches(self, name: str) -> bool:
         """Say whether it is the argument of that name."""
@@ -69,8 +71,11 @@ def _of(
     gone: Change | None = None,
     crashes: bool = False,
     least: float | None = None,
+    simulated: bool = True,
 ) -> tuple[Argument, ...]:
-    return tuple(Argument(owner, name, kind, since, gone, crashes, least) for name in names)
+    return tuple(
+        Argument(owner, name, kind, since, gone, crashes, least, simulated) for name in names
+    )
 
 
 _WEIGHTS = ("leastrequested", "mostrequested", "nodeaffinity", "podaffinity")
@@ -96,19 +101,36 @@ ARGUMENTS: tuple[Argument, ...] = (
     *_of("deviceshare", Kind.BOOL, *(f"deviceshare.{name}" for name in _CARDS)),
     *_of("deviceshare", Kind.TEXT, "deviceshare.SchedulePolicy", gone=_V1_13, crashes=True),
     *_of("deviceshare", Kind.TEXT, "deviceshare.SchedulePolicy", since=_V1_13),
-    *_of("deviceshare", Kind.INT, "deviceshare.ScheduleWeight"),
+    *_of("deviceshare", Kind.INT, "deviceshare.ScheduleWeight", gone=_V1_13),
+    *_of("deviceshare", Kind.INT, "deviceshare.ScheduleWeight", since=_V1_13, simulated=False),
     *_of("deviceshare", Kind.TEXT, "deviceshare.KnownGeometriesCMName", since=_V1_12),
     *_of("deviceshare", Kind.TEXT, "deviceshare.KnownGeometriesCMNamespace", since=_V1_12),
-    *_of("deviceshare", Kind.BOOL, "deviceshare.AscendMindClusterVNPUEnable", since=_V1_14),
-    *_of("deviceshare", Kind.BOOL, "deviceshare.AscendHAMiVNPUEnable", since=_V1_14),
-    *_of("deviceshare", Kind.LIST, "deviceshare.GPUExclusiveRules", since=_V1_15),
+    *_of(
+        *("deviceshare", Kind.BOOL),
+        *("deviceshare.AscendMindClusterVNPUEnable", "deviceshare.AscendHAMiVNPUEnable"),
+        since=_V1_14,
+        simulated=False,
+    ),
+    *_of(
+        *("deviceshare", Kind.LIST, "deviceshare.GPUExclusiveRules"),
+        since=_V1_15,
+        simulated=False,
+    ),
     *_of("extender", Kind.TEXT, "extender.urlPrefix"),
     *_of("extender", Kind.DURATION, "extender.httpTimeout"),
     *_of("extender", Kind.BOOL, "extender.ignorable"),
     *_of("extender", Kind.TEXT, *(f"extender.{name}Verb" for name in (*_VERBS, *_MORE_VERBS))),
-    *_of("extender", Kind.TEXT, "extender.allocateFuncVerb", since=_V1_13),
-    *_of("extender", Kind.TEXT, "extender.deallocateFuncVerb", since=_V1_13),
-    *_of("extender", Kind.LIST, "extender.managedResources", since=_V1_13, crashes=True),
+    *_of(
+        *("extender", Kind.TEXT, "extender.allocateFuncVerb", "extender.deallocateFuncVerb"),
+        since=_V1_13,
+        simulated=False,
+    ),
+    *_of(
+        *("extender", Kind.LIST, "extender.managedResources"),
+        since=_V1_13,
+        crashes=True,
+        simulated=False,
+    ),
     *_of(_TOPOLOGY, Kind.INT, "weight", gone=_V1_14),
     *_of(_TOPOLOGY, Kind.INT, "weight", since=_V1_14, least=0),
     *_of(
@@ -124,13 +146,19 @@ ARGUMENTS: tuple[Argument, ...] = (
     *_of("nodegroup", Kind.BOOL, "strict", since=_V1_13),
     *_of("nodegroup", Kind.BOOL, "enablePreferredOrder", since=_V1_15),
     *_of("nodeorder", Kind.INT, *(f"{name}.weight" for name in (*_WEIGHTS, *_MORE_WEIGHTS))),
-    *_of("nodeorder", Kind.INT, "selectorspread.weight", gone=_V1_9),
+    *_of("nodeorder", Kind.INT, "selectorspread.weight", gone=_V1_9, simulated=False),
     *_of("numa-aware", Kind.INT, "weight"),
     *_of("overcommit", Kind.NUMBER, "overcommit-factor", least=1),
     *_of("predicates", Kind.BOOL, *(f"predicate.{name}Enable" for name in _FILTERS)),
     *_of("predicates", Kind.BOOL, "predicate.VolumeZoneEnable"),
     *_of("predicates", Kind.BOOL, "predicate.PodTopologySpreadEnable", "predicate.CacheEnable"),
-    *_of("predicates", Kind.BOOL, *(f"predicate.{name}" for name in _CARDS), gone=_V1_9),
+    *_of(
+        "predicates",
+        Kind.BOOL,
+        *(f"predicate.{name}" for name in _CARDS),
+        gone=_V1_9,
+        simulated=False,
+    ),
     *_of("predicates", Kind.BOOL, "predicate.ProportionalEnable", gone=_V1_13),
     *_of("predicates", Kind.NUMBER, "predicate.resources.*", gone=_V1_13, least=0),
     *_of("predicates", Kind.TEXT, "predicate.resources", gone=_V1_13),
@@ -139,6 +167,7 @@ ARGUMENTS: tuple[Argument, ...] = (
         *("predicates", Kind.BOOL, "predicate.DynamicResourceAllocationEnable"),
         since=_V1_12,
         gone=_V1_15,
+        simulated=False,
     ),
     *_of("predicates", Kind.INT, "volumebinding.weight", since=_V1_12, crashes=True),
     *_of("predicates", Kind.INT, "volumebinding.bindTimeoutSeconds", since=_V1_12, crashes=True),
