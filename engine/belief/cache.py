@@ -23,6 +23,7 @@ from .node import NodeRules
 from .node_cache import NodeCache
 from .options import CacheOptions
 from .queue import QueueInfo
+from .resource_names import PODS
 from .snapshot import Snapshot, SnapshotBuilder
 from .subtraction import subtraction
 from .task import TaskBuilder, TaskRules
@@ -60,13 +61,16 @@ class SchedulerCache:
             sidecars_count=behaviours.sidecars_count,
             pod_requests_count=behaviours.pod_requests_count,
         )
-        builder = TaskBuilder(self._classes, rules=rules)
+        uncounted: frozenset[str] = frozenset() if behaviours.pods_counted else frozenset({PODS})
+        builder = TaskBuilder(self._classes, uncounted, rules=rules)
         self.node_cache = NodeCache(
             self.stores,
             self._changes,
             builder,
             self.options.node_selectors,
             condition_hides=behaviours.node_condition_hides,
+            uncounted=uncounted,
+            volumes_counted=behaviours.volumes_counted,
             rules=NodeRules(
                 checked=behaviours.subtractions_checked,
                 skipped=behaviours.overfull_nodes_skipped,
@@ -84,6 +88,7 @@ class SchedulerCache:
             skips_terminated=behaviours.ended_pods_leave_nodes_alone,
             stale_jobs_take_new=behaviours.stale_jobs_take_new,
             claimless_pods=behaviours.claimless_pods,
+            volumes_counted=behaviours.volumes_counted,
             needs_device_claims=behaviours.device_claims_needed,
             ignores_stale=behaviours.stale_deletions_ignored,
             subtract=subtraction(checked=behaviours.subtractions_checked),

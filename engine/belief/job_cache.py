@@ -51,10 +51,12 @@ class JobCache:
         skips_terminated: bool,
         stale_jobs_take_new: bool,
         claimless_pods: ClaimlessPods,
+        volumes_counted: bool,
         needs_device_claims: bool,
         ignores_stale: bool = False,
         subtract: Subtract = Resource.sub,
     ) -> None:
+        self._volumes_counted = volumes_counted
         self._needs_device_claims = needs_device_claims
         self._claimless_pods = claimless_pods
         self._stale_jobs_take_new = stale_jobs_take_new
@@ -143,6 +145,8 @@ class JobCache:
         return task
 
     def _with_volumes(self, pod: objects.Pod) -> TaskInfo:
+        if not self._volumes_counted:
+            return self._builder.task(pod)
         stores = self._stores
         volumes = csi_volumes(
             pod,

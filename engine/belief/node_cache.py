@@ -45,6 +45,8 @@ class NodeCache:
         node_selectors: frozenset[str],
         *,
         condition_hides: bool = False,
+        uncounted: frozenset[str] = frozenset(),
+        volumes_counted: bool = True,
         rules: NodeRules = AS_RELEASED,
     ) -> None:
         self.infos: dict[str, NodeInfo] = {}
@@ -52,7 +54,8 @@ class NodeCache:
         self.hypernodes = HyperNodesInfo(stores.of("Node"))
         self.queue: WorkQueue[str] = WorkQueue()
         self.hypernode_queue: WorkQueue[tuple[str, str]] = WorkQueue()
-        self.ignored: frozenset[str] = frozenset()
+        self.ignored = self._uncounted = uncounted
+        self._volumes_counted = volumes_counted
         self._stores = stores
         self._changes = changes
         self._builder = builder
@@ -118,9 +121,10 @@ class NodeCache:
             return self._remove(name)
         if not self.chooses(node):
             return None
-        node = with_volume_limits(node, self._stores.get("CSINode", name))
-        if not self.ignored:
-            self.ignored = VGPU_RESOURCES
+        if self._volumes_counted:
+            node = with_volume_limits(node, self._stores.get("CSINode", name))
+        if self.ignored == self._uncounted:
+            self.ignored = VGPU_RESOURCES | self._uncounted
             self._builder.ignore(self.ignored)
         known = self.infos.get(name)
         info = self.get_or_create(name)

@@ -62,7 +62,8 @@ class Resource:
     ) -> Resource:
         """Return the amounts of a Kubernetes resource list.
 
-        :param ignored: names that shared devices count themselves (``IgnoredDevicesList``).
+        :param ignored: names that shared devices count themselves (``IgnoredDevicesList``), and
+            ``pods`` where they are no resource.
         :raises ValueError: a quantity is none.
 
         Source: resource_info.go NewResource.
@@ -76,7 +77,8 @@ class Resource:
                 made.memory += float(quantity.value())
             elif name == PODS:
                 made.max_task_num += quantity.value()
-                made.add_scalar(name, float(quantity.value()))
+                if name not in ignored:
+                    made.add_scalar(name, float(quantity.value()))
             elif name == "ephemeral-storage" or (is_scalar_name(name) and name not in ignored):
                 made.add_scalar(name, float(quantity.milli_value()))
         return made

@@ -216,7 +216,8 @@ def pod_request(
         else:
             most.set_max_resource(request.add(running))
     total.set_max_resource(most)
-    total.add_scalar(PODS, 1.0)
+    if PODS not in ignored:
+        total.add_scalar(PODS, 1.0)
     if pod_requests:
         _amend(total, pod, ignored)
     return total

@@ -47,6 +47,8 @@ class Lying:
         self._all_of_job = ssn.behaviours.own_tasks_preemptable
         self._may_go_in_job = self._may_go.copy() if self._all_of_job else self._may_go
         """By task: whether it lies on a node, may be evicted, and is bound or runs."""
+        bound = ssn.behaviours.bound_victims
+        self._preemptable_status = PREEMPTABLE_STATUS if bound else frozenset({Status.RUNNING})
         self._runs: Mask = np.zeros(count, dtype=np.bool_)
         """The same of those that run."""
         self._on: list[list[int]] = [[] for _ in range(len(ssn.nodes))]
@@ -168,7 +170,7 @@ class Lying:
         self._on[node] = [task for task, _ in placed.values()]
         for task, status in placed.values():
             self.node[task] = node
-            self._may_go[task] = info[task].preemptable and status in PREEMPTABLE_STATUS
+            self._may_go[task] = info[task].preemptable and status in self._preemptable_status
             if self._all_of_job:
-                self._may_go_in_job[task] = status in PREEMPTABLE_STATUS
+                self._may_go_in_job[task] = status in self._preemptable_status
             self._runs[task] = info[task].preemptable and status == Status.RUNNING

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..volcano.behaviours import Filtering
 from .chooser import LeastName
 from .class_columns import ClassColumns, apply_filters, batch_score, order_score
 from .extension import BatchEntry, NodeOrderEntry, PredicateEntry, ScoreError
@@ -98,8 +99,13 @@ class NodeSelection:
         self._lowest = lowest_score(ssn)
         self._least_name = isinstance(ssn.chooser, LeastName)
         self._sampling = Sampling(ssn.process.kept) if ssn.samples_nodes else None
+        self._tells_reasons = ssn.behaviours.filtering is not Filtering.ALL
         self._tells_by_class = (
-            self._by_class and self._least_name and bool(ssn.nodes) and self._sampling is None
+            self._by_class
+            and self._least_name
+            and bool(ssn.nodes)
+            and self._sampling is None
+            and self._tells_reasons
         )
         self._roleless_share = ssn.behaviours.roleless_share_failures
         self._klass = ssn.tasks.class_list
@@ -126,6 +132,8 @@ class NodeSelection:
         :param cache: failures of the task's role so far in this visit; ``None`` to look anew.
         """
         verdicts = self._verdicts(task, rows, purpose)
+        if not self._tells_reasons and purpose not in _EVICTING:
+            verdicts = self._without_reasons(task, rows, verdicts, purpose)
         if self._sampling is not None:
             passing = self._known(cache, task, rows, verdicts) == PASS
             visited = np.sort(self._sampling.visit(passing))
@@ -247,6 +255,25 @@ class NodeSelection:
         if purpose in _EVICTING:
             filtered = self._stopping(filtered)
         return np.where(short == PASS, filtered, short) if purpose is Purpose.SIMULATE else filtered
+
+    def _without_reasons(self, task: int, rows: Rows, verdicts: Ints, purpose: Purpose) -> Ints:
+        """Say of nodes that filters turn down no more than that; errors of plugins are told.
+
+        Source: the predicate functions of v1.8.0 in ``actions/{allocate,backfill}``.
+        """
+        ssn, told = self._ssn, verdicts.copy()
+        bad = verdicts != PASS
+        if purpose is Purpose.ALLOCATE:
+            bad &= self.columns(task).insufficient[rows] == PASS
+        head = f"predicates failed in {purpose.value} for task <{ssn.task_name(task)}> on node"
+        for place in np.flatnonzero(bad).tolist():
+            statuses = ssn.reasons.statuses(verdicts.item(place))
+            faults = (each.message for each in statuses if each.code is StatusCode.ERROR)
+            fault = next(faults, "")
+            end = f": {fault}" if fault else ", status is not success"
+            text = f"{head} <{ssn.nodes.names[rows.item(place)]}>{end}"
+            told[place] = ssn.reasons.intern(StatusCode.ERROR, text)
+        return told
 
     def _stopping(self, verdicts: Ints) -> Ints:
         """Let those verdicts pass that evicting pods could cure."""

@@ -411,6 +411,26 @@ class Behaviours:
     zones_prepared: bool
     """What is wrong with a pod's claims is told by the filter of zones, once for all nodes."""
 
+    pods_counted: bool
+    """Pods are a resource that nodes have and pods ask for; else nodes have only a limit."""
+
+    volumes_counted: bool
+    """Volumes are a resource too: of each CSI driver, a node takes as many as it can attach."""
+
+    bound_victims: bool
+    """``preempt`` evicts pods that are bound and do not run yet, too."""
+
+    unnamed_capability_endless: bool
+    """With ``proportion``, a capability does not bound what it does not name; else a queue whose
+    capability names one kind of GPU, or another such resource, may use no other."""
+
+    backfill_scores: bool
+    """``backfill`` takes the best node; else any that takes the pod."""
+
+    spread_refined: bool
+    """Constraints of a pod's spread are looked at with ``minDomains``, ``matchLabelKeys`` and
+    policies of affinity and taints."""
+
     claimless_pods: ClaimlessPods
     """What becomes of a pod that comes before one of its claims."""
 

@@ -9,34 +9,19 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from ..errors import UsageError
 from .behaviours import Behaviours, UnknownAction
 from .history_first import ROWS_FIRST
 from .history_hardened import ROWS_HARDENED
 from .history_until_v1_10 import ROWS_UNTIL_V1_10
 from .history_until_v1_12 import ROWS_UNTIL_V1_12
+from .history_v1_8 import ROWS_V1_8
 from .history_v1_13 import ROWS_V1_13
 from .history_v1_14 import ROWS_V1_14
 from .history_v1_15 import ROWS_V1_15
-from .releases import FIRST, Release, Row, landed, parse_release
+from .releases import FIRST, RELEASES, Release, Row, landed, parse_release
 
-SUPPORTED: tuple[Release, ...] = tuple(
-    map(
-        parse_release,
-        (
-            "v1.8.2",
-            *("v1.9.0", "v1.9.1"),
-            *("v1.10.0", "v1.10.1", "v1.10.2"),
-            *("v1.11.0", "v1.11.1", "v1.11.2"),
-            *("v1.12.0", "v1.12.1", "v1.12.2", "v1.12.3", "v1.12.4"),
-            *("v1.13.0", "v1.13.1", "v1.13.2", "v1.13.3"),
-            *("v1.14.0", "v1.14.1", "v1.14.2", "v1.14.3", "v1.14.4"),
-            *("v1.15.0", "v1.15.1"),
-            "hardened",
-        ),
-    )
-)
-"""Releases whose rows are complete: their sessions can be run."""
+SUPPORTED: tuple[Release, ...] = RELEASES
+"""Releases whose rows are complete, and their sessions can be run: all."""
 
 
 _ROWS_SINCE: tuple[Row, ...] = (
@@ -99,7 +84,7 @@ _ROWS_SINCE: tuple[Row, ...] = (
 HISTORY: tuple[Row, ...] = tuple(
     sorted(
         (
-            *(*ROWS_FIRST, *ROWS_UNTIL_V1_10, *ROWS_UNTIL_V1_12, *_ROWS_SINCE),
+            *(*ROWS_V1_8, *ROWS_FIRST, *ROWS_UNTIL_V1_10, *ROWS_UNTIL_V1_12, *_ROWS_SINCE),
             *(*ROWS_V1_13, *ROWS_V1_14, *ROWS_V1_15, *ROWS_HARDENED),
         ),
         key=lambda row: row.change.landed[-1],
@@ -114,7 +99,7 @@ def rows_of(release: Release) -> dict[str, Row]:
 
 
 def record(release: Release) -> Behaviours:
-    """Return the record that the table gives for a release, also if it is not complete yet."""
+    """Return the record that the table gives for a release."""
     values = {name: row.value for name, row in rows_of(release).items()}
     return Behaviours(release=str(release), **values)
 
@@ -122,15 +107,9 @@ def record(release: Release) -> Behaviours:
 def resolve(name: str) -> Behaviours:
     """Return how the release of that name behaves.
 
-    :raises UsageError: there is no such release, or its sessions cannot be run yet.
+    :raises UsageError: there is no such release.
     """
-    release = parse_release(name)
-    if release not in SUPPORTED:
-        supported = ", ".join(map(str, SUPPORTED))
-        raise UsageError(
-            f"sessions of {release} cannot be run yet", now=f"supported so far: {supported}"
-        )
-    return record(release)
+    return record(parse_release(name))
 
 
 def behaviours(name: str, **changed: Any) -> Behaviours:

@@ -1,17 +1,14 @@
-"""What releases did first, as far as the history reaches, where it changed until v1.12."""
+"""What releases did first, as far as the history reaches, where it changed from v1.9 to v1.12."""
 
 from __future__ import annotations
 
 from .behaviours import (
-    BackfillFailure,
     Comparison,
     Elastic,
     FailedPipelining,
-    Filtering,
     JobReturn,
     NoBestNode,
     Nomination,
-    QueueStatusCounts,
     ReclaimWhen,
     RootQueueSpec,
     RunningWhen,
@@ -25,13 +22,6 @@ ROWS_FIRST: tuple[Row, ...] = (
         FIRST,
         source="plugins/factory.go",
         why="A configuration that names another plugin goes on without it.",
-    ),
-    Row(
-        "queue_status_counts",
-        QueueStatusCounts.HOLDING,
-        FIRST,
-        source="framework/session.go updateQueueStatus",
-        why="What is bound counts at once.",
     ),
     Row(
         "scalar_queue_gauges",
@@ -74,13 +64,6 @@ ROWS_FIRST: tuple[Row, ...] = (
         FIRST,
         source="actions/allocate/allocate.go allocateResourcesForTasks",
         why="Scores of -1 and less, or a pod that cannot be scored, end the process.",
-    ),
-    Row(
-        "backfill_failure",
-        BackfillFailure.ENDS_JOB,
-        FIRST,
-        source="actions/backfill/backfill.go Execute",
-        why="One pod without requests that fits nowhere stops those of its job.",
     ),
     Row(
         "failed_pipelining",
@@ -228,13 +211,6 @@ ROWS_FIRST: tuple[Row, ...] = (
         FIRST,
         source="framework/session.go updateQueueStatus",
         why="A queue named root is like any other.",
-    ),
-    Row(
-        "filtering",
-        Filtering.FIRST_ERROR,
-        FIRST,
-        source="plugins/predicates/predicates.go",
-        why="The reason of a node names the filter; no other is told.",
     ),
     Row(
         "scheduling_gates",

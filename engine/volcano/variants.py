@@ -69,6 +69,11 @@ class ReclaimWhen(StrEnum):
 class Filtering(StrEnum):
     """How long a node is asked about once it was turned down."""
 
+    ALL = "all"
+    """All filters are asked, and none is told: a node takes the pod or does not."""
+    FIRST_FAULT = "first fault"
+    """The first filter that turns it down ends the asking, and is named in the reason. That a node
+    has all the pods it may have comes before all filters, and evicting does not help."""
     FIRST_REASON = "first reason"
     """The first filter that turns it down ends the asking. That a node has all the pods it may have
     is told, but alone it is no reason."""
@@ -122,6 +127,8 @@ class NoBestNode(StrEnum):
 class BackfillFailure(StrEnum):
     """How ``backfill`` goes on after a task that no node takes."""
 
+    UNPREPARED_ENDS_JOB = "unprepared ends job"
+    """With the next task; with the next job, if filters cannot be prepared for the task."""
     ENDS_JOB = "ends job"
     """With the next job."""
     ENDS_ACTION = "ends action"

@@ -15,22 +15,22 @@ from ..reasons import StatusCode
 from ..scoring import Purpose, new_error_cache
 from ..session import Session
 from ..statement import Statement
-from ..tables import Status
+from ..tables import Rows, Status
 from .allocate import everywhere
 
 
 def execute(ssn: Session) -> None:
     """Place each task without request at once; neither Overused nor Allocatable is asked."""
     failure = ssn.behaviours.backfill_failure
-    groups = _by_job(ssn) if failure is BackfillFailure.ENDS_JOB else [_pick_up(ssn)]
-    for tasks in groups:
+    by_job = failure in {BackfillFailure.ENDS_JOB, BackfillFailure.UNPREPARED_ENDS_JOB}
+    for tasks in _by_job(ssn) if by_job else [_pick_up(ssn)]:
         for task in tasks:
             if not _place(ssn, task) and failure is not BackfillFailure.CONTINUES:
                 break
 
 
 def _place(ssn: Session, task: int) -> bool:
-    """Place one task; return whether a node was found for it."""
+    """Place one task; return whether those after it are to be placed as well."""
     job = int(ssn.tasks.job[task])
     error = ssn.pre_predicate(task)
     if error is not None:
@@ -41,7 +41,10 @@ def _place(ssn: Session, task: int) -> bool:
     )
     if not len(rows):
         ssn.jobs.set_fit_errors(job, task, errors)
-        return False
+        return ssn.behaviours.backfill_failure is BackfillFailure.UNPREPARED_ENDS_JOB
+    if not ssn.behaviours.backfill_scores:
+        _take_any(ssn, task, rows, errors)
+        return True
     node: int | None = int(rows[0])
     if len(rows) > 1:
         node, _ = ssn.selection.best(task, rows)
@@ -56,6 +59,22 @@ def _place(ssn: Session, task: int) -> bool:
         if ssn.behaviours.backfill_failure is BackfillFailure.CONTINUES:
             ssn.jobs.set_fit_errors(job, task, _on_one(ssn, node, failed))
     return True
+
+
+def _take_any(ssn: Session, task: int, rows: Rows, errors: FitErrors) -> None:
+    """Place a task on the first node that has it, of an order that is any."""
+    job, names = int(ssn.tasks.job[task]), ssn.nodes.names
+    left = {names[row]: row for row in rows.tolist()}
+    while left:
+        equals = sorted(left)
+        chosen = ssn.chooser.choose("node", ssn.task_name(task), equals) if len(equals) > 1 else 0
+        node = left.pop(equals[chosen])
+        failed = ssn.allocate(task, node)
+        if failed is None:
+            return
+        ssn.errors.append(f"Failed to bind Task {ssn.task_name(task)} of {ssn.jobs.keys[job]}")
+        errors.set_node_error(node, ssn.reasons.intern(StatusCode.ERROR, failed))
+    ssn.jobs.set_fit_errors(job, task, errors)
 
 
 def _by_job(ssn: Session) -> Iterator[list[int]]:

@@ -293,7 +293,10 @@ def _classes(ssn: Session, known: dict[int, PodClass]) -> tuple[dict[int, PodCla
     for number in np.flatnonzero(first >= 0).tolist():
         info = ssn.tasks.info[first[number]]
         made = known[info.klass] = class_of(
-            info.pod, known.get(info.klass), sidecars=ssn.behaviours.sidecars_scored
+            info.pod,
+            known.get(info.klass),
+            sidecars=ssn.behaviours.sidecars_scored,
+            spread_refined=ssn.behaviours.spread_refined,
         )
         classes[number] = made
         vectors[number] = (*made.requests, 1)

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
+import msgspec
+
 from ...belief.objects import (
     NodeSelectorTerm,
     Pod,
@@ -107,14 +109,21 @@ class PodClass:
 
     :param pod: any of them.
     :param requests: what it asks for, if that is known.
+    :param spread_refined: whether constraints of its spread are looked at in full.
     """
 
     def __init__(
-        self, pod: Pod, requests: PodRequests | None = None, *, sidecars: bool = True
+        self,
+        pod: Pod,
+        requests: PodRequests | None = None,
+        *,
+        sidecars: bool = True,
+        spread_refined: bool = True,
     ) -> None:
         self.pod = pod
         self.namespace = pod.namespace
         self.labels = pod.labels
+        self._spread_refined = spread_refined
         self.requests = pod_requests(pod, sidecars=sidecars) if requests is None else requests
 
     @cached_property
@@ -275,22 +284,25 @@ class PodClass:
 
     def _spread(self, action: str) -> tuple[Spread, ...]:
         return tuple(
-            _constraint(source, self.labels)
+            _constraint(source if self._spread_refined else _plain(source), self.labels)
             for source in self.pod.spec.topology_spread_constraints
             if source.when_unsatisfiable == action
         )
 
 
-def class_of(pod: Pod, before: PodClass | None, *, sidecars: bool = True) -> PodClass:
+def class_of(
+    pod: Pod, before: PodClass | None, *, sidecars: bool = True, spread_refined: bool = True
+) -> PodClass:
     """Return the class of a pod: the one before, or as much of it as still holds."""
     if before is None:
-        return PodClass(pod, sidecars=sidecars)
+        return PodClass(pod, sidecars=sidecars, spread_refined=spread_refined)
     if before.pod is pod:
         return before
     same = _read(pod) == _read(before.pod)
     if same and before.labels == pod.labels:
         return before
-    return PodClass(pod, before.requests if same else None, sidecars=sidecars)
+    requests = before.requests if same else None
+    return PodClass(pod, requests, sidecars=sidecars, spread_refined=spread_refined)
 
 
 def _read(pod: Pod) -> tuple[object, ...]:
@@ -334,6 +346,17 @@ def default_spread(selector: Selector) -> tuple[Spread, ...]:
     return (
         Spread(3, HOSTNAME, selector, 1, honors_affinity=True, honors_taints=False),
         Spread(5, ZONE, selector, 1, honors_affinity=True, honors_taints=False),
+    )
+
+
+def _plain(source: TopologySpreadConstraint) -> TopologySpreadConstraint:
+    """Return a constraint without what came to refine it."""
+    return msgspec.structs.replace(
+        source,
+        min_domains=None,
+        node_affinity_policy=None,
+        node_taints_policy=None,
+        match_label_keys=(),
     )
 
 

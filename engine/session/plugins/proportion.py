@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ...belief.panic import Panic
 from ...belief.queue import QueueInfo
-from ...belief.resource import INFINITY, ZERO, Resource, maximum
+from ...belief.resource import INFINITY, ZERO, Resource, maximum, minimum
 from ...volcano.conf import Arguments
 from ..session import Session
 from ..tables import Rows
@@ -129,7 +129,8 @@ class Proportion:
                 left = unguaranteed(
                     ssn.total, guaranteed, crashes=ssn.behaviours.excess_guarantees_crash
                 )
-                limit = real_capability(queue, left)
+                endless = ssn.behaviours.unnamed_capability_endless
+                limit = real_capability(queue, left, unnamed_endless=endless)
                 self._attrs[name] = QueueAttr(queue, demand, limit, gauges, set_gauges)
                 gauges["weight"] = float(queue.weight)
             set_gauges(gauges, "allocated", demand.allocated if demand else Resource())
@@ -250,12 +251,12 @@ class Proportion:
         return Verdict(PERMIT if holds else REJECT, numbers=numbers)
 
 
-def real_capability(queue: QueueInfo, left: Resource) -> Resource:
+def real_capability(queue: QueueInfo, left: Resource, *, unnamed_endless: bool = True) -> Resource:
     """Return what a queue may use: min(left + its guarantee, capability).
 
-    Resources that the capability does not name are not bounded by it.
-
     :param left: what is not guaranteed to anybody; it is changed.
+    :param unnamed_endless: whether a capability does not bound scalars that it does not name; else
+        it does if it names any.
     """
     limit = left.add(queue.guarantee)
     capability = queue.capability.clone()
@@ -263,7 +264,9 @@ def real_capability(queue: QueueInfo, left: Resource) -> Resource:
         capability.cpu = float_info.max
     if capability.memory <= 0:
         capability.memory = float_info.max
-    return limit.min_dimension_resource(capability, INFINITY)
+    if unnamed_endless or not queue.queue.spec.capability:
+        return limit.min_dimension_resource(capability, INFINITY)
+    return minimum(limit, capability)
 
 
 def divide(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ....volcano.behaviours import Filtering
 from ...extension import Per
 from ...kube.node_map import PODS, NodeMap
 from ...reasons import PASS, StatusCode
@@ -52,7 +53,11 @@ class Filters:
         self._full = reasons.intern(StatusCode.UNSCHEDULABLE, POD_NUMBER)
         self._occupied = reasons.intern(StatusCode.UNSCHEDULABLE, OCCUPIED)
         self._stable = StableFilters(
-            nodes, options, reasons, taints_named=ssn.behaviours.taints_named
+            nodes,
+            options,
+            reasons,
+            taints_named=ssn.behaviours.taints_named,
+            cache_forgives=ssn.behaviours.filtering is Filtering.ALL,
         )
         self._proportional = (
             Proportional(ssn, options.rates, reasons)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ...kube.node_map import PODS, NodeMap
 from ...reasons import PASS, StatusCode
 from ...tables import Ints, Rows
-from .filters import Filters
+from .filters import POD_NUMBER, Filters
 from .inter_pod_affinity import AFFINITY, ANTI_AFFINITY, EXISTING
 from .node_affinity import NO_MATCH
 from .node_ports import OCCUPIED
@@ -21,6 +21,8 @@ from .options import Options
 from .pod_topology_spread import UNEVEN
 from .taint_toleration import CORDONED
 from .verdicts import Verdicts
+from .volume_limits import TOO_MANY
+from .volume_zone import NO_ZONE
 
 if TYPE_CHECKING:
     from ...session import Session
@@ -72,6 +74,8 @@ _PLUGINS = (
     (OCCUPIED, "NodePorts"),
     *((text, "InterPodAffinity") for text in (AFFINITY, ANTI_AFFINITY, EXISTING)),
     (UNEVEN, "PodTopologySpread"),
+    *((text, "VolumeZone") for text in (NO_ZONE, "PersistentVolume", "VolumeBindingMode")),
+    *((text, "VolumeZone") for text in ("persistentvolume", "storageclass.storage.k8s.io")),
 )
 """How reasons begin, and the plugin of kube-scheduler that they are of."""
 
@@ -82,6 +86,8 @@ class FiltersToFirstError(FiltersToFirstReason):
     That a node has all the pods it may have is a reason where no filter has one.
     """
 
+    _plugins = _PLUGINS
+
     def __init__(self, ssn: Session, nodes: NodeMap, options: Options) -> None:
         super().__init__(ssn, nodes, options)
         self._reasons = ssn.reasons
@@ -89,19 +95,37 @@ class FiltersToFirstError(FiltersToFirstReason):
         self._named: dict[int, int] = {PASS: PASS}
 
     def _with_pod_number(self, verdicts: Ints, rows: Rows) -> Ints:
-        told = np.array([self._naming(verdict) for verdict in verdicts.tolist()], dtype=np.int32)
+        told = self._all_named(verdicts)
         full = self._nodes.accounts[rows, PODS] >= self._max_pods[rows]
         told[full & (told == PASS)] = self._full
         return told
+
+    def _all_named(self, verdicts: Ints) -> Ints:
+        return np.array([self._naming(verdict) for verdict in verdicts.tolist()], dtype=np.int32)
 
     def _naming(self, verdict: int) -> int:
         """Return the verdict that names its filter."""
         known = self._named.get(verdict)
         if known is None:
             (status,) = self._reasons.statuses(verdict)
-            names = (name for start, name in _PLUGINS if status.message.startswith(start))
+            names = (name for start, name in self._plugins if status.message.startswith(start))
             name = next(names, "")
             text = f"plugin {name} predicates failed {status.message}" if name else status.message
-            code = StatusCode.ERROR if self._final else status.code
+            code = StatusCode.ERROR if self._final and name else status.code
             known = self._named[verdict] = self._reasons.intern(code, text)
         return known
+
+
+class FiltersToFirstFault(FiltersToFirstError):
+    """The first filter that turns a node down ends the asking, and is named.
+
+    The number of pods comes before all filters, and evicting does not help against it.
+    """
+
+    _plugins = (*_PLUGINS, (TOO_MANY, "NodeVolumeLimits"))
+
+    def _with_pod_number(self, verdicts: Ints, rows: Rows) -> Ints:
+        told = self._all_named(verdicts)
+        full = self._nodes.accounts[rows, PODS] >= self._max_pods[rows]
+        told[full] = self._reasons.intern(StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE, POD_NUMBER)
+        return told

@@ -13,7 +13,11 @@ from ....volcano.behaviours import Filtering
 from ....volcano.conf import Arguments
 from ...kube.node_map import node_map
 from .filters import Filters
-from .filters_to_first_reason import FiltersToFirstError, FiltersToFirstReason
+from .filters_to_first_reason import (
+    FiltersToFirstError,
+    FiltersToFirstFault,
+    FiltersToFirstReason,
+)
 from .options import Options, read_options
 
 if TYPE_CHECKING:
@@ -25,6 +29,8 @@ _RESERVING = f"Reserve plugin VolumeBinding failed for pod {{}}: {_NO_STATE}"
 
 FILTERS: Mapping[Filtering, type[Filters]] = MappingProxyType(
     {
+        Filtering.ALL: Filters,
+        Filtering.FIRST_FAULT: FiltersToFirstFault,
         Filtering.CURABLE_GO_ON: Filters,
         Filtering.FIRST_REASON: FiltersToFirstReason,
         Filtering.FIRST_ERROR: FiltersToFirstError,

@@ -22,9 +22,16 @@ class StableFilters:
     """Cordon, node affinity and taints: worked out once for a class, for all nodes."""
 
     def __init__(
-        self, nodes: NodeMap, options: Options, reasons: Reasons, *, taints_named: bool
+        self,
+        nodes: NodeMap,
+        options: Options,
+        reasons: Reasons,
+        *,
+        taints_named: bool,
+        cache_forgives: bool = False,
     ) -> None:
         self._nodes = nodes
+        self._cache_forgives = cache_forgives
         self._taints_named = taints_named
         self._options = options
         self._reasons = reasons
@@ -41,7 +48,8 @@ class StableFilters:
     def cached(self, klass: int, rows: Rows) -> Ints:
         """Return verdicts as :meth:`verdicts`; what failed for the template before stays failed.
 
-        What is noted of a template counts for all pods of it, however they differ.
+        What is noted of a template counts for all pods of it, however they differ. Where the cache
+        forgives, it notes of every node that is asked that it takes the template.
         """
         pod = self._nodes.classes[klass]
         found = self.verdicts(klass)[rows]
@@ -58,7 +66,7 @@ class StableFilters:
         ).astype(np.int32)
         new = rows[asked[rows] == 0]
         asked[new] = 1
-        fit[new] = self.verdicts(klass)[new] == PASS
+        fit[new] = (self.verdicts(klass)[new] == PASS) | self._cache_forgives
         return verdicts
 
     def _judge(self, pod: PodClass) -> Ints:

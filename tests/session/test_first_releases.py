@@ -1,0 +1,218 @@
+"""What the patch releases of v1.8 changed, each held in the releases around it."""
+
+from __future__ import annotations
+
+import pytest
+
+from plinian.engine.session.actions import ACTIONS
+from plinian.engine.session.session import Session
+from plinian.engine.session.tables import Status
+from sessions import Document, document, group, node, opened, pod, queue, tasks
+
+PLUGINS = "gang conformance predicates nodeorder"
+FIRST, NEXT, LAST = "v1.8.0", "v1.8.1", "v1.8.2"
+
+
+def session(release: str, *documents: Document, plugins: str = PLUGINS) -> Session:
+    """Return a session with a queue."""
+    return opened(plugins, queue("default"), *documents, release=release)[0]
+
+
+def told(ssn: Session, action: str, name: str) -> str:
+    """Run an action, and return why a pod was placed nowhere; empty if it was."""
+    ACTIONS[action](ssn)
+    (task,) = tasks(ssn, name)
+    errors = ssn.jobs.fit_errors.get(task)
+    return "" if errors is None else errors.error()
+
+
+CORDON = "node(s) were unschedulable"
+STATUS = "predicates failed in {} for task <ns/p> on node <n>, status is not success"
+
+
+@pytest.mark.parametrize(
+    ("release", "why"),
+    [
+        (FIRST, STATUS),
+        (NEXT, f"plugin NodeUnschedulable predicates failed {CORDON}"),
+        (LAST, f"plugin NodeUnschedulable predicates failed {CORDON}"),
+        ("v1.10.1", CORDON),
+    ],
+)
+@pytest.mark.parametrize(("action", "cpu"), [("allocate", 1), ("backfill", 0)])
+def test_what_a_pod_is_told_of_a_cordoned_node(
+    release: str, why: str, action: str, cpu: int
+) -> None:
+    cordoned = node("n", spec={"unschedulable": True})
+    ssn = session(release, cordoned, group("g"), pod("p", "g", cpu=cpu))
+    assert told(ssn, action, "p") == f"0/1 nodes are unavailable: 1 {why.format(action)}."
+
+
+def test_what_the_cluster_lacks_was_told_from_the_start() -> None:
+    texts = [
+        told(
+            session(release, node("n", cpu=1), group("g"), pod("p", "g", cpu=2)), "allocate", "p"
+        )
+        for release in (FIRST, NEXT, LAST)
+    ]
+    assert texts[0]
+    assert len(set(texts)) == 1
+
+
+@pytest.mark.parametrize(("release", "evicts"), [(FIRST, True), (NEXT, False), (LAST, True)])
+def test_whether_preempt_makes_room_on_a_node_full_of_pods(
+    release: str,
+    evicts: bool,  # noqa: FBT001
+) -> None:
+    conf = "priority gang conformance predicates"
+    ssn = session(
+        release,
+        node("n", cpu=8, more={"pods": "1"}),
+        document("PriorityClass", "high", value=10),
+        group("low", phase="Running", minMember=0),
+        pod("victim", "low", cpu=8, on="n", annotations={"volcano.sh/preemptable": "true"}),
+        group("high", priorityClassName="high"),
+        pod("p", "high", cpu=8, priority=10),
+        plugins=conf,
+    )
+    ACTIONS["preempt"](ssn)
+    (victim,) = tasks(ssn, "victim")
+    assert (ssn.tasks.status.item(victim) == Status.RELEASING) is evicts
+
+
+@pytest.mark.parametrize(("release", "goes"), [(NEXT, False), (LAST, True)])
+def test_whether_a_bound_pod_is_a_victim(
+    release: str,
+    goes: bool,  # noqa: FBT001
+) -> None:
+    bound = pod("victim", "low", cpu=8, on="n", annotations={"volcano.sh/preemptable": "true"})
+    bound["status"]["phase"] = "Pending"
+    ssn = session(
+        release,
+        node("n"),
+        document("PriorityClass", "high", value=10),
+        group("low", phase="Running", minMember=0),
+        bound,
+        group("high", priorityClassName="high"),
+        pod("p", "high", cpu=8, priority=10),
+        plugins="priority gang conformance predicates",
+    )
+    (victim,) = tasks(ssn, "victim")
+    assert ssn.tasks.status[victim] == Status.BOUND
+    ACTIONS["preempt"](ssn)
+    assert (ssn.tasks.status.item(victim) == Status.RELEASING) is goes
+
+
+@pytest.mark.parametrize(("release", "on"), [(NEXT, "a"), (LAST, "b")])
+def test_whether_backfill_looks_at_scores(release: str, on: str) -> None:
+    busy = pod("busy", "old", cpu=6, on="a")
+    ssn = session(
+        release, node("a"), node("b"), group("old"), busy, group("g"), pod("p", "g", cpu=0)
+    )
+    ACTIONS["backfill"](ssn)
+    (task,) = tasks(ssn, "p")
+    assert ssn.nodes.names[ssn.tasks.node[task]] == on
+
+
+@pytest.mark.parametrize(("release", "placed"), [(NEXT, True), (LAST, False)])
+def test_whether_a_pod_that_fits_nowhere_ends_its_job_in_backfill(
+    release: str,
+    placed: bool,  # noqa: FBT001
+) -> None:
+    lost = pod("a", "g", cpu=0, creationTimestamp="2025-11-21T12:00:00Z")
+    lost["spec"]["nodeSelector"] = {"no": "where"}
+    ssn = session(release, node("n"), group("g"), lost, pod("p", "g", cpu=0))
+    ACTIONS["backfill"](ssn)
+    (task,) = tasks(ssn, "p")
+    assert (ssn.tasks.node.item(task) >= 0) is placed
+
+
+@pytest.mark.parametrize(("release", "counted"), [(NEXT, False), (LAST, True)])
+def test_whether_pods_and_volumes_are_resources(
+    release: str,
+    counted: bool,  # noqa: FBT001
+) -> None:
+    key = "attachable-volumes-csi-disk.example.com"
+    driver = {"name": "disk.example.com", "nodeID": "n", "allocatable": {"count": 3}}
+    mounting = pod("p", "g", on="n")
+    mounting["spec"]["volumes"] = [{"persistentVolumeClaim": {"claimName": "c"}}]
+    ssn = session(
+        release,
+        document("StorageClass", "fast", provisioner="disk.example.com"),
+        document("PersistentVolumeClaim", "c", "ns", spec={"storageClassName": "fast"}),
+        document("CSINode", "n", spec={"drivers": [driver]}),
+        node("n"),
+        group("g"),
+        mounting,
+    )
+    (info,) = ssn.snapshot.nodes.info
+    assert (info.used.get("pods"), info.used.get(key)) == ((1, 1) if counted else (0, 0))
+    assert (info.allocatable.get(key) == 3) is counted
+    assert info.allocatable.max_task_num == 110
+
+
+@pytest.mark.parametrize(("release", "placed"), [(NEXT, False), (LAST, True)])
+def test_whether_a_capability_of_one_kind_of_gpu_forbids_others(
+    release: str,
+    placed: bool,  # noqa: FBT001
+) -> None:
+    gpu = {"nvidia.com/gpu": "1"}
+    for capability, free in (
+        ({}, True),
+        (gpu, True),
+        ({"example.com/gpu": "1", **gpu}, True),
+        ({"example.com/gpu": "1"}, placed),
+    ):
+        ssn, _ = opened(
+            "gang proportion predicates",
+            queue("default", capability={"cpu": "8", **capability}),
+            node("n", more=gpu),
+            group("g"),
+            pod("p", "g", requests=gpu),
+            release=release,
+        )
+        ACTIONS["allocate"](ssn)
+        (task,) = tasks(ssn, "p")
+        assert (ssn.tasks.node.item(task) >= 0) is free
+
+
+@pytest.mark.parametrize(("release", "asked"), [(FIRST, False), (NEXT, True), (LAST, True)])
+def test_whether_a_spread_may_name_a_least_number_of_domains(
+    release: str,
+    asked: bool,  # noqa: FBT001
+) -> None:
+    zone = "topology.kubernetes.io/zone"
+    spread = pod("p", "g", labels={"app": "a"})
+    spread["spec"]["topologySpreadConstraints"] = [
+        {
+            "maxSkew": 1,
+            "minDomains": 2,
+            "topologyKey": zone,
+            "whenUnsatisfiable": "DoNotSchedule",
+            "labelSelector": {"matchLabels": {"app": "a"}},
+        }
+    ]
+    there = pod("there", "old", on="n", labels={"app": "a"})
+    ssn = session(release, node("n", labels={zone: "x"}), group("old"), there, group("g"), spread)
+    ACTIONS["allocate"](ssn)
+    (task,) = tasks(ssn, "p")
+    assert (ssn.tasks.node.item(task) < 0) is asked
+
+
+@pytest.mark.parametrize(("release", "forgives"), [(FIRST, True), (NEXT, False), (LAST, False)])
+def test_whether_the_cache_of_filters_forgets_what_failed(
+    release: str,
+    forgives: bool,  # noqa: FBT001
+) -> None:
+    conf = (
+        "actions: allocate\ntiers:\n- plugins:\n  - name: gang\n  - name: predicates\n"
+        "    arguments: {predicate.CacheEnable: true}\n"
+    )
+    pods = [
+        pod(name, f"g-{name}", annotations={"volcano.sh/template-uid": "t"}) for name in ("a", "b")
+    ]
+    cordoned = node("n", spec={"unschedulable": True})
+    groups = (group("g-a"), group("g-b"))
+    ssn, _ = opened(conf, queue("default"), cordoned, *groups, *pods, release=release)
+    ACTIONS["allocate"](ssn)
+    assert [int(ssn.tasks.node[task]) >= 0 for task in tasks(ssn, "a", "b")] == [False, forgives]
