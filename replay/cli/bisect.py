@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options
-from .shell import guarded, note, shows_progress, style
+from .shell import guarded, shows_progress, style
 
 if TYPE_CHECKING:
     from ...engine.volcano.releases import Release
@@ -94,6 +94,7 @@ def bisect(
 
     Exits with 1 if the answer is the same everywhere.
     """
+    from ..comparison.bisection import releases_between
     from ..comparison.questions import question_of
     from ..log import opened
     from ..render.bisection import bisection_document, bisection_lines
@@ -108,7 +109,7 @@ def bisect(
         case is not None,
         {"--step": step, "--from": start, "--conf": conf, "--linear": linear or None},
     )
-    asked = None if releases is None else _releases(releases)
+    asked = None if releases is None else releases_between(releases)
     if case is not None:
         found = _in_case(case, step, question, asked, release)
     else:
@@ -142,15 +143,6 @@ def _refuse_idle(of_releases: bool, of_case: bool, given: dict[str, object]) -> 
             f"{', '.join(wrong)} means nothing to {of}",
             now="see what goes together: plinian bisect --help",
         )
-
-
-def _releases(span: str) -> list[Release]:
-    from ..comparison.bisection import releases_between
-
-    runs, others = releases_between(span)
-    if others:
-        note(f"not asked, because their sessions cannot be run: {', '.join(map(str, others))}")
-    return runs
 
 
 def _in_case(

@@ -10,7 +10,7 @@ from ...engine.errors import UsageError
 from ...engine.events import Recorded
 from ...engine.session.consulted import Consulted
 from ...engine.session.trace import Step
-from ...engine.volcano.history import SUPPORTED, resolve
+from ...engine.volcano.history import resolve
 from ...engine.volcano.releases import RELEASES, Release, parse_release
 from ..releases import BehaviourDiff, release_diff
 from ..session import SessionAnswer
@@ -92,22 +92,21 @@ def first_change(probes: Iterable[Probe]) -> tuple[list[Probe], bool]:
     return taken, False
 
 
-def releases_between(span: str) -> tuple[list[Release], list[Release]]:
-    """Return the releases of ``R1..R2`` whose sessions can be run, and the others, oldest first.
+def releases_between(span: str) -> list[Release]:
+    """Return the releases of ``R1..R2``, oldest first.
 
-    :raises UsageError: it has another form, or one of the two cannot be run.
+    :raises UsageError: it has another form, or there is no such release.
     """
     one, dots, other = span.partition("..")
     if not dots:
         raise UsageError(f"--releases {span}: expected R1..R2", now="as in v1.11.0..v1.12.1")
-    low, high = (parse_release(resolve(name).release) for name in (one, other))
-    found = RELEASES[RELEASES.index(low) : RELEASES.index(high) + 1]
+    low, high = (parse_release(name) for name in (one, other))
+    found = list(RELEASES[RELEASES.index(low) : RELEASES.index(high) + 1])
     if len(found) < 2:
         raise UsageError(
             f"--releases {span}: {high} is not newer than {low}", now="the older one comes first"
         )
-    runs = [release for release in found if release in SUPPORTED]
-    return runs, [release for release in found if release not in SUPPORTED]
+    return found
 
 
 def over_releases(subject: Subject, question: Question, releases: Sequence[Release]) -> Bisection:

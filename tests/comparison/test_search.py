@@ -153,8 +153,5 @@ def test_a_span_of_releases_has_an_older_and_a_newer_end(span: str) -> None:
 
 
 def test_releases_between_two_are_all_of_them() -> None:
-    runs, others = releases_between("v1.11.0..v1.12.1")
-    names = [str(one) for one in sorted([*runs, *others])]
+    names = [str(one) for one in releases_between("v1.11.0..v1.12.1")]
     assert names == ["v1.11.0", "v1.11.1", "v1.11.2", "v1.12.0", "v1.12.1"]
-    assert not set(runs) & set(others)
-    assert str(runs[0]) == "v1.11.0"
