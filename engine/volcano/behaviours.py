@@ -385,6 +385,12 @@ class Behaviours:
     device_claims_needed: bool
     """A pod that names a claim of devices is only known when the claim is."""
 
+    extender_manages_resources: bool
+    """``extender`` is asked only about pods that name a resource that it manages, if there are any."""
+
+    extender_told_of_placements: bool
+    """``extender`` is told when a pod is placed, which it may refuse, and when it is taken away."""
+
     pod_requests_count: bool
     """What a pod requests as a whole stands for its containers; overhead counts in init too."""
 

@@ -123,13 +123,11 @@ ARGUMENTS: tuple[Argument, ...] = (
     *_of(
         *("extender", Kind.TEXT, "extender.allocateFuncVerb", "extender.deallocateFuncVerb"),
         since=_V1_13,
-        simulated=False,
     ),
     *_of(
         *("extender", Kind.LIST, "extender.managedResources"),
         since=_V1_13,
         crashes=True,
-        simulated=False,
     ),
     *_of(_TOPOLOGY, Kind.INT, "weight", gone=_V1_14),
     *_of(_TOPOLOGY, Kind.INT, "weight", since=_V1_14, least=0),

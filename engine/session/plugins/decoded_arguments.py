@@ -42,6 +42,21 @@ def decode(arguments: Arguments, key: str, wanted: Wanted) -> Any:
         raise Panic(f"Could not parse argument for key {key}: {fault}", (_GET,)) from None
 
 
+def decode_texts(arguments: Arguments, key: str) -> tuple[str, ...]:
+    """Return an argument that is a list of texts, empty if it is not given.
+
+    :raises Panic: it has another type, which ends the scheduler with a fatal error.
+    """
+    given = arguments.raw.get(key)
+    if not isinstance(given, list | None):
+        text = f"source data must be an array or slice, got {type(given).__name__}"
+        raise Panic(f"Could not parse argument for key {key}: {text}", (_GET,))
+    try:
+        return tuple(str(_single(each, Shape.TEXT)) for each in given or ())
+    except TypeError as fault:
+        raise Panic(f"Could not parse argument for key {key}: {fault}", (_GET,)) from None
+
+
 def _decoded(value: object, wanted: Wanted) -> Any:
     if isinstance(wanted, Shape):
         return _single(value, wanted)

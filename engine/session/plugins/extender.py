@@ -19,7 +19,8 @@ from ..extension import ScoreError
 from ..reasons import PASS, StatusCode
 from ..session import Session
 from ..tables import Floats, Ints, Rows
-from ..trace import PERMIT, REJECT, Verdict
+from ..trace import ABSTAIN, PERMIT, REJECT, Verdict
+from .decoded_arguments import decode_texts
 
 EXTENDER_ANSWERS = "extender-answers"
 """Under this name the process keeps the recorded answers, by (verb, what was asked about).
@@ -63,8 +64,13 @@ class _Ready(msgspec.Struct):
     status: bool | None = None
 
 
+class _Event(msgspec.Struct, rename="camel"):
+    error_message: str | None = None
+
+
 _Shape = TypeVar("_Shape", bound=msgspec.Struct)
 _CODES = frozenset(StatusCode)
+_MANAGED = "extender.managedResources"
 
 
 class Extender:
@@ -72,7 +78,9 @@ class Extender:
 
     Arguments: ``extender.ignorable`` (bool, false), and a verb (a text) for each of
     ``extender.onSessionOpenVerb``, ``…predicateVerb``, ``…prioritizeVerb``, ``…preemptableVerb``,
-    ``…reclaimableVerb``, ``…queueOverusedVerb``, ``…jobEnqueueableVerb``, ``…jobReadyVerb``.
+    ``…reclaimableVerb``, ``…queueOverusedVerb``, ``…jobEnqueueableVerb``, ``…jobReadyVerb``. Newer
+    releases have ``…allocateFuncVerb`` and ``…deallocateFuncVerb``, and a list
+    ``extender.managedResources``: about pods that name none of these, nobody is asked.
     """
 
     name: ClassVar[str] = "extender"
@@ -80,10 +88,16 @@ class Extender:
     def __init__(self, arguments: Arguments) -> None:
         self._arguments = arguments
         self._ignorable = arguments.get_bool("extender.ignorable", False)
+        self._managed: frozenset[str] = frozenset()
 
     def on_session_open(self, ssn: Session) -> None:
-        """Tell the service; if it answers, register what there are verbs for."""
+        """Tell the service; if it answers, register what there are verbs for.
+
+        :raises Panic: what it manages is no list of names.
+        """
         self._ssn = ssn
+        if ssn.behaviours.extender_manages_resources:
+            self._managed = frozenset(decode_texts(self._arguments, _MANAGED))
         self._answers: Mapping[tuple[str, str], Answer] = ssn.process.kept.get(EXTENDER_ANSWERS, {})
         opening = self._verb("onSessionOpen")
         if opening and self._ask(opening, "", _Opening) is None and not self._ignorable:
@@ -108,12 +122,39 @@ class Extender:
             verb = self._verb(point)
             if verb:
                 register(verb)
+        if ssn.behaviours.extender_told_of_placements:
+            told = (self._verb("allocateFunc"), self._verb("deallocateFunc"))
+            allocate, deallocate = (self._told(verb) if verb else None for verb in told)
+            ssn.add_event_handler(allocate=allocate, deallocate=deallocate)
 
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing: the service's answer to the close has no effect."""
 
     def _verb(self, point: str) -> str:
         return self._arguments.get_str(f"extender.{point}Verb", "")
+
+    def _minds(self, task: int) -> bool:
+        """Return whether a pod names a resource that the service manages, if it manages any."""
+        if not self._managed:
+            return True
+        spec = self._ssn.tasks.info[task].pod.spec
+        return any(
+            not self._managed.isdisjoint(
+                (*container.resources.requests, *container.resources.limits)
+            )
+            for container in (*spec.containers, *spec.init_containers)
+        )
+
+    def _told(self, verb: str) -> Callable[[int, int], str | None]:
+        def told(task: int, _: int) -> str | None:
+            if not self._minds(task):
+                return None
+            answer = self._ask(verb, self._ssn.tasks.info[task].key, _Event)
+            if answer is None:
+                return None if self._ignorable else "the call failed"
+            return answer.error_message or None
+
+        return told
 
     def _ask(self, verb: str, about: str, shape: type[_Shape]) -> _Shape | None:
         """Return the answer; if there is none, or Go could not decode it, the errors say so."""
@@ -145,6 +186,8 @@ class Extender:
             return intern(known, answer.status)
 
         def predicate(task: int, rows: Rows) -> Ints:
+            if not self._minds(task):
+                return np.full(len(rows), PASS, dtype=np.int32)
             key = self._ssn.tasks.info[task].key
             return np.array([verdict(key, node) for node in rows.tolist()], dtype=np.int32)
 
@@ -154,6 +197,8 @@ class Extender:
         names = self._ssn.nodes.names
 
         def prioritize(task: int, rows: Rows) -> Floats | None:
+            if not self._minds(task):
+                return None
             answer = self._ask(verb, self._ssn.tasks.info[task].key, _Prioritize)
             if answer is None:
                 if self._ignorable:
@@ -170,6 +215,8 @@ class Extender:
         info = self._ssn.tasks.info
 
         def evictable(evictor: int, candidates: list[int]) -> tuple[list[int] | None, int]:
+            if not self._minds(evictor):
+                return None, ABSTAIN
             answer = self._ask(verb, info[evictor].key, _Evictable)
             if answer is None:
                 return None, PERMIT if self._ignorable else REJECT

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from plinian.engine.belief.panic import Panic
 from plinian.engine.session.extension import ScoreError
 from plinian.engine.session.plugins.extender import EXTENDER_ANSWERS
 from plinian.engine.session.reasons import Status, StatusCode
 from plinian.engine.session.session import ProcessState, Session
+from plinian.engine.session.statement import Statement
 from sessions import group, job, names, node, opened, pod, queue, tasks
 
 POINTS = (
@@ -20,14 +22,22 @@ POINTS = (
 
 
 def extended(
-    *points: str, answers: dict[tuple[str, str], Any] | None = None, ignorable: bool = False
+    *points: str,
+    answers: dict[tuple[str, str], Any] | None = None,
+    ignorable: bool = False,
+    managed: str = "",
+    release: str = "v1.12.1",
 ) -> Session:
-    """Return a session with a service that is asked at these points, by verbs of their names."""
+    """Return a session with a service that is asked at these points, by verbs of their names.
+
+    :param managed: the resources that are its business, as YAML.
+    """
     verbs = "".join(f"      extender.{point}Verb: {point}\n" for point in points)
     conf = (
         "actions: allocate\ntiers:\n- plugins:\n  - name: extender\n    arguments:\n"
         f"      extender.urlPrefix: http://127.0.0.1\n"
         f"      extender.ignorable: {str(ignorable).lower()}\n{verbs}"
+        + (f"      extender.managedResources: {managed}\n" if managed else "")
     )
     process = ProcessState(kept={EXTENDER_ANSWERS: answers or {}})
     documents = (
@@ -35,10 +45,11 @@ def extended(
         queue("default"),
         group("g", phase="Pending"),
         pod("p", "g"),
+        pod("wants", "g", requests={"example.com/card": "1"}),
         pod("q", "g", on="n1"),
         pod("r", "g", on="n1"),
     )
-    return opened(conf, *documents, process=process)[0]
+    return opened(conf, *documents, process=process, release=release)[0]
 
 
 def test_only_what_there_are_verbs_for_is_asked() -> None:
@@ -162,3 +173,60 @@ def test_without_an_answer_to_the_opening_nothing_is_asked() -> None:
     answered = extended(*POINTS, answers={("onSessionOpen", ""): {}})
     assert answered.flat("Predicate")
     assert answered.errors == []
+
+
+MANAGED = "[example.com/card]"
+
+
+@pytest.mark.parametrize(
+    ("release", "asked"),
+    [("v1.12.1", ["ns/p", "ns/wants"]), ("v1.13.0", ["ns/wants"]), ("v1.15.1", ["ns/wants"])],
+)
+def test_only_pods_that_want_what_is_managed_are_asked_about(
+    release: str, asked: list[str]
+) -> None:
+    points = ("predicate", "prioritize", "preemptable")
+    ssn = extended(*points, managed=MANAGED, ignorable=True, release=release)
+    ((_, predicate),) = ssn.flat("Predicate")
+    ((_, batch),) = ssn.flat("BatchNodeOrder")
+    for task in tasks(ssn, "p", "wants"):
+        assert predicate.function(task, np.arange(1)).tolist() == [0]
+        batch.function(task, np.arange(1))
+        assert ssn.preemptable(task, []) == []
+    about = [tuple(line.split()[4:7:2]) for line in ssn.errors]
+    assert about == [(point, key) for key in asked for point in points]
+
+
+def test_what_is_managed_must_be_a_list() -> None:
+    with pytest.raises(Panic, match="Could not parse argument for key"):
+        extended("predicate", managed="example.com/card", release="v1.13.0")
+
+
+@pytest.mark.parametrize(
+    ("answer", "ignorable", "error"),
+    [
+        ({}, False, None),
+        ({"errorMessage": "no"}, False, "no"),
+        ({"errorMessage": "no"}, True, "no"),
+        (None, False, "the call failed"),
+        (None, True, None),
+    ],
+)
+def test_a_service_may_refuse_a_placement(
+    answer: dict[str, Any] | None, *, ignorable: bool, error: str | None
+) -> None:
+    answers = {} if answer is None else {("allocateFunc", "ns/p"): answer}
+    ssn = extended("allocateFunc", answers=answers, ignorable=ignorable, release="v1.13.0")
+    (task,) = tasks(ssn, "p")
+    assert ssn.tell_allocated(task, 0) == ([] if error is None else [error])
+    older = extended("allocateFunc", answers=answers, ignorable=ignorable)
+    assert older.event_handlers == []
+
+
+def test_a_refused_placement_is_taken_back() -> None:
+    answers = {("allocateFunc", "ns/p"): {"errorMessage": "no"}}
+    ssn = extended("allocateFunc", answers=answers, release="v1.13.0")
+    statement = Statement(ssn)
+    (task,) = tasks(ssn, "p")
+    assert statement.allocate(task, 0) is not None
+    assert statement.operations == []
