@@ -386,7 +386,7 @@ class Behaviours:
     """A pod that names a claim of devices is only known when the claim is."""
 
     extender_manages_resources: bool
-    """``extender`` is asked only about pods that name a resource that it manages, if there are any."""
+    """``extender`` is asked only about pods that name what it manages, if that is given."""
 
     extender_told_of_placements: bool
     """``extender`` is told when a pod is placed, which it may refuse, and when it is taken away."""

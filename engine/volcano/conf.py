@@ -227,6 +227,8 @@ def _actions(text: str, behaviours: Behaviours) -> tuple[tuple[str, ...], list[s
     for name in text.split(","):
         if name.strip() in known:
             actions.append(name.strip())
+        elif behaviours.unknown_action is UnknownAction.REJECTS_AS_IGNORED:
+            raise ConfInvalid(f"failed to find Action {name}, ignore it")
         elif behaviours.unknown_action is UnknownAction.REJECTS:
             raise ConfInvalid(f"failed to find Action {name}")
         else:

@@ -27,10 +27,10 @@ SUPPORTED: tuple[Release, ...] = RELEASES
 _ROWS_SINCE: tuple[Row, ...] = (
     Row(
         "unknown_action",
-        UnknownAction.REJECTS,
+        UnknownAction.REJECTS_AS_IGNORED,
         FIRST,
         source="util.go UnmarshalSchedulerConf",
-        why="A misspelt action keeps the configuration of before in force.",
+        why="A misspelt action keeps the configuration of before in force; the log says otherwise.",
     ),
     Row(
         "gang_eviction_actions",

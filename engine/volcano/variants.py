@@ -11,6 +11,8 @@ from enum import StrEnum
 class UnknownAction(StrEnum):
     """What becomes of a configuration that names an action which does not exist."""
 
+    REJECTS_AS_IGNORED = "rejects, and says that it ignores it"
+    """The whole configuration is refused, though the error says that the action is ignored."""
     REJECTS = "rejects"
     """The whole configuration is refused; the one before stays in force."""
     IGNORED = "ignored"

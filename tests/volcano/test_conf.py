@@ -114,9 +114,31 @@ def test_an_unknown_action_is_ignored_or_refuses_everything() -> None:
     made = parse(text)
     assert made.actions == ("enqueue", "backfill", "enqueue")
     assert made.errors == ("Failed to find Action  elect, ignore it",)
-    strict = behaviours("v1.12.1", unknown_action=UnknownAction.REJECTS)
-    with pytest.raises(ConfInvalid, match="failed to find Action  elect"):
-        parse_scheduler_conf(text, strict)
+    for unknown, told in (
+        (UnknownAction.REJECTS, "failed to find Action  elect"),
+        (UnknownAction.REJECTS_AS_IGNORED, "failed to find Action  elect, ignore it"),
+    ):
+        with pytest.raises(ConfInvalid, match=f"^{told}$"):
+            parse_scheduler_conf(text, behaviours("v1.12.1", unknown_action=unknown))
+
+
+@pytest.mark.parametrize(
+    ("release", "runs"),
+    [
+        ("v1.8.2", False),
+        ("v1.11.2", False),
+        ("v1.12.0", True),
+        ("v1.13.3", True),
+        ("v1.14.0", False),
+    ],
+)
+def test_where_the_rest_of_a_configuration_runs(release: str, *, runs: bool) -> None:
+    text = 'actions: "elect, backfill"'
+    if runs:
+        assert parse_scheduler_conf(text, behaviours(release)).actions == ("backfill",)
+    else:
+        with pytest.raises(ConfInvalid):
+            parse_scheduler_conf(text, behaviours(release))
 
 
 def test_the_actions_for_gangs_exist_where_they_do() -> None:
