@@ -313,7 +313,7 @@ class Allocation:
         if self._place(visit.statement, task, node) is not None:
             return _After.NEXT if self._goes_on else _After.PLACED
         if visit.keeps_near:
-            visit.placed_in = topology.after_placement(ssn, job, node, visit.placed_in)
+            visit.placed_in = topology.after_placement(ssn, node, visit.placed_in)
         return _After.PLACED
 
     def _refused(self, visit: _Visit, task: int) -> _After | None:

@@ -130,10 +130,8 @@ def add_score(ssn: Session, job: int, hypernode: str, score: float) -> None:
         scores[hypernode] = scores.get(hypernode, 0.0) + score
 
 
-def after_placement(ssn: Session, job: int, node: int, placed_in: str) -> str:
-    """Return the hypernode that a job is in after one more task was placed."""
-    if not keeps_near(ssn, job):
-        return ""
+def after_placement(ssn: Session, node: int, placed_in: str) -> str:
+    """Return the hypernode that a job, or group, is in after one more task was placed."""
     leaf = leaf_hypernode(ssn, node)
     if not leaf:
         return placed_in
