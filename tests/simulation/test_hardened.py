@@ -13,10 +13,13 @@ from plinian.replay.simulation.simulation import simulate
 
 NEWEST, HARDENED = resolve("v1.15.1"), resolve("hardened")
 CURED = {
-    name: "nodes_return_with_pods"  # a Node goes and comes back while pods are on it
-    for name in ("churn-1", "churn-2", "mixed-0", "mixed-1")
+    "churn-1": "nodes_return_with_pods",
+    "churn-2": "nodes_return_with_pods",
+    "mixed-0": "nodes_return_with_pods",
+    "mixed-1": "nodes_return_with_pods",
 }
-"""What is decided otherwise, and the remedy that alone makes the difference."""
+"""What is decided otherwise, and the remedy that alone makes the difference: a Node goes and
+comes back while pods are on it."""
 
 
 def decisions(name: str, release: Behaviours) -> list[Any]:

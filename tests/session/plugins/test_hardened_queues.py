@@ -185,40 +185,85 @@ def test_together_no_more_is_granted_than_there_is(
     )
 
 
-class Watched(plugin.Capacity):
-    """Capacity that keeps its session and itself, to be looked at when it is over."""
+JOBS = st.lists(st.tuples(st.integers(0, 4), st.integers(1, 6)), min_size=1, max_size=4)
 
-    made: list[tuple[Watched, Session, dict[str, Resource]]]
+
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(JOBS, st.integers(11, 300), st.booleans())
+def test_a_claim_that_cannot_be_met_is_as_good_as_none(
+    jobs: list[tuple[int, int]],
+    claim: int,
+    below_root: bool,  # noqa: FBT001 -- drawn
+) -> None:
+    """The blast radius: nobody beside a queue is decided upon otherwise for what it claims."""
+    above = queue("root", capability="10") if below_root else queue("above", capability="10")
+    parent = "" if below_root else "above"
+    arrivals = [node("n1", "12"), above, *job("greedy", "greedy", "2")]
+    for number, (guarantee, cpu) in enumerate(jobs):
+        sound = {"guarantee": str(guarantee)} if 4 * guarantee <= 10 else {}
+        arrivals.append(queue(f"q{number}", parent=parent, **sound))
+        arrivals += job(f"j{number}", f"q{number}", str(cpu))
+    claims = queue("greedy", parent=parent, guarantee=str(claim))
+    steps = [
+        run("hardened", [greedy, *arrivals], [], conf=TREE)
+        for greedy in (claims, queue("greedy", parent=parent))
+    ]
+    for one, other in zip(*steps, strict=True):
+        assert (one["binds"], phases(one)) == (other["binds"], phases(other))
+
+
+class Watched(plugin.Capacity):
+    """Capacity that keeps its session, and what its queues held and reserved when it opened."""
+
+    made: list[Watched]
 
     def on_session_open(self, ssn: Session) -> None:
         super().on_session_open(ssn)
-        before = {name: attr.inqueue.clone() for name, attr in self._attrs.items()}
-        self.made.append((self, ssn, before))
+        self.before = {
+            name: (attr.allocated.clone(), attr.inqueue.clone())
+            for name, attr in self._attrs.items()
+        }
+        if self._ready:
+            self.made.append(self)
+
+
+def watched(seed: int) -> list[Watched]:
+    """Return the plugin as it was at the end of each session of a scenario."""
+    made: list[Any] = []
+    with pytest.MonkeyPatch.context() as patch:
+        watching = {"capacity": type("Watched", (Watched,), {"made": made})}
+        patch.setattr("plinian.engine.session.run.BUILDERS", {**BUILDERS, **watching})
+        simulate(scenario(seed), resolve("hardened"))
+    return made
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(st.integers(0, 2**32))
 def test_what_is_reserved_is_what_was_enqueued(seed: int) -> None:
     """In every queue, and in all above: inqueue grew by what the jobs enqueued below it need."""
-    made: list[Any] = []
-    with pytest.MonkeyPatch.context() as patch:
-        watching = {"capacity": type("Watched", (Watched,), {"made": made})}
-        patch.setattr("plinian.engine.session.run.BUILDERS", {**BUILDERS, **watching})
-        simulate(scenario(seed), resolve("hardened"))
-    for watched, ssn, before in made:
-        if not watched._ready:
-            continue
-        expected = {name: amount.clone() for name, amount in before.items()}
-        for row in range(len(ssn.jobs)):
-            if row in ssn.reserved:
-                assert (ssn.snapshot.jobs.phase[row], ssn.jobs.phase[row] == "Pending") == (
-                    "Pending",
-                    False,
-                )
-                least = ssn.jobs.min_resources(row)
-                reserved = ssn.jobs.deduct_sch_gated_resources(row, least)
-                for attr in watched._attrs[ssn.jobs.queue[row]].lineage:
-                    expected[attr.name].add(reserved)
-        for name, attr in watched._attrs.items():
+    for capacity in watched(seed):
+        ssn = capacity._ssn
+        expected = {name: amount.clone() for name, (_, amount) in capacity.before.items()}
+        for row in ssn.reserved:
+            assert ssn.snapshot.jobs.phase[row] == "Pending"
+            assert ssn.jobs.phase[row] != "Pending"
+            least = ssn.jobs.min_resources(row)
+            reserved = ssn.jobs.deduct_sch_gated_resources(row, least)
+            for attr in capacity._attrs[ssn.jobs.queue[row]].lineage:
+                expected[attr.name].add(reserved)
+        for name, attr in capacity._attrs.items():
             assert attr.inqueue.equal(expected[name]), name
             assert expected[name].equal(attr.inqueue), name
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(st.integers(0, 2**32))
+def test_no_queue_gets_more_than_it_may_use(seed: int) -> None:
+    """Nor does any queue above; pods without requests are placed without asking."""
+    for capacity in watched(seed):
+        for name, attr in capacity._attrs.items():
+            assert attr.real_capability is not None
+            for resource in set(attr.allocated.resource_names()) - {"pods"}:
+                had = capacity.before[name][0].get(resource)
+                most = max(attr.real_capability.get(resource), had)
+                assert attr.allocated.get(resource) <= most + 0.1, (name, resource)
