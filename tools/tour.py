@@ -75,7 +75,7 @@ def shell(command: str, folder: Path, environment: dict[str, str]) -> str:
 def rerun(text: str, *, beside: Path | None = None, keep_passing: bool = True) -> str:
     """Return a document with the output of its examples as it is now.
 
-    :param beside: the document's folder; its scenarios and configurations are there for the commands.
+    :param beside: the document's folder; its scenarios and configurations are there for commands.
     :param keep_passing: leave the old output where only durations differ.
     """
     with tempfile.TemporaryDirectory() as name:
