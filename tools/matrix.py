@@ -1,8 +1,8 @@
 """Run the scenarios of the pages on faults as every release, and draw what comes of them.
 
 ``python tools/matrix.py`` writes a picture for each page, ``docs/articles/NNN-matrix.svg``, and the
-tables between the lines ``<!-- matrix NNN -->`` and ``<!-- end -->`` of the README there; ``--check``
-writes nothing and exits 1 if they are not what the sessions decide today.
+tables between the lines ``<!-- matrix NNN -->`` and ``<!-- end -->`` of the README there;
+``--check`` writes nothing and exits 1 if they are not what the sessions decide today.
 """
 
 from __future__ import annotations
