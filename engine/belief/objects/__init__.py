@@ -71,6 +71,7 @@ from .volcano import (
     Queue,
     QueueAffinity,
     QueueStatus,
+    SubGroupPolicy,
 )
 
 __all__ = [
@@ -125,6 +126,7 @@ __all__ = [
     "Service",
     "StatefulSet",
     "StorageClass",
+    "SubGroupPolicy",
     "Taint",
     "Toleration",
     "TopologySpreadConstraint",

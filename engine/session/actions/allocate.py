@@ -161,9 +161,7 @@ class Allocation:
         if not tasks:
             return
         if self._tries_gradients and self._has_groups(job):
-            if self._gradients.visit(job, self._pending_tasks(job)):
-                self._jobs[queue].push(job)
-            self._queues.push(queue)
+            self._visit_in_groups(queue, job)
             return
         highest_tier = None if self._tries_gradients else topology.hard_tier(ssn, job)
         if highest_tier is None:
@@ -184,6 +182,11 @@ class Allocation:
             statement.commit()
         if not self._queue_returns_first:
             self._queues.push(queue)
+
+    def _visit_in_groups(self, queue: str, job: int) -> None:
+        if self._gradients.visit(job, self._pending_tasks(job)):
+            self._jobs[queue].push(job)
+        self._queues.push(queue)
 
     def _has_groups(self, job: int) -> bool:
         """Return whether a job's tasks go in groups, or near each other, which is one group."""
