@@ -347,12 +347,76 @@ def signature(function: Callable[..., Any]) -> str:
     return "(\n    {},\n){}".format(",\n    ".join(parts), answer).replace("'", "")
 
 
+def lint() -> Iterator[str]:
+    """Yield the page of what ``plinian lint`` looks for, and of the arguments that it knows."""
+    from plinian.replay.lint.findings import Effect  # noqa: PLC0415
+    from plinian.replay.lint.rules import RULES  # noqa: PLC0415
+
+    yield from ("# Lint", "")
+    yield (
+        f"`plinian lint` asks these {len(RULES)} rules under every release. What a release makes "
+        "of a fault decides how bad it is; which releases do what is in their "
+        "[behaviours](commands.md#plinian-release-show). How to use it is told in "
+        "[how-to](../how-to/lint.md)."
+    )
+    yield ""
+    yield from table(
+        ("effect", "severity", "ends the scheduling of everything"),
+        ((e.value, e.severity.value, "yes" if e.fatal else "") for e in Effect),
+    )
+    groups = {
+        "object": "Objects as such",
+        "tree": "Queues as a tree",
+        "queue": "Queues",
+        "job": "Jobs, PodGroups and pods",
+        "conf": "The scheduler's configuration",
+        "argument": "Arguments of plugins and actions",
+    }
+    for group, title in groups.items():
+        yield from (f"## {title}", "")
+        for rule in RULES:
+            if rule.group == group:
+                yield from (f"### {rule.name}", "", prose(rule.about), "")
+                yield from (prose(rule.more), "") if rule.more else ()
+    yield from _arguments()
+
+
+def _arguments() -> Iterator[str]:
+    from plinian.engine.volcano.history_arguments import ARGUMENTS  # noqa: PLC0415
+
+    yield from ("## Which arguments there are", "")
+    yield (
+        "As `argument-unknown` and `argument-type` have them. A name that ends with `*` stands for "
+        "all that begin so."
+    )
+    yield ""
+
+    def when(since: Any, gone: Any) -> str:
+        first, last = since.landed[0], "" if gone is None else f" until before {gone.landed[-1]}"
+        return f"{'' if str(first) == 'v1.8.0' else f'since {first}'}{last}".strip() or "always"
+
+    yield from table(
+        ("plugin or action", "argument", "type", "read", "another type"),
+        (
+            (
+                each.owner,
+                f"`{each.name}`",
+                each.kind.value,
+                when(each.since, each.gone),
+                "ends the scheduler" if each.crashes else "counts as not given",
+            )
+            for each in ARGUMENTS
+        ),
+    )
+
+
 MAKERS: Mapping[str, Callable[[], Iterator[str]]] = MappingProxyType(
     {
         "events.md": events,
         "errors.md": faults,
         "formats.md": formats,
         "commands.md": commands,
+        "lint.md": lint,
         "python.md": python,
         "tables.md": tables,
     }

@@ -30,6 +30,7 @@ from . import (
     get,
     history,
     ingest,
+    lint,
     release,
     session,
     simulate,
@@ -55,8 +56,9 @@ app = typer.Typer(
     cls=Commands,
     name="plinian",
     help="The recorded history of a Kubernetes cluster with Volcano, and its state at any moment.",
-    epilog="Exit codes: 0 success, 1 a difference (with --exit-code), an object not found, or an "
-    "answer that never changes (bisect), 2 anything that broke, 130 interrupted.",
+    epilog="Exit codes: 0 success, 1 a difference (with --exit-code), an object not found, an "
+    "answer that never changes (bisect), or a fault found (lint), 2 anything that broke, 130 "
+    "interrupted.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -79,6 +81,7 @@ app.command()(session.session)
 app.command()(bisect.bisect)
 app.command("upgrade-check")(upgrade_check.upgrade_check)
 app.command()(simulate.simulate)
+app.command()(lint.lint)
 app.add_typer(release.app, name="release")
 app.add_typer(db.app, name="db")
 app.add_typer(checkpoint.app, name="checkpoint")

@@ -1,0 +1,155 @@
+"""``plinian lint``: what releases would make of queues, jobs and configurations, before they do."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from . import options
+from .shell import guarded, note, style
+
+if TYPE_CHECKING:
+    from ..lint.background import Background
+    from ..lint.task import Report
+
+FORMS = "table|wide|json|yaml|name|github"
+
+
+@guarded
+def lint(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE",
+            help="Manifests (YAML or JSON, several documents, lists), scheduler configurations and "
+            "their ConfigMaps; folders; or -.",
+        ),
+    ] = [],  # noqa: B006 -- typer copies it
+    at: Annotated[
+        str | None,
+        typer.Option(
+            "--at",
+            metavar="POINT",
+            help="Check the files against the cluster as a log has it at this point; without "
+            "files, check what is there.",
+        ),
+    ] = None,
+    log: options.Place = options.DEFAULT_LOG,
+    release: Annotated[
+        list[str],
+        typer.Option(
+            "--release",
+            metavar="RELEASE",
+            help="A release that counts, as in v1.12.1; without any, all of Volcano's. Repeatable.",
+        ),
+    ] = [],  # noqa: B006
+    conf: Annotated[
+        str | None,
+        typer.Option(
+            "--conf",
+            metavar="FILE",
+            help="The scheduler's configuration in force, where it is not among the files; it is "
+            "checked too.",
+        ),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Let warnings decide the exit code as errors do.")
+    ] = False,
+    ignore: Annotated[
+        list[str],
+        typer.Option("--ignore", metavar="RULE", help="A rule not to ask; repeatable."),
+    ] = [],  # noqa: B006
+    rules: Annotated[
+        bool, typer.Option("--rules", help="Print what is looked for, and check nothing.")
+    ] = False,
+    output: Annotated[str, options.output_option(FORMS)] = "table",
+    namespace: Annotated[
+        str,
+        typer.Option(
+            "--namespace", "-n", metavar="NAME", help="The namespace of objects that name none."
+        ),
+    ] = "default",
+    as_known_at: options.AsKnownAt = None,
+    cluster: options.Cluster = None,
+    branch: options.Branch = "main",
+) -> None:
+    """Check queues, PodGroups, jobs and scheduler configurations before they are applied.
+
+    Every rule is asked under every release: a finding tells in which of them it is one, and what it
+    comes to there. Files are recognised by what is in them. What they refer to may be among them,
+    or at a point of a log (--at). Exits with 1 if there is an error (with --strict, or a warning),
+    and with 2 if a file cannot be read.
+    """
+    from ...engine.errors import UsageError
+    from ..lint.findings import Severity
+    from ..lint.reading import read_conf, read_files
+    from ..lint.task import Task, check
+
+    if output not in FORMS.split("|"):
+        raise UsageError(f"there is no output form {output!r}", now=f"choose: {FORMS}")
+    if rules:
+        _write_rules(output)
+        return
+    if not files and at is None and conf is None:
+        raise UsageError(
+            "there is nothing to check", now="give files, or --at POINT, or --conf FILE"
+        )
+    written = read_files(files)
+    given = None if conf is None else read_conf(conf)
+    background = None
+    if at is not None:
+        background = _background(log, at, as_known_at, cluster, branch)
+    report = check(Task(written, background, given, namespace, tuple(ignore)), release)
+    _write(report, output)
+    if report.remark:
+        note(report.remark)
+    counting = {Severity.ERROR, Severity.WARNING} if strict else {Severity.ERROR}
+    if any(finding.severity in counting for finding in report.findings):
+        sys.stdout.flush()
+        raise SystemExit(1)
+
+
+def _background(
+    place: str, at: str, as_known_at: str | None, cluster: str | None, branch: str
+) -> Background:
+    from ..lint.background import background_at
+    from ..log import opened
+
+    with opened(place, read_only=True, branch=branch, cluster=cluster) as log:
+        return background_at(log, log.moment(at, as_known_at=as_known_at))
+
+
+def _write(report: Report, output: str) -> None:
+    from ..render import lint as forms
+    from ..render.documents import json_text, write_yaml
+
+    if output == "json":
+        sys.stdout.write(json_text(forms.lint_document(report), indent=2) + "\n")
+    elif output == "yaml":
+        write_yaml(sys.stdout, [forms.lint_document(report)], single=True)
+    elif output == "name":
+        sys.stdout.writelines(forms.lint_names(report))
+    elif output == "github":
+        sys.stdout.writelines(forms.lint_annotations(report))
+    else:
+        lines = forms.lint_lines(report, wide=output == "wide", style=style())
+        sys.stdout.writelines(lines)
+    sys.stdout.flush()
+    note(forms.lint_summary(report))
+
+
+def _write_rules(output: str) -> None:
+    from ..lint.rules import RULES
+    from ..render.documents import json_text, write_yaml
+    from ..render.lint import rule_document, rule_lines
+
+    if output == "json":
+        sys.stdout.write(json_text([rule_document(rule) for rule in RULES], indent=2) + "\n")
+    elif output == "yaml":
+        write_yaml(sys.stdout, [rule_document(rule) for rule in RULES], single=False)
+    elif output == "name":
+        sys.stdout.writelines(f"{rule.name}\n" for rule in RULES)
+    else:
+        sys.stdout.writelines(rule_lines(style=style()))

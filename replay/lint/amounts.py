@@ -1,0 +1,43 @@
+"""Amounts in Kubernetes notation, for messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ...engine.belief.resource import Resource
+from ...engine.units import format_amount
+
+_SHOWN = 5
+
+
+def amount(name: str, value: float) -> str:
+    """Return one amount: ``cpu 1500m``, ``memory 4Gi``."""
+    return f"{name} {format_amount(name, value)}"
+
+
+def amounts(names: Iterable[str], values: Resource) -> str:
+    """Return amounts of some resources, with commas."""
+    return ", ".join(amount(name, values.get(name)) for name in names)
+
+
+def few(names: Sequence[str]) -> str:
+    """Return the first of some names, with commas."""
+    return ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
+
+
+def names_of(values: Resource) -> list[str]:
+    """Return all that is named: cpu and memory if there is some, and every scalar."""
+    found = [name for name in ("cpu", "memory") if values.get(name)]
+    return [*found, *sorted(values.scalars or ())]
+
+
+def lacking(own: Resource, theirs: Resource) -> list[str]:
+    """Return the resources of which ``own`` has less, or that it does not name as a scalar."""
+    found = [name for name in ("cpu", "memory") if own.get(name) < theirs.get(name)]
+    mine = own.scalars or {}
+    found += [
+        name
+        for name, value in sorted((theirs.scalars or {}).items())
+        if name not in mine or mine[name] < value
+    ]
+    return found

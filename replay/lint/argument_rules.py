@@ -1,0 +1,171 @@
+"""Rules about arguments of plugins and actions: names that nobody reads, values that nobody takes.
+
+Which there are, of what type and since when, is in :mod:`plinian.engine.volcano.history_arguments`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...engine.duration import parse_go_duration
+from ...engine.session.plugins.revocable_zone import why_closed
+from ...engine.volcano.arguments import go_text
+from ...engine.volcano.history_arguments import ARGUMENTS, Argument, Kind, arguments_of, is_of
+from .checked import Checked
+from .conf_rules import Read, read_by
+from .findings import Effect, Issue
+from .queues import exists
+
+if TYPE_CHECKING:
+    from ...engine.volcano.behaviours import Behaviours
+
+ZONE = "tdm.revocable-zone."
+WAITING_TIME = "sla-waiting-time"
+LISTED: Mapping[str, str] = MappingProxyType(
+    {
+        "binpack.resources.": "binpack.resources",
+        "hypernode.binpack.resources.": "hypernode.binpack.resources",
+        "predicate.resources.": "predicate.resources",
+    }
+)
+"""Arguments of a resource by their beginning, and the argument that must list the resource."""
+
+_CARDS = MappingProxyType({"deviceshare": "deviceshare.", "predicates": "predicate."})
+
+
+class Owner(NamedTuple):
+    """A plugin or an action with the arguments that it is given, and where."""
+
+    name: str
+    path: tuple[str | int, ...]
+    given: Mapping[str, Any]
+
+
+def argument_unknown(given: Checked, how: Behaviours) -> Iterator[Issue]:
+    """An argument that its plugin or action does not read: nobody says so."""
+    for read, owner in _owners(given, how):
+        known = arguments_of(owner.name, how.release)
+        for name in owner.given:
+            if any(argument.matches(name) for argument in known):
+                continue
+            elsewhere = any(a.owner == owner.name and a.matches(name) for a in ARGUMENTS)
+            of = "in this release, " if elsewhere else ""
+            like = get_close_matches(name, [argument.name for argument in known], n=1)
+            yield read.issue(
+                (*owner.path, name),
+                Effect.IGNORED,
+                f"{of}{owner.name} reads no argument {name!r}",
+                f"write {like[0]}" if like else "",
+            )
+
+
+def argument_type(given: Checked, how: Behaviours) -> Iterator[Issue]:
+    """An argument of another type than its plugin or action takes.
+
+    Most count as not given then, and the default holds; some end the scheduler.
+    """
+    for read, owner, name, argument in _known(given, how):
+        value = owner.given[name]
+        if is_of(value, argument.kind, how.release):
+            continue
+        what = "the scheduler ends" if argument.crashes else "it counts as not given"
+        yield read.issue(
+            (*owner.path, name),
+            Effect.CRASHES if argument.crashes else Effect.IGNORED,
+            f"{go_text(value)!r} is not {argument.kind.value}: {what}",
+            f"write {argument.kind.value}",
+        )
+
+
+def argument_value(given: Checked, how: Behaviours) -> Iterator[Issue]:
+    """An argument whose value its plugin does not accept: the default holds, or nothing does."""
+    for read, owner, name, argument in _known(given, how):
+        value = owner.given[name]
+        if is_of(value, argument.kind, how.release):
+            fault = _fault_of(argument, name, value)
+            if fault:
+                yield read.issue((*owner.path, name), Effect.IGNORED, fault)
+
+
+def argument_unlisted(given: Checked, how: Behaviours) -> Iterator[Issue]:
+    """An argument of a resource that the plugin's list of resources does not have."""
+    for read, owner, name, _ in _known(given, how):
+        for beginning, of in LISTED.items():
+            told = owner.given.get(of, "")
+            listed = [each.strip() for each in told.split(",")] if isinstance(told, str) else []
+            resource = name.removeprefix(beginning)
+            if resource == name or any(_is_about(resource, each) for each in listed):
+                continue
+            message = f"{of} does not list {resource!r}, so that nobody reads this"
+            now = f"add the resource to {of}"
+            yield read.issue((*owner.path, name), Effect.IGNORED, message, now)
+
+
+def device_modes_conflict(given: Checked, how: Behaviours) -> Iterator[Issue]:
+    """Ways to share graphics cards that exclude each other: the scheduler ends."""
+    for read, owner in _owners(given, how):
+        prefix = _CARDS.get(owner.name, "")
+        on = {
+            name
+            for name in ("GPUSharingEnable", "GPUNumberEnable", "VGPUEnable")
+            if prefix and owner.given.get(f"{prefix}{name}") is True
+        }
+        known = arguments_of(owner.name, how.release)
+        if len(on) > 1 and any(a.matches(f"{prefix}VGPUEnable") for a in known):
+            message = f"{' and '.join(sorted(on))} exclude each other: the scheduler ends"
+            yield read.issue(owner.path, Effect.CRASHES, message, "keep one of them")
+
+
+def _owners(given: Checked, how: Behaviours) -> Iterator[tuple[Read, Owner]]:
+    """Yield plugins that exist, and actions, with their arguments."""
+    for read in read_by(given, how):
+        for placed in read.plugins:
+            option = placed.option
+            if exists(option.name, how):
+                path = (*placed.path, "arguments")
+                yield read, Owner(option.name, path, option.arguments.raw)
+        for number, (action, arguments) in enumerate(read.conf.configurations):
+            if action in read.conf.actions:
+                path = ("configurations", number, "arguments")
+                yield read, Owner(action, path, arguments.raw)
+
+
+def _known(given: Checked, how: Behaviours) -> Iterator[tuple[Read, Owner, str, Argument]]:
+    """Yield what is given and read: (configuration, who reads it, its name, what it should be)."""
+    for read, owner in _owners(given, how):
+        known = arguments_of(owner.name, how.release)
+        for name in owner.given:
+            found = next((argument for argument in known if argument.matches(name)), None)
+            if found is not None:
+                yield read, owner, name, found
+
+
+def _fault_of(argument: Argument, name: str, value: Any) -> str:
+    """Return why a value of the right type is not taken, empty if it is."""
+    if argument.least is not None and value < argument.least:
+        return f"{value} is less than {argument.least:g}: the default holds"
+    if argument.kind is Kind.DURATION:
+        return _fault_of_duration(name, value)
+    if name.startswith(ZONE):
+        fault = why_closed(name.removeprefix(ZONE), value, 0)
+        if fault is not None and not fault.startswith("current time beyond"):
+            return f"{fault}: the zone is never open"
+    return ""
+
+
+def _fault_of_duration(name: str, value: str) -> str:
+    try:
+        length = parse_go_duration(value)
+    except ValueError:
+        return f"{value!r} is no duration: the default holds"
+    if name == WAITING_TIME and length <= 0:
+        return f"{value!r} is no time to wait: nothing is set"
+    return ""
+
+
+def _is_about(rest: str, resource: str) -> bool:
+    """Say whether an argument's end names a resource, or a resource and what it is held against."""
+    return bool(resource) and (rest == resource or rest.startswith(f"{resource}."))

@@ -1,0 +1,66 @@
+"""What was asked of a release, so that another one that answers the same need not be asked.
+
+There are many releases and few that differ in what one check looks at. A check asks a record of
+behaviours through :class:`Asking`, which remembers the fields; :class:`Memory` runs it again only
+for a release that differs in one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+
+if TYPE_CHECKING:
+    from ...engine.volcano.behaviours import Behaviours
+
+T = TypeVar("T")
+
+
+class Asking:
+    """Stands for a record of behaviours, and remembers what was asked of it.
+
+    :param changed: fields that are answered otherwise, to ask what they alone do.
+    """
+
+    def __init__(self, behaviours: Behaviours, **changed: Any) -> None:
+        self._behaviours = behaviours
+        self._changed = changed
+        self._asked: dict[str, Any] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        """Answer a field, and remember the answer."""
+        if name in self._changed:
+            return self._changed[name]
+        answer = self._asked[name] = getattr(self._behaviours, name)
+        return answer
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """Return the fields that were asked, with the answers."""
+        return self._asked
+
+
+def changed(behaviours: Behaviours, **fields: Any) -> Behaviours:
+    """Return behaviours that differ in some fields; the others are asked of the original."""
+    return cast("Behaviours", Asking(behaviours, **fields))
+
+
+class Memory(Generic[T]):
+    """A function of a release's behaviours, computed once for all releases that are alike to it.
+
+    The function must depend on nothing else.
+    """
+
+    def __init__(self, function: Callable[[Behaviours], T]) -> None:
+        self._function = function
+        self._known: list[tuple[dict[str, Any], T]] = []
+
+    def __call__(self, behaviours: Behaviours) -> T:
+        """Return what the function makes of a release."""
+        for asked, answer in self._known:
+            if all(getattr(behaviours, name) == value for name, value in asked.items()):
+                return answer
+        asking = Asking(behaviours)
+        answer = self._function(cast("Behaviours", asking))
+        self._known.append((asking.asked, answer))
+        return answer

@@ -1,0 +1,31 @@
+"""What a log says there is at a point: the background that files are checked against."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..log import Log
+from ..points import Moment
+from ..session import conf_at
+from .findings import Subject
+from .objects import TYPES, Manifest
+from .world import Configuration
+
+
+class Background(NamedTuple):
+    """Objects at a point, and the configuration that was last applied by then, if any."""
+
+    manifests: tuple[Manifest, ...]
+    conf: Configuration | None
+
+
+def background_at(log: Log, moment: Moment) -> Background:
+    """Return the objects that are looked at, and the configuration, at a point."""
+    manifests = [
+        Manifest(document, None) for kind in TYPES for document in log.get(kind, at=moment)
+    ]
+    found = conf_at(log.store, moment)
+    if found is None:
+        return Background(tuple(manifests), None)
+    subject = Subject("", "SchedulerConfiguration", found.source)
+    return Background(tuple(manifests), Configuration(found.text, subject))

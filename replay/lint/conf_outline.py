@@ -1,0 +1,106 @@
+"""Where in the text of a configuration what is written, and which keys nobody reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+import yaml
+
+from ...engine.volcano.conf import CONFIGURATION
+from ...engine.volcano.conf_yaml import Shape, Struct
+
+_LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+
+Path = tuple[str | int, ...]
+
+
+class Key(NamedTuple):
+    """A key that is none of a configuration's, or that its mapping has twice.
+
+    :param line: of the text, from 1.
+    :param like: a key that may have been meant; empty if none is alike.
+    """
+
+    path: Path
+    line: int
+    like: str = ""
+
+
+class Outline(NamedTuple):
+    """What is written where: lines by path, keys that are unknown, keys that are repeated."""
+
+    lines: dict[Path, int]
+    unknown: tuple[Key, ...]
+    repeated: tuple[Key, ...]
+
+    def line(self, *path: str | int) -> int:
+        """Return the line of a path, or of the nearest thing around it."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path, 1)
+
+
+def outline(text: str) -> Outline:
+    """Return what is written where in a configuration; nothing of a text that is no YAML."""
+    loader = _LOADER(text)
+    try:
+        node = loader.get_node() if loader.check_node() else None
+    except (yaml.YAMLError, RecursionError):
+        node = None
+    finally:
+        loader.dispose()
+    walk = _Walk()
+    if node is not None:
+        walk.enter(node, CONFIGURATION, ())
+    return Outline(walk.lines, tuple(walk.unknown), tuple(walk.repeated))
+
+
+class _Walk:
+    """Goes through a document, as deep as a configuration has a structure."""
+
+    def __init__(self) -> None:
+        self.lines: dict[Path, int] = {}
+        self.unknown: list[Key] = []
+        self.repeated: list[Key] = []
+
+    def enter(self, node: yaml.Node, shape: Any, path: Path) -> None:
+        """Look at a value that should be of a shape."""
+        self.lines.setdefault(path, node.start_mark.line + 1)
+        if isinstance(node, yaml.SequenceNode):
+            inner = shape[0] if isinstance(shape, list) else None
+            for number, item in enumerate(node.value):
+                self.enter(item, inner, (*path, number))
+        elif isinstance(node, yaml.MappingNode):
+            self._mapping(node, shape, path)
+
+    def _mapping(self, node: yaml.MappingNode, shape: Any, path: Path) -> None:
+        fields = shape.fields if isinstance(shape, Struct) else None
+        seen: dict[str, None] = {}
+        for key, value in _pairs(node):
+            name = key.value
+            here, line = (*path, name), key.start_mark.line + 1
+            if name in seen:
+                self.repeated.append(Key(here, line))
+            seen[name] = None
+            self.lines[here] = line
+            if fields is not None and name not in fields and name != "<<":
+                like = get_close_matches(name, fields, n=1)
+                self.unknown.append(Key(here, line, like[0] if like else ""))
+            elif fields is not None and fields.get(name) is not Shape.TEXT:
+                self.enter(value, fields.get(name), here)
+            elif shape is Shape.VALUES:
+                self.lines[here] = line
+
+
+def _pairs(node: yaml.MappingNode) -> Iterator[tuple[yaml.ScalarNode, yaml.Node]]:
+    yield from ((key, value) for key, value in node.value if isinstance(key, yaml.ScalarNode))
+
+
+def shown(path: Path) -> str:
+    """Return a path as people write it: ``tiers[0].plugins[2].arguments``."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return text.removeprefix(".")

@@ -1,0 +1,313 @@
+"""Rules about a scheduler's configuration: what a release refuses, passes over, or lacks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...engine.session.plugins import BUILDERS
+from ...engine.volcano.behaviours import UnknownAction
+from ...engine.volcano.conf import (
+    ConfInvalid,
+    PluginOption,
+    SchedulerConf,
+    known_actions,
+    parse_scheduler_conf,
+)
+from ...engine.volcano.conf_yaml import Decoder, Shape, Struct
+from .checked import Checked
+from .conf_outline import Outline, outline, shown
+from .findings import Effect, Issue
+from .queues import exists
+from .world import Configuration
+
+if TYPE_CHECKING:
+    from ...engine.volcano.behaviours import Behaviours
+
+_LINE = re.compile(r"line (\d+):")
+_SAY_WHO_STARVES = frozenset({"gang", "priority", "tdm"})
+_ACTIONS = Struct("conf.SchedulerConfiguration", {"actions": Shape.TEXT})
+_NO_ACTION = "failed to find Action"
+KEPT = "the configuration before it, or the built-in one, stays in force"
+
+
+class Placed(NamedTuple):
+    """A plugin, and where in its configuration it is."""
+
+    tier: int
+    number: int
+    option: PluginOption
+
+    @property
+    def path(self) -> tuple[str | int, ...]:
+        """The path of its entry."""
+        return ("tiers", self.tier, "plugins", self.number)
+
+
+class Read(NamedTuple):
+    """A configuration that a release takes."""
+
+    given: Configuration
+    conf: SchedulerConf
+    outline: Outline
+
+    @property
+    def plugins(self) -> list[Placed]:
+        """The plugins of all tiers, in order."""
+        return [
+            Placed(tier, number, option)
+            for tier, options in enumerate(self.conf.tiers)
+            for number, option in enumerate(options)
+        ]
+
+    def names(self, how: Behaviours) -> frozenset[str]:
+        """Return the names of the plugins that the release has."""
+        return frozenset(p.option.name for p in self.plugins if exists(p.option.name, how))
+
+    def issue(
+        self, path: tuple[str | int, ...], effect: Effect, message: str, now: str = ""
+    ) -> Issue:
+        """Return an issue about a place in it."""
+        subject = self.given.place(self.outline.line(*path))
+        return Issue(subject, shown(path), effect, message, now)
+
+
+def read_by(given: Checked, how: Behaviours) -> Iterator[Read]:
+    """Yield the configurations that a release takes, and that have something in them."""
+    for conf in given.world.confs:
+        try:
+            parsed = parse_scheduler_conf(conf.text, how)
+        except ConfInvalid:
+            continue
+        if conf.text.strip():
+            yield Read(conf, parsed, outline(conf.text))
+
+
+def conf_rejected(given: Checked, how: Behaviours) -> Iterator[Issue]:
+    """A configuration that the scheduler cannot read, or refuses: hdrf beside proportion, say."""
+    for conf in given.world.confs:
+        try:
+            parse_scheduler_conf(conf.text, how)
+        except ConfInvalid as fault:
+            message = str(fault)
+            if message.startswith(_NO_ACTION):
+                continue
+            for line in message.splitlines():
+                if line.startswith("yaml: unmarshal errors"):
+                    continue
+                at = _LINE.search(line)
+                subject = conf.place(int(at[1]) if at else 1)
+                told = f"{line.strip()}: {KEPT}"
+                yield Issue(subject, "", Effect.REFUSED, told)
+
+
+def conf_key_unknown(given: Checked, _: Behaviours) -> Iterator[Issue]:
+    """A key that no configuration has: nobody reads it, and nobody says so."""
+    for conf in given.world.confs:
+        for key in outline(conf.text).unknown:
+            now = f"write {key.like}" if key.like else ""
+            message = f"there is no key {key.path[-1]!r} here"
+            yield Issue(conf.place(key.line), shown(key.path), Effect.IGNORED, message, now)
+
+
+def conf_key_repeated(given: Checked, _: Behaviours) -> Iterator[Issue]:
+    """A key that its mapping has twice: the last one counts."""
+    for conf in given.world.confs:
+        for key in outline(conf.text).repeated:
+            message = f"the key {key.path[-1]!r} is there twice; the last one counts"
+            yield Issue(conf.place(key.line), shown(key.path), Effect.DIFFERS, message)
+
+
+def action_unknown(given: Checked, how: Behaviours) -> Iterator[Issue]:
+    """An action that the release does not have.
+
+    Some releases refuse the whole configuration then, some go on without the action.
+    """
+    known = known_actions(how)
+    for conf in given.world.confs:
+        if not conf.text.strip():
+            continue
+        for name in _written_actions(conf).split(","):
+            if name.strip() in known:
+                continue
+            refused = how.unknown_action is UnknownAction.REJECTS
+            told = f"there is no action {name.strip()!r}" if name.strip() else "an action is empty"
+            like = get_close_matches(name.strip(), sorted(known), n=1)
+            yield Issue(
+                conf.place(outline(conf.text).line("actions")),
+                "actions",
+                Effect.REFUSED if refused else Effect.UNKNOWN,
+                f"{told}: {KEPT if refused else 'the others run'}",
+                f"write {like[0]}" if like else "take it out",
+            )
+
+
+def action_allocate_missing(given: Checked, how: Behaviours) -> Iterator[Issue]:
+    """A configuration without the action ``allocate``: no pod that asks for anything is placed."""
+    for read in read_by(given, how):
+        if "allocate" not in read.conf.actions:
+            message = "the action allocate is missing: no pod that asks for anything is placed"
+            yield read.issue(("actions",), Effect.STOPS, message, "add it")
+
+
+def action_enqueue_missing(given: Checked, how: Behaviours) -> Iterator[Issue]:
+    """A configuration without the action ``enqueue``.
+
+    Every PodGroup is taken to be enqueued: pods of all jobs are created at once, whether or not
+    their queues have room for them.
+    """
+    for read in read_by(given, how):
+        if "enqueue" not in read.conf.actions and "allocate" in read.conf.actions:
+            message = (
+                "the action enqueue is missing: pods of all jobs are created, whether or not there "
+                "is room in their queue"
+            )
+            yield read.issue(("actions",), Effect.DIFFERS, message, "put it first")
+
+
+def configuration_unknown(given: Checked, how: Behaviours) -> Iterator[Issue]:
+    """Arguments for an action that the release does not have, or that does not run."""
+    for read in read_by(given, how):
+        for number, (name, _) in enumerate(read.conf.configurations):
+            if name not in read.conf.actions:
+                why = "does not run" if name in known_actions(how) else "does not exist"
+                path = ("configurations", number, "name")
+                message = f"the action {name!r} {why}"
+                yield read.issue(path, Effect.IGNORED, message)
+
+
+def plugin_unknown(given: Checked, how: Behaviours) -> Iterator[Issue]:
+    """A plugin that the release does not have: the scheduler goes on without it."""
+    for read in read_by(given, how):
+        for placed in read.plugins:
+            name = placed.option.name
+            if exists(name, how):
+                continue
+            told = "this release has no plugin" if name in BUILDERS else "there is no plugin"
+            message = f"{told} {name!r}; the scheduler goes on without it"
+            yield read.issue((*placed.path, "name"), Effect.UNKNOWN, message)
+
+
+def plugin_repeated(given: Checked, how: Behaviours) -> Iterator[Issue]:
+    """A plugin that is there twice: it is asked in both places, with the arguments of the last."""
+    for read in read_by(given, how):
+        seen: dict[str, str] = {}
+        for placed in read.plugins:
+            name = placed.option.name
+            if name in seen and exists(name, how):
+                message = f"{name} is at {seen[name]} as well: it is asked in both places"
+                yield read.issue(
+                    (*placed.path, "name"), Effect.DIFFERS, message, "keep one of them"
+                )
+            seen[name] = shown(placed.path)
+
+
+def capacity_beside_proportion(given: Checked, how: Behaviours) -> Iterator[Issue]:
+    """The plugins ``capacity`` and ``proportion`` together: Volcano says that they are in conflict.
+
+    Both are asked about every queue, so that the narrower of the two bounds counts, and shares of
+    one are compared before those of the other.
+    """
+    for read in read_by(given, how):
+        if {"capacity", "proportion"} <= read.names(how):
+            last = next(p for p in reversed(read.plugins) if p.option.name == "proportion")
+            message = "capacity and proportion both bound the queues: every queue has the lesser"
+            yield read.issue(
+                (*last.path, "name"), Effect.INVALID, message, "keep one, most often capacity"
+            )
+
+
+def queue_plugin_missing(given: Checked, how: Behaviours) -> Iterator[Issue]:
+    """A configuration with neither ``capacity`` nor ``proportion``: queues are not bounded."""
+    for read in read_by(given, how):
+        if not {"capacity", "proportion"} & read.names(how):
+            message = "without capacity or proportion, queues have no bounds and no shares"
+            yield read.issue(("tiers",), Effect.DIFFERS, message, "add one of them")
+
+
+def gang_missing(given: Checked, how: Behaviours) -> Iterator[Issue]:
+    """A configuration without the plugin ``gang``: pods of a job are bound one by one."""
+    for read in read_by(given, how):
+        if "gang" not in read.names(how):
+            message = "without gang, jobs run with fewer pods than their minimum"
+            yield read.issue(("tiers",), Effect.DIFFERS, message, "add gang to the first tier")
+
+
+def predicates_missing(given: Checked, how: Behaviours) -> Iterator[Issue]:
+    """A configuration without the plugin ``predicates``: taints and selectors do not count."""
+    for read in read_by(given, how):
+        if "predicates" not in read.names(how):
+            message = (
+                "without predicates, taints, node selectors, affinities and ports do not count"
+            )
+            yield read.issue(("tiers",), Effect.DIFFERS, message, "add predicates")
+
+
+def preempt_without_starving(given: Checked, how: Behaviours) -> Iterator[Issue]:
+    """The action ``preempt`` where no plugin says which jobs starve: nobody ever preempts."""
+    for read in read_by(given, how):
+        asked = [
+            p.option.name
+            for p in read.plugins
+            if p.option.name in _SAY_WHO_STARVES and "JobStarving" in p.option.enabled
+        ]
+        if "preempt" in read.conf.actions and not asked:
+            message = "no plugin says which jobs starve, so that nobody preempts"
+            now = "add gang or priority, with enableJobStarving"
+            yield read.issue(("actions",), Effect.IGNORED, message, now)
+
+
+def preempt_without_priority(given: Checked, how: Behaviours) -> Iterator[Issue]:
+    """The action ``preempt`` without the plugin ``priority``: equals, and betters, are evicted."""
+    for read in read_by(given, how):
+        placed = [p for p in read.plugins if p.option.name == "priority"]
+        if "preempt" not in read.conf.actions:
+            continue
+        if not any("Preemptable" in p.option.enabled for p in placed):
+            message = "without priority, jobs of any priority are evicted for others"
+            yield read.issue(
+                ("actions",), Effect.DIFFERS, message, "add priority to the first tier"
+            )
+
+
+def reclaim_without_queue_plugin(given: Checked, how: Behaviours) -> Iterator[Issue]:
+    """The action ``reclaim`` where no plugin knows what queues deserve."""
+    for read in read_by(given, how):
+        options = [p.option for p in read.plugins if exists(p.option.name, how)]
+        knows = any(
+            option.name in {"capacity", "proportion"} or option.enabled_hierarchy
+            for option in options
+            if "Reclaimable" in option.enabled
+        )
+        if "reclaim" in read.conf.actions and not knows:
+            message = (
+                "no plugin knows what queues deserve: any queue's pods are evicted for another"
+            )
+            yield read.issue(("actions",), Effect.DIFFERS, message, "add capacity or proportion")
+
+
+def hierarchy_unknown(given: Checked, how: Behaviours) -> Iterator[Issue]:
+    """``enableHierarchy`` of a plugin that knows no hierarchy in the release."""
+    knows = {
+        "drf": True,
+        "capacity": how.root_queue,
+        "nodegroup": how.nodegroup_by_job,
+    }
+    for read in read_by(given, how):
+        for placed in read.plugins:
+            name = placed.option.name
+            if placed.option.enabled_hierarchy and exists(name, how) and not knows.get(name):
+                message = f"{name} knows no hierarchy of queues"
+                path = (*placed.path, "enableHierarchy")
+                yield read.issue(path, Effect.IGNORED, message)
+
+
+def _written_actions(conf: Configuration) -> str:
+    """Return the actions as they are written, without one where they cannot be read."""
+    try:
+        actions: str = Decoder(conf.text).decode(_ACTIONS)["actions"]
+    except ConfInvalid:
+        return ""
+    return actions

@@ -1,0 +1,161 @@
+"""What pods that run together ask for: of a Job at least, of a PodGroup what it says.
+
+Source: pkg/controllers/job/job_controller_actions.go calcPGMinResources.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...engine.belief.objects import Pod, PodSpec
+from ...engine.belief.resource import Resource
+from ...engine.belief.task import pod_request
+from .asking import Memory
+from .findings import Subject
+from .objects import Job
+from .world import World
+
+if TYPE_CHECKING:
+    from ...engine.volcano.behaviours import Behaviours
+
+RESOURCES_OF_A_POD = frozenset({"pods"})
+"""Every pod asks for one of these; that is no request of its own."""
+
+
+class Wanted(NamedTuple):
+    """What must be there at once for some pods.
+
+    :param field: where it is written.
+    """
+
+    subject: Subject
+    queue: str
+    field: str
+    amounts: Resource
+
+
+class Single(NamedTuple):
+    """One pod that a node must hold, and where it is written."""
+
+    subject: Subject
+    field: str
+    amounts: Resource
+
+
+class Gangs:
+    """What all jobs, PodGroups and pods ask for."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.wanted = Memory(self._wanted)
+        self.singles = Memory(self._singles)
+        self._requests = Memory(_Requests)
+
+    def _wanted(self, how: Behaviours) -> tuple[Wanted, ...]:
+        world = self._world
+        found = []
+        for members in world.members:
+            job = world.jobs.get(members.key) if members.subject.kind == "Job" else None
+            if members.ended:
+                continue
+            if job is not None:
+                least = self._least(job, how)
+                found.append(Wanted(members.subject, members.queue, "spec.minAvailable", least))
+                continue
+            named = world.pod_groups[members.key].spec.min_resources
+            if named:
+                amounts = Resource.of(named)
+                found.append(Wanted(members.subject, members.queue, "spec.minResources", amounts))
+        return tuple(found)
+
+    def _singles(self, how: Behaviours) -> tuple[Single, ...]:
+        requests = self._requests(how)
+        found = []
+        for key, job in self._world.jobs.items():
+            for number, task in enumerate(job.spec.tasks):
+                if task.replicas > 0:
+                    amounts = requests.of(task.template.spec)
+                    subject = self._world.subject("Job", key)
+                    found.append(Single(subject, f"spec.tasks[{number}].template", amounts))
+        for key, pod in self._world.pods.items():
+            if not pod.spec.node_name and pod.status.phase in ("", "Pending"):
+                subject = self._world.subject("Pod", key)
+                found.append(Single(subject, "spec.containers", requests.of(pod.spec)))
+        return tuple(found)
+
+    def _least(self, job: Job, how: Behaviours) -> Resource:
+        """Return what ``minAvailable`` pods of a job ask for at least, whichever they are."""
+        requests = self._requests(how)
+        pods = [
+            (task.least, task.replicas, requests.of(task.template.spec)) for task in job.spec.tasks
+        ]
+        needed = min(job.min_available, sum(max(count, 0) for _, count, _ in pods))
+        total = Resource()
+        for name in sorted({name for _, _, request in pods for name in _names(request)}):
+            total.set(name, _least_of(name, needed, pods))
+        return total
+
+
+class _Requests:
+    """What pods ask for under a release; those of one specification are computed once."""
+
+    def __init__(self, how: Behaviours) -> None:
+        # Read at once: what is asked later is not remembered for other releases.
+        self._sidecars, self._pod_requests = how.sidecars_count, how.pod_requests_count
+        self._known: dict[int, tuple[PodSpec, Resource]] = {}
+
+    def of(self, spec: PodSpec) -> Resource:
+        """Return what a pod asks for, but for its being one of ``pods``."""
+        known = self._known.get(id(spec))
+        if known is None:
+            request = pod_request(
+                Pod(spec=spec),
+                sidecars=self._sidecars,
+                pod_requests=self._pod_requests,
+            )
+            scalars = {
+                name: amount
+                for name, amount in (request.scalars or {}).items()
+                if name not in RESOURCES_OF_A_POD
+            }
+            known = self._known[id(spec)] = (spec, Resource(request.cpu, request.memory, scalars))
+        return known[1]
+
+
+def _least_of(name: str, needed: int, pods: list[tuple[int, int, Resource]]) -> float:
+    """Return how much of one resource ``needed`` of these pods ask for at least.
+
+    :param pods: (how many are needed, how many there are, what one asks for) by task.
+    """
+    minima = sum(least for least, _, _ in pods)
+    # Below the sum of their minima those are not heeded: see task-minima-ignored.
+    must = [least if minima <= needed else 0 for least, _, _ in pods]
+    amount = sum(
+        count * request.get(name) for count, (_, _, request) in zip(must, pods, strict=True)
+    )
+    rest = needed - sum(must)
+    spare = sorted(
+        (request.get(name), replicas - count)
+        for count, (_, replicas, request) in zip(must, pods, strict=True)
+    )
+    for each, count in spare:
+        taken = max(min(rest, count), 0)
+        amount += taken * each
+        rest -= taken
+    return amount
+
+
+def _names(amounts: Resource) -> Iterator[str]:
+    yield from ("cpu", "memory")
+    yield from amounts.scalars or ()
+
+
+def by_amounts(singles: tuple[Single, ...]) -> Mapping[tuple[object, ...], list[Single]]:
+    """Return pods by what they ask for: most are alike."""
+    found: dict[tuple[object, ...], list[Single]] = {}
+    for single in singles:
+        amounts = single.amounts
+        key = (amounts.cpu, amounts.memory, *sorted((amounts.scalars or {}).items()))
+        found.setdefault(key, []).append(single)
+    return found

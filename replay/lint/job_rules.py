@@ -1,0 +1,312 @@
+"""Rules about Jobs, PodGroups and pods: whether what they ask for can ever be met."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ...engine.belief.resource import ZERO, Resource
+from ...engine.belief.resource_names import PODS
+from ...engine.belief.task import GROUP_NAME
+from .amounts import amounts, lacking
+from .checked import Checked
+from .findings import Effect, Issue, Subject
+from .gangs import by_amounts
+from .objects import Job
+from .queues import Mode, options_of
+
+if TYPE_CHECKING:
+    from ...engine.volcano.behaviours import Behaviours
+
+CLOSED = frozenset({"Closed", "Closing"})
+BUILT_IN_CLASSES = frozenset({"system-cluster-critical", "system-node-critical"})
+_NO_TASKS = "it has no tasks"
+
+
+def job_without_tasks(given: Checked, _: Behaviours) -> Iterator[Issue]:
+    """A Job without tasks, or with two of one name: admission refuses it."""
+    for key, job in given.world.jobs.items():
+        subject = given.world.subject("Job", key)
+        names = [task.name for task in job.spec.tasks]
+        if not names:
+            yield Issue(subject, "spec.tasks", Effect.REFUSED, _NO_TASKS)
+        for name in sorted({name for name in names if name and names.count(name) > 1}):
+            message = f"{names.count(name)} tasks are called {name!r}"
+            yield Issue(subject, "spec.tasks", Effect.REFUSED, message, "give each its own name")
+
+
+def job_min_available_unreachable(given: Checked, _: Behaviours) -> Iterator[Issue]:
+    """A Job whose ``minAvailable`` is more than all its pods: its gang is never complete."""
+    for key, job in given.world.jobs.items():
+        replicas = sum(task.replicas for task in job.spec.tasks)
+        subject = given.world.subject("Job", key)
+        if job.spec.min_available > replicas and job.spec.tasks:
+            yield Issue(
+                subject,
+                "spec.minAvailable",
+                Effect.NEVER,
+                f"minAvailable {job.spec.min_available} is more than the {replicas} pods of its "
+                "tasks",
+                f"let it be {replicas} at most",
+            )
+        if job.spec.min_available < 0:
+            message = f"minAvailable {job.spec.min_available} is less than nothing"
+            yield Issue(subject, "spec.minAvailable", Effect.INVALID, message)
+
+
+def task_min_available_unreachable(given: Checked, _: Behaviours) -> Iterator[Issue]:
+    """A task whose ``minAvailable`` is more than its replicas."""
+    for key, job in given.world.jobs.items():
+        for number, task in enumerate(job.spec.tasks):
+            if task.min_available is not None and task.min_available > task.replicas:
+                yield Issue(
+                    given.world.subject("Job", key),
+                    f"spec.tasks[{number}].minAvailable",
+                    Effect.NEVER,
+                    f"task {task.name!r} needs {task.min_available} pods and has {task.replicas}",
+                    f"let it be {task.replicas} at most",
+                )
+
+
+def task_minima_ignored(given: Checked, _: Behaviours) -> Iterator[Issue]:
+    """Minima of roles that together are more than the minimum of all: none of them is heeded.
+
+    In a Job, a task without ``minAvailable`` needs all its replicas.
+    """
+    for key, job in given.world.jobs.items():
+        total = sum(task.least for task in job.spec.tasks)
+        told = any(task.min_available is not None for task in job.spec.tasks)
+        if told and job.min_available < total and _fits(job):
+            subject = given.world.subject("Job", key)
+            yield _minima(subject, "spec.minAvailable", job.min_available, total)
+    for key, group in given.world.pod_groups.items():
+        total = sum(group.spec.min_task_member.values())
+        if group.spec.min_member < total and given.world.job_of(group) is None:
+            subject = given.world.subject("PodGroup", key)
+            yield _minima(subject, "spec.minTaskMember", group.spec.min_member, total)
+
+
+def pod_group_min_member_unreachable(given: Checked, _: Behaviours) -> Iterator[Issue]:
+    """A PodGroup that needs more pods than there are, and that nobody makes pods for.
+
+    Only if some of its pods are known.
+    """
+    if "Pod" not in given.world.complete:
+        return
+    members = _pods_by_group(given)
+    for key, group in given.world.pod_groups.items():
+        count = len(members.get(key, ()))
+        subject = given.world.subject("PodGroup", key)
+        if group.spec.min_member < 0:
+            message = f"minMember {group.spec.min_member} is less than nothing"
+            yield Issue(subject, "spec.minMember", Effect.INVALID, message)
+        if 0 < count < group.spec.min_member and group.metadata.controller is None:
+            yield Issue(
+                subject,
+                "spec.minMember",
+                Effect.NEVER,
+                f"minMember {group.spec.min_member} is more than its {count} pods",
+                f"let it be {count} at most, or add pods",
+            )
+
+
+def pod_group_missing(given: Checked, _: Behaviours) -> Iterator[Issue]:
+    """A pod of a PodGroup that does not exist. Only if PodGroups are known."""
+    if "PodGroup" not in given.world.complete:
+        return
+    for key, pods in _pods_by_group(given).items():
+        if given.world.has("PodGroup", key):
+            continue
+        for pod in pods:
+            yield Issue(
+                pod,
+                f"metadata.annotations[{GROUP_NAME}]",
+                Effect.NEVER,
+                f"its PodGroup {key!r} does not exist",
+                given.world.or_where("apply the PodGroup first, or correct the name"),
+            )
+
+
+def job_queue_missing(given: Checked, how: Behaviours) -> Iterator[Issue]:
+    """A job in a queue that does not exist. Only if queues are known."""
+    if "Queue" not in given.world.complete:
+        return
+    named = given.queues.named(how)
+    for members in given.world.members:
+        if members.queue not in named:
+            yield Issue(
+                members.subject,
+                "spec.queue",
+                Effect.NEVER,
+                f"its queue {members.queue!r} does not exist",
+                given.world.or_where("apply the queue first, or correct the name"),
+            )
+
+
+def job_queue_closed(given: Checked, how: Behaviours) -> Iterator[Issue]:
+    """A job in a queue that is not open."""
+    if given.queues.mode(how) is Mode.NOTHING:
+        return
+    for members in given.world.members:
+        queue = given.world.queues.get(members.queue)
+        if queue is None or queue.status.state not in CLOSED or members.ended:
+            continue
+        still = how.closed_queues_schedule
+        message = f"its queue {members.queue!r} is {queue.status.state}" + (
+            ", which admission heeds and the scheduler does not" if still else ""
+        )
+        effect = Effect.DIFFERS if still else Effect.NEVER
+        yield Issue(members.subject, "spec.queue", effect, message, "open the queue")
+
+
+def min_resources_above_queue(given: Checked, how: Behaviours) -> Iterator[Issue]:
+    """A job that needs more at once than its queue, or one above it, may use.
+
+    Of a Job that is what its ``minAvailable`` pods ask for at least.
+    """
+    limits = given.queues.limits(how)
+    for wanted in given.gangs.wanted(how):
+        bounds = limits.get(wanted.queue)
+        limit = None if bounds is None else bounds.refusing(wanted.amounts)
+        if limit is None:
+            continue
+        names = [
+            name
+            for name in lacking(limit.amounts, wanted.amounts)
+            if wanted.amounts.get(name) > 0 and name != PODS
+        ]
+        may = ", ".join(_amount_or_none(name, limit.amounts) for name in names)
+        yield Issue(
+            wanted.subject,
+            wanted.field,
+            Effect.NEVER,
+            f"needs {amounts(names, wanted.amounts)} at once, and queue {limit.queue!r} may use "
+            f"{may}",
+            "ask for less, or raise the queue's capability",
+        )
+
+
+def min_resources_above_cluster(given: Checked, how: Behaviours) -> Iterator[Issue]:
+    """A job that needs more at once than all nodes have. Only if nodes are known."""
+    total = given.world.total
+    if total is None:
+        return
+    for wanted in given.gangs.wanted(how):
+        names = [name for name in lacking(total, wanted.amounts) if wanted.amounts.get(name) > 0]
+        if names:
+            have = ", ".join(_amount_or_none(name, total) for name in names)
+            yield Issue(
+                wanted.subject,
+                wanted.field,
+                Effect.NEVER,
+                f"needs {amounts(names, wanted.amounts)} at once, and all nodes have {have}",
+                "ask for less, or add nodes",
+            )
+
+
+def pod_above_every_node(given: Checked, how: Behaviours) -> Iterator[Issue]:
+    """A pod that no node could hold if it were empty. Only if nodes are known."""
+    nodes = {
+        tuple(sorted(node.status.allocatable.items(), key=str)): Resource.of(
+            node.status.allocatable
+        )
+        for node in given.world.nodes.values()
+    }
+    if not nodes:
+        return
+    for singles in by_amounts(given.gangs.singles(how)).values():
+        asked = singles[0].amounts
+        if any(asked.less_equal(room, ZERO) for room in nodes.values()):
+            continue
+        named = [name for name in ("cpu", "memory", *(asked.scalars or ())) if asked.get(name)]
+        for single in singles:
+            yield Issue(
+                single.subject,
+                single.field,
+                Effect.NEVER,
+                f"one pod asks for {amounts(named, asked)}, and none of the "
+                f"{len(given.world.nodes)} nodes has all of that",
+                "ask for less, or add a larger node",
+            )
+
+
+def priority_class_missing(given: Checked, _: Behaviours) -> Iterator[Issue]:
+    """A job, or a pod, of a priority class that does not exist. Only if such classes are known.
+
+    The API server refuses pods of such a class; a PodGroup alone has the default priority.
+    """
+    if "PriorityClass" not in given.world.complete:
+        return
+    named: list[tuple[Subject, str, str]] = [
+        (members.subject, "spec.priorityClassName", members.priority_class)
+        for members in given.world.members
+    ]
+    named += [
+        (
+            given.world.subject("Job", key),
+            f"spec.tasks[{number}].template.spec.priorityClassName",
+            task.template.spec.priority_class_name,
+        )
+        for key, job in given.world.jobs.items()
+        for number, task in enumerate(job.spec.tasks)
+    ]
+    named += [
+        (given.world.subject("Pod", key), "spec.priorityClassName", pod.spec.priority_class_name)
+        for key, pod in given.world.pods.items()
+    ]
+    for subject, field, name in named:
+        if name and name not in BUILT_IN_CLASSES and not given.world.has("PriorityClass", name):
+            alone = subject.kind == "PodGroup"
+            message = f"the priority class {name!r} does not exist"
+            message += ": it has the default priority" if alone else ": its pods are refused"
+            effect = Effect.DIFFERS if alone else Effect.REFUSED
+            yield Issue(
+                subject,
+                field,
+                effect,
+                message,
+                given.world.or_where("apply the class first, or correct the name"),
+            )
+
+
+def gang_unheeded(given: Checked, how: Behaviours) -> Iterator[Issue]:
+    """A job that is to run together where the configuration lacks the plugin ``gang``."""
+    conf = given.world.in_force
+    if conf is None or any(o.name == "gang" for o in options_of(given.world.conf(how))):
+        return
+    for key, group in given.world.pod_groups.items():
+        if group.spec.min_member > 1 and given.world.job_of(group) is None:
+            message = f"minMember {group.spec.min_member} is not heeded without the plugin gang"
+            subject = given.world.subject("PodGroup", key)
+            yield Issue(subject, "spec.minMember", Effect.IGNORED, message)
+    for key, job in given.world.jobs.items():
+        if job.min_available > 1:
+            message = f"minAvailable {job.min_available} is not heeded without the plugin gang"
+            subject = given.world.subject("Job", key)
+            yield Issue(subject, "spec.minAvailable", Effect.IGNORED, message)
+
+
+def _minima(subject: Subject, field: str, minimum: int, total: int) -> Issue:
+    message = (
+        f"the minima of its roles are {total} together and its own is {minimum}: those of roles "
+        "are not heeded"
+    )
+    return Issue(subject, field, Effect.DIFFERS, message, f"raise the minimum to {total}")
+
+
+def _fits(job: Job) -> bool:
+    return all(task.least <= task.replicas for task in job.spec.tasks)
+
+
+def _pods_by_group(given: Checked) -> dict[str, list[Subject]]:
+    found: dict[str, list[Subject]] = {}
+    for key, pod in given.world.pods.items():
+        group = pod.annotations.get(GROUP_NAME)
+        if group:
+            namespace = key.rpartition("/")[0]
+            found.setdefault(f"{namespace}/{group}", []).append(given.world.subject("Pod", key))
+    return found
+
+
+def _amount_or_none(name: str, values: Resource) -> str:
+    return amounts([name], values) if values.get(name) else f"no {name}"

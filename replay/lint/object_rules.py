@@ -1,0 +1,111 @@
+"""Rules about objects as such: what nobody can decode, amounts that are none, idle names.
+
+A rule's name is that of its function, and what it is about is the function's docstring.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ...engine.belief.resource import Resource
+from ...engine.belief.resource_names import PODS, is_scalar_name
+from ...engine.quantity import parse
+from .checked import Checked
+from .findings import Effect, Issue
+from .objects import TYPES, amounts_in
+
+if TYPE_CHECKING:
+    from ...engine.volcano.behaviours import Behaviours
+
+COUNTED = frozenset({"cpu", "memory", PODS, "ephemeral-storage"})
+
+
+def object_malformed(given: Checked, _: Behaviours) -> Iterator[Issue]:
+    """An object whose fields have other types than the API's: no API server takes it."""
+    for subject, fault in given.world.faults:
+        yield Issue(subject, "", Effect.REFUSED, fault, "write the field as the API has it")
+
+
+def object_unnamed(given: Checked, _: Behaviours) -> Iterator[Issue]:
+    """An object without a name."""
+    for key, manifest in given.world.manifests.items():
+        if not key.name and (key.group, key.kind) in TYPES:
+            subject = key._replace(place=manifest.place)
+            yield Issue(subject, "metadata.name", Effect.REFUSED, "it has no name")
+
+
+def object_repeated(given: Checked, _: Behaviours) -> Iterator[Issue]:
+    """An object that is in the files twice: the one that is applied last stays."""
+    for subject, before in given.world.repeated:
+        message = f"it is at {before} as well; the one that is applied last stays"
+        yield Issue(subject, "", Effect.DIFFERS, message, "keep one of them")
+
+
+def quantity_malformed(given: Checked, _: Behaviours) -> Iterator[Issue]:
+    """An amount of a resource that is no quantity: no API server takes the object."""
+    for key, manifest in given.world.manifests.items():
+        for path, amounts in amounts_in(manifest):
+            for name, value in amounts.items():
+                fault = _fault_of(value)
+                if fault:
+                    subject = key._replace(place=manifest.place)
+                    now = "write a quantity: 500m, 2, 4Gi"
+                    yield Issue(subject, f"{path}.{name}", Effect.REFUSED, fault, now)
+
+
+def quantity_negative(given: Checked, _: Behaviours) -> Iterator[Issue]:
+    """An amount below zero: nothing that bounds or asks for resources can be less than none."""
+    for key, manifest in given.world.manifests.items():
+        for path, amounts in amounts_in(manifest):
+            for name, value in amounts.items():
+                if not _fault_of(value) and parse(value).number < 0:
+                    subject = key._replace(place=manifest.place)
+                    message = f"{name} {value} is less than nothing"
+                    yield Issue(subject, f"{path}.{name}", Effect.INVALID, message)
+
+
+def resource_not_counted(given: Checked, _: Behaviours) -> Iterator[Issue]:
+    """A resource whose name the scheduler does not count, so that its amount bounds nothing.
+
+    It counts ``cpu``, ``memory``, ``pods``, ``ephemeral-storage`` and names with a domain, such as
+    ``nvidia.com/gpu``.
+    """
+    for key, manifest in given.world.manifests.items():
+        if key.kind not in {"Queue", "PodGroup"}:
+            continue
+        for path, amounts in amounts_in(manifest):
+            for name in amounts:
+                if name not in COUNTED and not is_scalar_name(name):
+                    subject = key._replace(place=manifest.place)
+                    message = f"the scheduler does not count {name!r}"
+                    now = "write cpu, memory, or the name that nodes have, as in nvidia.com/gpu"
+                    yield Issue(subject, f"{path}.{name}", Effect.IGNORED, message, now)
+
+
+def resource_nowhere(given: Checked, _: Behaviours) -> Iterator[Issue]:
+    """A resource that no known node has, in what a queue may use, deserves or is guaranteed."""
+    world = given.world
+    if world.total is None:
+        return
+    there = Resource() if world.total is None else world.total
+    for key, manifest in world.manifests.items():
+        if key.kind != "Queue":
+            continue
+        for path, amounts in amounts_in(manifest):
+            for name in amounts:
+                if is_scalar_name(name) and name not in (there.scalars or {}):
+                    subject = key._replace(place=manifest.place)
+                    message = f"no node has {name}"
+                    yield Issue(subject, f"{path}.{name}", Effect.IGNORED, message)
+
+
+def _fault_of(value: object) -> str:
+    """Return why a value is no quantity, empty if it is one."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return f"{value!r:.60} is not a quantity"
+    try:
+        parse(value)
+    except ValueError as fault:
+        return str(fault)
+    return ""

@@ -1,0 +1,162 @@
+"""Objects as people write them: what a manifest leaves out, and Volcano's Job, which no cache has.
+
+Source: volcano.sh/apis/pkg/apis/batch/v1alpha1/job.go; pkg/webhooks/admission/jobs/mutate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ...engine.belief.objects import Node, Object, Pod, PodGroup, PodSpec, PriorityClass, Queue
+from ...engine.belief.objects.metadata import Int32, Part
+from .findings import Place, Subject
+
+VOLCANO = "scheduling.volcano.sh"
+BATCH = "batch.volcano.sh"
+DEFAULT_QUEUE, ROOT = "default", "root"
+
+
+class PodTemplate(Part, frozen=True, gc=False):
+    """The pods of a task."""
+
+    spec: PodSpec = msgspec.field(default_factory=PodSpec)
+
+
+class TaskSpec(Part, frozen=True, gc=False):
+    """One role of a job."""
+
+    name: str = ""
+    replicas: Int32 = 0
+    min_available: Int32 | None = None
+    template: PodTemplate = msgspec.field(default_factory=PodTemplate)
+
+    @property
+    def least(self) -> int:
+        """How many of its pods the job needs: all, unless it says less."""
+        return self.replicas if self.min_available is None else self.min_available
+
+
+class JobSpec(Part, frozen=True, gc=False):
+    """What a job runs."""
+
+    min_available: Int32 = 0
+    queue: str = ""
+    priority_class_name: str = ""
+    tasks: tuple[TaskSpec, ...] = ()
+
+
+class JobState(Part, frozen=True, gc=False):
+    """How far a job is."""
+
+    phase: str = ""
+
+
+class JobStatus(Part, frozen=True, gc=False):
+    """What is known of a job."""
+
+    state: JobState = msgspec.field(default_factory=JobState)
+
+
+class Job(Object, frozen=True, gc=False):
+    """Volcano's Job."""
+
+    spec: JobSpec = msgspec.field(default_factory=JobSpec)
+    status: JobStatus = msgspec.field(default_factory=JobStatus)
+
+    @property
+    def min_available(self) -> int:
+        """How many pods must run together; what is left out is what the tasks need."""
+        return self.spec.min_available or sum(task.least for task in self.spec.tasks)
+
+
+TYPES: MappingProxyType[tuple[str, str], type[Object]] = MappingProxyType(
+    {
+        (VOLCANO, "Queue"): Queue,
+        (VOLCANO, "PodGroup"): PodGroup,
+        (BATCH, "Job"): Job,
+        ("", "Pod"): Pod,
+        ("", "Node"): Node,
+        ("scheduling.k8s.io", "PriorityClass"): PriorityClass,
+    }
+)
+"""What is looked at, by (group, kind)."""
+
+CLUSTER_SCOPED = frozenset({"Queue", "Node", "PriorityClass"})
+
+
+class Manifest(NamedTuple):
+    """An object as it is written; nothing has been checked of it.
+
+    :param place: None if it is from a log.
+    """
+
+    document: dict[str, Any]
+    place: Place | None
+
+    @property
+    def group_kind(self) -> tuple[str, str]:
+        """The object's group and kind, empty where they are no texts."""
+        version, kind = self.document.get("apiVersion"), self.document.get("kind")
+        group = version.rpartition("/")[0] if isinstance(version, str) else ""
+        return group, kind if isinstance(kind, str) else ""
+
+    def subject(self, namespace: str = "default") -> Subject:
+        """Return what to call the object.
+
+        :param namespace: that of objects that name none.
+        """
+        group, kind = self.group_kind
+        metadata = self.document.get("metadata")
+        named = metadata if isinstance(metadata, dict) else {}
+        name = named.get("name") or named.get("generateName") or ""
+        where = named.get("namespace") or namespace
+        prefix = "" if kind in CLUSTER_SCOPED else f"{where}/"
+        return Subject(group, kind, f"{prefix}{name}" if name else "", self.place)
+
+
+def amounts_in(manifest: Manifest) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield (path, amounts by resource) of all that an object says of resources."""
+    kind = manifest.group_kind[1]
+    spec = _part(manifest.document, "spec")
+    if kind == "Queue":
+        yield from _lists(spec, "spec", "capability", "deserved")
+        yield from _lists(_part(spec, "guarantee"), "spec.guarantee", "resource")
+    elif kind == "PodGroup":
+        yield from _lists(spec, "spec", "minResources")
+    elif kind == "Node":
+        yield from _lists(_part(manifest.document, "status"), "status", "allocatable")
+    elif kind == "Pod":
+        yield from _of_pod(spec, "spec")
+    elif kind == "Job":
+        for number, task in enumerate(_parts(spec, "tasks")):
+            pod = _part(_part(task, "template"), "spec")
+            yield from _of_pod(pod, f"spec.tasks[{number}].template.spec")
+
+
+def _of_pod(spec: dict[str, Any], path: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    for field in ("containers", "initContainers"):
+        for number, container in enumerate(_parts(spec, field)):
+            where = f"{path}.{field}[{number}].resources"
+            yield from _lists(_part(container, "resources"), where, "requests", "limits")
+    yield from _lists(spec, path, "overhead")
+
+
+def _part(holder: Any, field: str) -> dict[str, Any]:
+    found = holder.get(field) if isinstance(holder, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _parts(holder: dict[str, Any], field: str) -> list[Any]:
+    found = holder.get(field)
+    return found if isinstance(found, list) else []
+
+
+def _lists(holder: dict[str, Any], path: str, *fields: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    for field in fields:
+        found = holder.get(field)
+        if isinstance(found, dict):
+            yield f"{path}.{field}", found

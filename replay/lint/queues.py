@@ -1,0 +1,327 @@
+"""The queues as a release sees them: which plugin bounds them, and what each may use.
+
+The tree of queues is built and checked by the session's own code, on a cluster that has what the
+nodes have together, or more than anybody can use where no node is known. Complaints of it do not
+end it here, so that all of them are found. Where it matters what jobs ask for, they ask for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from ...engine.belief.cache import SchedulerCache
+from ...engine.belief.objects import Node, Pod, PodGroup, Queue, decode
+from ...engine.belief.panic import Panic
+from ...engine.belief.queue import QueueInfo
+from ...engine.belief.resource import ZERO, Resource
+from ...engine.belief.resource_names import PODS, is_scalar_name
+from ...engine.belief.task import GROUP_NAME
+from ...engine.session.plugins import BUILDERS, NEWER_PLUGINS
+from ...engine.session.plugins.capacity.attrs import QueueAttr, real_capability
+from ...engine.session.plugins.capacity.flat import flat_capability, total_guarantee
+from ...engine.session.plugins.capacity.hierarchy import Hierarchy
+from ...engine.session.plugins.capacity.soundness import Complaint
+from ...engine.session.plugins.proportion import Proportion
+from ...engine.session.session import ProcessState, Session
+from ...engine.session.trace import Trace
+from ...engine.volcano.conf import Arguments, PluginOption, SchedulerConf
+from .asking import Memory, changed
+from .objects import ROOT, amounts_in
+from .world import ENDLESS, World
+
+if TYPE_CHECKING:
+    from ...engine.volcano.behaviours import Behaviours
+
+_NOTHING = SchedulerConf((), (), (), {})
+BYTES_PER_UNIT = 1000
+"""Scalars are counted in thousandths: so many bytes are as many as so many devices."""
+
+
+class Mode(Enum):
+    """What bounds the queues."""
+
+    TREE = "capacity, with the queues as a tree"
+    FLAT = "capacity"
+    PROPORTION = "proportion"
+    NOTHING = "nothing"
+
+
+class QueueTree(NamedTuple):
+    """A tree as a release builds it.
+
+    :param attrs: the account of each queue; some lack limits if it ended in a crash.
+    :param complaints: all that is wrong between queues and those below them.
+    :param panic: what the scheduler crashes on, or None.
+    """
+
+    attrs: Mapping[str, QueueAttr]
+    complaints: tuple[Complaint, ...]
+    panic: Panic | None
+
+
+class Limit(NamedTuple):
+    """What a queue may use, and the queue in whose account that stands."""
+
+    queue: str
+    amounts: Resource
+
+
+class Limits(NamedTuple):
+    """What a queue and all above it may use, and how much that leaves it at most."""
+
+    each: tuple[Limit, ...]
+    all: Resource
+
+    @classmethod
+    def of(cls, limits: Iterable[Limit]) -> Limits:
+        """Return the limits, the queue's own first."""
+        each = tuple(limits)
+        least = each[0].amounts.clone() if each else Resource()
+        for limit in each[1:]:
+            least.min_dimension_resource(limit.amounts, ZERO)
+        return cls(each, least)
+
+    def refusing(self, wanted: Resource) -> Limit | None:
+        """Return the first limit that some amounts exceed, in what they name; None if all fit."""
+        if wanted.less_equal_with_dimension(self.all, wanted):
+            return None
+        return next(
+            (
+                limit
+                for limit in self.each
+                if not wanted.less_equal_with_dimension(limit.amounts, wanted)
+            ),
+            None,
+        )
+
+
+class Queues:
+    """The queues of a world."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.tree = Memory(self._tree)
+        self.mode = Memory(self._mode)
+        self.division = Memory(self._division)
+        """What ``proportion`` crashes on under a release if all queues ask for all; or nothing."""
+        self.limits = Memory(self._limits)
+        """What each queue may use under a release, by name; none where no plugin bounds it."""
+
+    @cached_property
+    def looks_like_tree(self) -> bool:
+        """Whether the queues are written for a tree, or for capacity: nobody says what is in force.
+
+        So they are checked for what they were written for.
+        """
+        return any(
+            queue.spec.parent not in ("", ROOT)
+            or queue.spec.deserved
+            or queue.spec.guarantee.resource
+            for queue in self.world.queues.values()
+        )
+
+    def _mode(self, how: Behaviours) -> Mode:
+        if self.world.in_force is None and self.looks_like_tree and exists("capacity", how):
+            return Mode.TREE if how.root_queue else Mode.FLAT
+        options = {option.name: option for option in options_of(self.world.conf(how))}
+        capacity = options.get("capacity")
+        if capacity is not None and exists("capacity", how):
+            tree = capacity.enabled_hierarchy and how.root_queue
+            return Mode.TREE if tree else Mode.FLAT
+        return Mode.PROPORTION if "proportion" in options else Mode.NOTHING
+
+    def named(self, how: Behaviours) -> frozenset[str]:
+        """Return the names of all queues that a release has, malformed ones too."""
+        given = {name for kind, name in self.world.subjects if kind == "Queue"}
+        created = {"default", ROOT} if how.root_queue else {"default"}
+        return frozenset(given | created)
+
+    @cached_property
+    def parents(self) -> Mapping[str, str]:
+        """The parent of each queue, as the scheduler takes it; the root has none."""
+        return {
+            name: queue.spec.parent or ROOT
+            for name, queue in self.world.queues.items()
+            if name != ROOT
+        }
+
+    @cached_property
+    def children(self) -> Mapping[str, tuple[str, ...]]:
+        """The queues below each queue, by name."""
+        found: dict[str, tuple[str, ...]] = {}
+        for name in sorted(self.parents):
+            parent = self.parents[name]
+            found[parent] = (*found.get(parent, ()), name)
+        return found
+
+    def lineage(self, name: str) -> Iterator[str]:
+        """Yield a queue and all above it; a cycle ends where it began."""
+        seen: dict[str, None] = {}
+        while name in self.world.queues and name not in seen:
+            seen[name] = None
+            yield name
+            if name == ROOT:
+                return
+            name = self.parents[name]
+
+    def cycle(self, name: str) -> tuple[str, ...]:
+        """Return the cycle that a queue is in, from it on; empty if it is in none."""
+        above = tuple(self.lineage(name))
+        last = self.parents.get(above[-1]) if above else None
+        return above if last == name else ()
+
+    def rooted(self) -> dict[str, Queue]:
+        """Return the queues whose ancestors lead to the root."""
+        return {
+            name: queue
+            for name, queue in self.world.queues.items()
+            if name == ROOT or ROOT in self.lineage(name)
+        }
+
+    @cached_property
+    def cluster(self) -> Node:
+        """One node that has all that the nodes have together, or all that anybody could use."""
+        total = self.world.total
+        if total is None:
+            amounts = dict.fromkeys(self._names(), str(ENDLESS))
+            amounts["memory"] = str(ENDLESS * BYTES_PER_UNIT)
+        else:
+            amounts = {"cpu": f"{total.cpu:.0f}m", "memory": f"{total.memory:.0f}"}
+            for name, amount in (total.scalars or {}).items():
+                amounts[name] = f"{amount:.0f}" if name == PODS else f"{amount:.0f}m"
+        return decode(Node, {"metadata": {"name": "all"}, "status": {"allocatable": amounts}})
+
+    @cached_property
+    def _all(self) -> Mapping[str, str]:
+        """More than anybody has of everything that the cluster has."""
+        named = [name for name in self.cluster.status.allocatable if name != PODS]
+        most = dict.fromkeys(named, str(ENDLESS))
+        return {**most, "memory": str(ENDLESS * BYTES_PER_UNIT)}
+
+    def _names(self) -> list[str]:
+        named = {"cpu", PODS, "ephemeral-storage"}
+        for manifest in self.world.manifests.values():
+            for _, amounts in amounts_in(manifest):
+                named |= {name for name in amounts if is_scalar_name(name)}
+        return sorted(named)
+
+    def _tree(self, how: Behaviours) -> QueueTree:
+        asked = changed(how, deserved_within_request=False)
+        tree = Hierarchy(self._session(asked, self.rooted()), goes_on=True)
+        panic = None
+        try:
+            tree.build()
+        except Panic as crash:
+            panic = crash
+        return QueueTree(tree.attrs, tuple(tree.complaints), panic)
+
+    def _division(self, how: Behaviours) -> str:
+        queues = {
+            name: _weighed(queue) for name, queue in self.world.queues.items() if name != ROOT
+        }
+        work = [each for name in queues for each in _work(name, self._all)]
+        session = self._session(how, queues, work)
+        try:
+            Proportion(Arguments()).on_session_open(session)
+        except Panic as crash:
+            return crash.message
+        return ""
+
+    def _session(
+        self, how: Behaviours, queues: Mapping[str, Queue], work: Iterable[PodGroup | Pod] = ()
+    ) -> Session:
+        """Return a session on some queues, the cluster as one node, and perhaps some work."""
+        cache = SchedulerCache(how)
+        cache.deliver("Node", self.cluster)
+        for queue in queues.values():
+            cache.deliver("Queue", queue)
+        for each in work:
+            cache.deliver(type(each).__name__, each)
+        cache.run_workers()
+        return Session(
+            cache.snapshot(),
+            _NOTHING,
+            how,
+            now=0,
+            process=ProcessState(),
+            cache=cache,
+            trace=Trace(),
+        )
+
+    @cached_property
+    def everything(self) -> Resource:
+        """All that the cluster has, or more than anybody can use."""
+        return Resource.of(self.cluster.status.allocatable)
+
+    def _limits(self, how: Behaviours) -> Mapping[str, Limits]:
+        mode = self.mode(how)
+        if mode is Mode.NOTHING:
+            return {}
+        if mode is not Mode.TREE:
+            return {name: Limits.of([limit]) for name, limit in self._flat.items()}
+        return {
+            name: Limits.of(
+                Limit(one.name, one.real_capability)
+                for one in attr.lineage
+                if one.real_capability is not None
+            )
+            for name, attr in self.tree(how).attrs.items()
+        }
+
+    @cached_property
+    def guarantees(self) -> Resource:
+        """What all queues are guaranteed together."""
+        return total_guarantee(self._infos.values())
+
+    @cached_property
+    def _infos(self) -> Mapping[str, QueueInfo]:
+        return {name: QueueInfo(queue) for name, queue in self.world.queues.items()}
+
+    @cached_property
+    def _flat(self) -> Mapping[str, Limit]:
+        return {
+            name: Limit(
+                name,
+                real_capability(
+                    self.everything, self.guarantees, info.guarantee, flat_capability(info)
+                ),
+            )
+            for name, info in self._infos.items()
+        }
+
+
+def _weighed(queue: Queue) -> Queue:
+    """Return a queue as admission lets it in: without a weight it has 1."""
+    if queue.spec.weight:
+        return queue
+    return msgspec.structs.replace(queue, spec=msgspec.structs.replace(queue.spec, weight=1))
+
+
+def _work(queue: str, requests: Mapping[str, str]) -> Iterator[PodGroup | Pod]:
+    """Yield a PodGroup in a queue, and its one pod, which asks for these resources."""
+    metadata = {"name": queue, "namespace": "default", "uid": queue}
+    yield decode(PodGroup, {"metadata": metadata, "spec": {"queue": queue, "minMember": 1}})
+    containers = [{"name": "all", "resources": {"requests": requests}}]
+    yield decode(
+        Pod,
+        {
+            "metadata": {**metadata, "annotations": {GROUP_NAME: queue}},
+            "spec": {"schedulerName": "volcano", "containers": containers},
+            "status": {"phase": "Pending"},
+        },
+    )
+
+
+def exists(plugin: str, how: Behaviours) -> bool:
+    """Say whether a release has a plugin."""
+    return plugin in BUILDERS and (plugin not in NEWER_PLUGINS or plugin in how.plugins)
+
+
+def options_of(conf: SchedulerConf) -> list[PluginOption]:
+    """Return the plugins of all tiers, in order."""
+    return [option for tier in conf.tiers for option in tier]

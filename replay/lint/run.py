@@ -1,0 +1,72 @@
+"""The check itself: every rule, under every release, findings that are the same told once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from .asking import Memory
+from .checked import Checked
+from .findings import Effect, Finding, Issue, Severity
+from .rules import RULES, Check, Rule
+from .world import World
+
+if TYPE_CHECKING:
+    from ...engine.volcano.behaviours import Behaviours
+
+_ORDER = tuple(Severity)
+
+
+def lint(
+    world: World, releases: Sequence[Behaviours], rules: Sequence[Rule] = RULES
+) -> list[Finding]:
+    """Return what is wrong with a world under any of some releases, the worst first.
+
+    Of several releases under which a rule says the same of an object, one finding tells all.
+
+    :param releases: how they behave; findings name them in this order.
+    """
+    given = Checked.of(world)
+    found: dict[tuple[str, Issue], list[str]] = {}
+    for rule in rules:
+        memory = Memory(partial(_issues, rule.check, given))
+        for how in releases:
+            for issue in memory(how):
+                found.setdefault((rule.name, issue), []).append(how.release)
+    findings = [Finding(rule, issue, tuple(named)) for (rule, issue), named in found.items()]
+    return sorted(findings, key=_rank)
+
+
+def _issues(check: Check, given: Checked, how: Behaviours) -> tuple[Issue, ...]:
+    """Return what a rule finds, each once."""
+    return tuple(dict.fromkeys(check(given, how)))
+
+
+def _rank(finding: Finding) -> tuple[object, ...]:
+    """Put the worst first, then what is written first."""
+    effect, place = finding.issue.effect, finding.issue.subject.place
+    where = ("", 0, 0) if place is None else tuple(place)
+    return (_ORDER.index(finding.severity), tuple(Effect).index(effect), where, finding.rule)
+
+
+def brought(by: Iterable[Finding], before: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield findings that files bring: about what is in them, or not there without them.
+
+    :param by: of the files and what there is. :param before: of what there is alone.
+    """
+    known = {_about(finding): frozenset(finding.releases) for finding in before}
+    for finding in by:
+        if finding.issue.subject.place is not None:
+            yield finding
+            continue
+        old = known.get(_about(finding), frozenset())
+        new = tuple(name for name in finding.releases if name not in old)
+        if new:
+            yield finding._replace(releases=new)
+
+
+def _about(finding: Finding) -> tuple[object, ...]:
+    issue = finding.issue
+    subject = issue.subject._replace(place=None)
+    return finding.rule, subject, issue.field, issue.effect, issue.message

@@ -1,0 +1,101 @@
+"""From files, a point of a log and releases to findings: what the command line asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ...engine.volcano.history import SUPPORTED, record, resolve
+from .background import Background
+from .findings import Finding
+from .queues import Mode, Queues
+from .reading import Written
+from .rules import rules_without
+from .run import brought, lint
+from .world import Configuration, World
+
+EMPTY = Written((), ())
+
+
+class Task(NamedTuple):
+    """What is to be checked.
+
+    :param written: what the files say. :param background: what a log says, if one is asked.
+    :param conf: a configuration that is in force whatever the others say.
+    :param namespace: that of objects that name none. :param ignored: rules that are not asked.
+    """
+
+    written: Written = EMPTY
+    background: Background | None = None
+    conf: Configuration | None = None
+    namespace: str = "default"
+    ignored: tuple[str, ...] = ()
+
+
+class Report(NamedTuple):
+    """What was found, under which releases, and with which configuration in force.
+
+    :param conf: where that is from; empty if nobody said.
+    :param remark: what had to be assumed; empty if nothing.
+    """
+
+    findings: list[Finding]
+    releases: tuple[str, ...]
+    objects: int
+    conf: str
+    remark: str
+
+
+def check(task: Task, releases: Sequence[str]) -> Report:
+    """Return what is wrong with a task's files, or without any with the state that a log tells.
+
+    :param releases: as in ``v1.12.1``; none are all of Volcano's whose sessions can be run.
+    :raises UsageError: a release, or a rule that is to be ignored, is not known.
+    """
+    rules = rules_without(task.ignored)
+    hows = [resolve(name) for name in releases] or [
+        record(release) for release in SUPPORTED if not release.ours
+    ]
+    world = _world(task)
+    findings = lint(world, hows, rules)
+    if task.background is not None and task.written.manifests:
+        before = lint(_world(task._replace(written=EMPTY)), hows, rules)
+        findings = list(brought(findings, before))
+    force = world.in_force
+    return Report(
+        findings,
+        tuple(how.release for how in hows),
+        len(world.subjects) + len(world.confs),
+        "" if force is None else _source(force),
+        _remark(world) if force is None else "",
+    )
+
+
+def _world(task: Task) -> World:
+    """Put files before a background, and a configuration that was given before any other."""
+    behind = task.background or Background((), None)
+    confs = [*task.written.confs, *([] if task.conf is None else [task.conf])]
+    in_force = task.conf or (confs[-1] if confs else behind.conf)
+    if not confs and not task.written.manifests and behind.conf is not None:
+        confs = [behind.conf]
+    return World(
+        (*behind.manifests, *task.written.manifests),
+        confs,
+        in_force=in_force,
+        namespace=task.namespace,
+        alone=task.background is None,
+    )
+
+
+def _source(conf: Configuration) -> str:
+    place = conf.subject.place
+    return conf.subject.name if place is None else place.file
+
+
+def _remark(world: World) -> str:
+    """Say what is assumed of a scheduler of which there is no configuration."""
+    if not world.subjects:
+        return ""
+    tree = Queues(world).looks_like_tree
+    mode = Mode.TREE.value if tree else "the built-in configuration"
+    return f"no scheduler configuration was given (--conf); checked as for {mode}"

@@ -1,0 +1,244 @@
+"""Rules about queues as a tree, which the plugin ``capacity`` makes with ``enableHierarchy``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ...engine.belief.resource import ZERO, Resource
+from ...engine.session.plugins.capacity.attrs import QueueAttr
+from ...engine.session.plugins.capacity.soundness import Complaint
+from ...engine.volcano.behaviours import RootQueueBounds
+from .amounts import amounts, few, lacking, names_of
+from .checked import Checked
+from .findings import Effect, Issue, Subject
+from .objects import ROOT
+from .queues import Mode
+
+if TYPE_CHECKING:
+    from ...engine.volcano.behaviours import Behaviours
+
+STOPPED = "nothing is enqueued or allocated in the whole cluster"
+LOGGED = "the scheduler logs it and goes on"
+
+
+def queue_parent_missing(given: Checked, how: Behaviours) -> Iterator[Issue]:
+    """A queue whose parent does not exist: no queue of the cluster schedules anything.
+
+    Without ``--at`` only the files are looked at.
+    """
+    if given.queues.mode(how) is not Mode.TREE:
+        return
+    named = given.queues.named(how)
+    for name, parent in given.queues.parents.items():
+        if parent not in named:
+            yield Issue(
+                given.world.subject("Queue", name),
+                "spec.parent",
+                Effect.STOPS,
+                f"its parent {parent!r} does not exist: {STOPPED}",
+                given.world.or_where(f"apply {parent!r} first, or correct the name"),
+            )
+
+
+def queue_parent_cycle(given: Checked, how: Behaviours) -> Iterator[Issue]:
+    """A queue that is below itself.
+
+    It has queues below it, so that a job in it stops all scheduling, and none of them is ever given
+    a limit: what is in them, or below, is never scheduled.
+    """
+    if given.queues.mode(how) is not Mode.TREE:
+        return
+    busy = {members.queue for members in given.world.members}
+    for name in given.queues.parents:
+        cycle = given.queues.cycle(name)
+        if not cycle:
+            continue
+        path = " → ".join((*cycle, name))
+        subject = given.world.subject("Queue", name)
+        now = "let one of them have a parent that is not below it"
+        if name in busy:
+            message = f"it is below itself ({path}) and has jobs: {STOPPED}"
+            yield Issue(subject, "spec.parent", Effect.STOPS, message, now)
+        else:
+            message = f"it is below itself: {path}"
+            yield Issue(subject, "spec.parent", Effect.NEVER, message, now)
+
+
+def queue_exceeds_parent(given: Checked, how: Behaviours) -> Iterator[Issue]:
+    """A queue with more capability than its parent, in any resource.
+
+    Also one that names a resource other than cpu and memory which its parent lacks. The root has
+    what the nodes have together, unless the release takes what is written in it.
+    """
+    for complaint in _complaints(given, how, "capability"):
+        names = lacking(complaint.own, complaint.theirs)
+        has = _has(complaint, names)
+        message = f"capability {amounts(names, complaint.theirs)} exceeds its parent {has}"
+        stops = how.unsound_tree_stops
+        yield Issue(
+            given.world.subject("Queue", complaint.child),
+            f"spec.capability.{names[0]}" if len(names) == 1 else "spec.capability",
+            Effect.STOPS if stops else Effect.DIFFERS,
+            f"{message}: {STOPPED if stops else LOGGED}",
+            f"let it have less, or {complaint.queue!r} more",
+        )
+
+
+def queue_children_exceed_deserved(given: Checked, how: Behaviours) -> Iterator[Issue]:
+    """A queue whose children deserve more than it, together and in any resource."""
+    yield from _sums(given, how, "deserved", "deserve")
+
+
+def queue_children_exceed_guarantee(given: Checked, how: Behaviours) -> Iterator[Issue]:
+    """A queue whose children are guaranteed more than it, together and in any resource."""
+    yield from _sums(given, how, "guarantee", "are guaranteed")
+
+
+def queue_guarantees_exceed_room(given: Checked, how: Behaviours) -> Iterator[Issue]:
+    """A queue whose children are guaranteed more than it may use."""
+    if given.queues.mode(how) is not Mode.TREE:
+        return
+    for attr in given.queues.tree(how).attrs.values():
+        limit = attr.real_capability
+        if limit is None or not attr.children:
+            continue
+        total = _sum(child.guarantee for child in attr.children.values())
+        if total.less_equal(limit, ZERO):
+            continue
+        names = lacking(limit, total)
+        message = (
+            f"its children are guaranteed {amounts(names, total)} together, and it may use "
+            f"{amounts(names, limit)}"
+        )
+        crashes = how.excess_child_guarantees_crash
+        if crashes:
+            message += ": the scheduler panics when it opens a session"
+        subject = _of_children(given, attr)
+        effect = Effect.CRASHES if crashes else Effect.DIFFERS
+        yield Issue(subject, "spec.guarantee", effect, message, "guarantee less")
+
+
+def queue_below_busy_queue(given: Checked, how: Behaviours) -> Iterator[Issue]:
+    """A queue below one that has jobs: a job may be in a queue only that has none below it."""
+    if given.queues.mode(how) is not Mode.TREE:
+        return
+    found: dict[str, list[Subject]] = {}
+    for members in given.world.members:
+        if members.subject.place is None and given.queues.children.get(members.queue):
+            found.setdefault(members.queue, []).append(members.subject)
+    for queue, jobs in found.items():
+        below = few(given.queues.children[queue])
+        shown = few([str(job) for job in jobs])
+        yield Issue(
+            _written_below(given, queue),
+            "spec.parent",
+            Effect.STOPS,
+            f"{below} would be below {queue!r}, which has {len(jobs)} jobs ({shown}): {STOPPED}",
+            f"move the jobs of {queue!r} into a queue below it first",
+        )
+
+
+def job_in_parent_queue(given: Checked, how: Behaviours) -> Iterator[Issue]:
+    """A job in a queue that has queues below it, such as the root."""
+    if given.queues.mode(how) is not Mode.TREE:
+        return
+    for members in given.world.members:
+        below = given.queues.children.get(members.queue, ())
+        if members.subject.place is not None and below:
+            message = f"its queue {members.queue!r} has queues below it ({few(below)}): {STOPPED}"
+            now = "choose a queue that has none below it"
+            yield Issue(members.subject, "spec.queue", Effect.STOPS, message, now)
+
+
+def root_capability_ignored(given: Checked, how: Behaviours) -> Iterator[Issue]:
+    """A root queue with a capability, which the release replaces by what the nodes have."""
+    root = given.world.queues.get(ROOT)
+    if root is None or not root.spec.capability or given.queues.mode(how) is not Mode.TREE:
+        return
+    if how.root_queue_bounds is RootQueueBounds.CLUSTER:
+        message = "the root queue may use what the nodes have together, whatever is written here"
+        subject = given.world.subject("Queue", ROOT)
+        yield Issue(subject, "spec.capability", Effect.IGNORED, message)
+
+
+def queue_parent_ignored(given: Checked, how: Behaviours) -> Iterator[Issue]:
+    """A queue with a parent where queues are no tree: it is one among all others."""
+    if given.queues.mode(how) is Mode.TREE:
+        return
+    why = (
+        "the scheduler's configuration does not make a tree of the queues"
+        if how.root_queue
+        else "queues have no parents in this release"
+    )
+    for name, parent in given.queues.parents.items():
+        if parent != ROOT:
+            yield Issue(
+                given.world.subject("Queue", name),
+                "spec.parent",
+                Effect.IGNORED,
+                f"{why}: it is not bounded by {parent!r}",
+                "set enableHierarchy: true for the plugin capacity" if how.root_queue else "",
+            )
+
+
+def _complaints(given: Checked, how: Behaviours, what: str) -> Iterator[Complaint]:
+    if given.queues.mode(how) is Mode.TREE:
+        yield from (each for each in given.queues.tree(how).complaints if each.what == what)
+
+
+def _sums(given: Checked, how: Behaviours, what: str, verb: str) -> Iterator[Issue]:
+    for complaint in _complaints(given, how, what):
+        names = lacking(complaint.own, complaint.theirs)
+        attr = given.queues.tree(how).attrs[complaint.queue]
+        stops = how.unsound_tree_stops
+        if stops and what == "deserved" and how.deserved_within_request:
+            when = f"as soon as jobs ask for it, {STOPPED}"
+        else:
+            when = STOPPED if stops else LOGGED
+        yield Issue(
+            _of_children(given, attr),
+            f"spec.{what}.{names[0]}" if len(names) == 1 else f"spec.{what}",
+            Effect.STOPS if stops else Effect.DIFFERS,
+            f"its children ({few(sorted(attr.children))}) {verb} "
+            f"{amounts(names, complaint.theirs)} together, and it has "
+            f"{_has(complaint, names, own='')}: {when}",
+            f"raise it in {complaint.queue!r}, or lower it below",
+        )
+
+
+def _has(complaint: Complaint, names: list[str], own: str | None = None) -> str:
+    """Return what a queue has of what is too little, and why."""
+    owner = f"{complaint.queue!r}, which has " if own is None else own
+    there = names_of(complaint.own)
+    has = [name for name in names if name in there]
+    text = amounts(has, complaint.own) if has else ""
+    absent = [name for name in names if name not in there]
+    if absent:
+        text = f"{text} and " if text else ""
+        text += f"no {' and no '.join(absent)}"
+    return owner + text
+
+
+def _of_children(given: Checked, attr: QueueAttr) -> Subject:
+    """Return the queue, at the place of one of its children if it is written nowhere itself."""
+    subject = given.world.subject("Queue", attr.name)
+    if subject.place is not None:
+        return subject
+    return subject._replace(place=_written_below(given, attr.name).place)
+
+
+def _written_below(given: Checked, queue: str) -> Subject:
+    """Return a child of a queue, best one that is written in a file."""
+    subjects = [
+        given.world.subject("Queue", child) for child in given.queues.children.get(queue, ())
+    ]
+    written = [subject for subject in subjects if subject.place is not None]
+    return (written or subjects or [given.world.subject("Queue", queue)])[-1]
+
+
+def _sum(parts: Iterator[Resource]) -> Resource:
+    total = Resource()
+    for part in parts:
+        total.add(part)
+    return total

@@ -1,0 +1,135 @@
+"""Findings as a table, as documents, and as GitHub shows them beside the lines of a change."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from ..kinds import resource_name
+from ..lint.findings import Finding, Place, Severity, Subject
+from ..lint.rules import RULES, Rule
+from ..lint.task import Report
+from .tables import NONE, PLAIN, Style, Table, lines_of
+
+_COMMANDS = MappingProxyType(
+    {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
+)
+
+
+def lint_lines(report: Report, *, wide: bool = False, style: Style = PLAIN) -> Iterator[str]:
+    """Yield the lines of a table of findings; wide, with what to do and where in the object."""
+    if not report.findings:
+        return
+    headers = ["WHERE", "SEVERITY", "OBJECT", "RULE", "RELEASES"]
+    headers += ["FIELD", "EFFECT", "MESSAGE", "DO"] if wide else ["MESSAGE"]
+    rows = [_row(finding, report.releases, wide=wide) for finding in report.findings]
+    yield from lines_of(Table(headers, rows), style=style)
+
+
+def _row(finding: Finding, releases: Sequence[str], *, wide: bool) -> tuple[str, ...]:
+    issue = finding.issue
+    first = (
+        _where(issue.subject.place),
+        finding.severity.value,
+        str(issue.subject),
+        finding.rule,
+        release_text(finding.releases, releases),
+    )
+    if not wide:
+        return (*first, issue.message)
+    return (
+        *first,
+        issue.field or NONE,
+        issue.effect.value,
+        issue.message,
+        issue.now or NONE,
+    )
+
+
+def _where(place: Place | None) -> str:
+    return NONE if place is None else str(place)
+
+
+def release_text(named: Sequence[str], of: Sequence[str]) -> str:
+    """Return releases as people write them: ``all``, or runs of those that were asked."""
+    if len(named) == len(of):
+        return "all" if len(of) > 1 else of[0]
+    runs: list[list[int]] = []
+    for number in sorted(of.index(name) for name in named):
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ",".join(of[run[0]] if len(run) == 1 else f"{of[run[0]]}..{of[run[-1]]}" for run in runs)
+
+
+def lint_document(report: Report) -> dict[str, Any]:
+    """Return a report as JSON has it."""
+    return {
+        "releases": list(report.releases),
+        "conf": report.conf or None,
+        "assumed": report.remark or None,
+        "objects": report.objects,
+        "counts": _counts(report),
+        "findings": [finding.document() for finding in report.findings],
+    }
+
+
+def lint_names(report: Report) -> Iterator[str]:
+    """Yield the names of objects with findings, each once."""
+    named = dict.fromkeys(_name(finding.issue.subject) for finding in report.findings)
+    yield from (f"{name}\n" for name in named)
+
+
+def _name(subject: Subject) -> str:
+    if not subject.group and subject.kind == "SchedulerConfiguration":
+        return str(subject.place.file if subject.place else subject.name)
+    name = subject.name.rpartition("/")[2]
+    return f"{resource_name(subject.group, subject.kind)}/{name}"
+
+
+def lint_annotations(report: Report) -> Iterator[str]:
+    """Yield workflow commands of GitHub: each shows a finding beside the line that it is about."""
+    for finding in report.findings:
+        issue, place = finding.issue, finding.issue.subject.place
+        where = "" if place is None else f"file={_escaped(place.file)},line={place.line},"
+        releases = release_text(finding.releases, report.releases)
+        text = f"{issue.subject}: {issue.message} ({releases})"
+        command = _COMMANDS[finding.severity]
+        yield f"::{command} {where}title={finding.rule}::{_escaped(text, ends=False)}\n"
+
+
+def _escaped(text: str, *, ends: bool = True) -> str:
+    """Escape what ends a workflow command, or with ``ends`` one of its properties."""
+    text = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return text.replace(":", "%3A").replace(",", "%2C") if ends else text
+
+
+def lint_summary(report: Report) -> str:
+    """Return how much was found, in one line."""
+    counts = _counts(report)
+    parts = [
+        f"{count} {name}{'' if count == 1 else 's'}" for name, count in counts.items() if count
+    ]
+    found = ", ".join(parts) or "nothing found"
+    last = report.releases[-1]
+    under = last if len(report.releases) == 1 else f"{report.releases[0]}..{last}"
+    return f"{found} in {report.objects} objects, under {under}"
+
+
+def _counts(report: Report) -> dict[str, int]:
+    counted = Counter(finding.severity for finding in report.findings)
+    return {severity.value: counted[severity] for severity in Severity}
+
+
+def rule_lines(*, style: Style = PLAIN) -> Iterator[str]:
+    """Yield the lines of a table of all rules."""
+    rows = [(rule.name, rule.group, rule.about.replace("``", "")) for rule in RULES]
+    yield from lines_of(Table(("RULE", "ABOUT", "FINDS"), rows), style=style)
+
+
+def rule_document(rule: Rule) -> dict[str, str]:
+    """Return a rule as JSON has it."""
+    return {"rule": rule.name, "about": rule.group, "finds": rule.about, "more": rule.more}

@@ -1,0 +1,100 @@
+"""Whatever people write is checked: nothing that is given makes the check itself fail."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from linting import RELEASES, conf_of
+from plinian.replay.lint.findings import Place
+from plinian.replay.lint.objects import TYPES, Manifest
+from plinian.replay.lint.run import lint
+from plinian.replay.lint.world import World
+from scenarios import scenario_document
+
+NEWEST, MIDDLE, OLDEST = RELEASES[-1], RELEASES[len(RELEASES) // 2], RELEASES[0]
+SOME = (OLDEST, MIDDLE, NEWEST)
+
+scalars = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.sampled_from(
+        ("1", "-2", "4Gi", "x", "", "root", "a", "1e30", "Closed", "scheduling.k8s.io")
+    ),
+)
+fields = st.sampled_from(
+    (
+        *("name", "namespace", "parent", "capability", "deserved", "guarantee", "resource", "cpu"),
+        *("minMember", "minResources", "queue", "tasks", "replicas", "minAvailable", "template"),
+        *(
+            "spec",
+            "status",
+            "state",
+            "allocatable",
+            "containers",
+            "resources",
+            "requests",
+            "weight",
+        ),
+        *("annotations", "volcano.sh/hierarchy", "minTaskMember", "nvidia.com/gpu", "memory"),
+    )
+)
+values = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(fields, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@st.composite
+def manifests(draw: st.DrawFn) -> Manifest:
+    """Return an object of a kind that is looked at, with anything in it."""
+    group, kind = draw(st.sampled_from(sorted(TYPES)))
+    document: dict[str, Any] = {
+        "apiVersion": f"{group}/v1" if group else "v1",
+        "kind": kind,
+        "metadata": draw(st.one_of(values, st.fixed_dictionaries({"name": scalars}))),
+        "spec": draw(values),
+        "status": draw(values),
+    }
+    return Manifest(document, Place("a.yaml", 1, 1))
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(manifests(), max_size=5))
+def test_any_manifest_can_be_checked(given: list[Manifest]) -> None:
+    for finding in lint(World(given), SOME):
+        json.dumps(finding.document())
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.dictionaries(st.sampled_from(("actions", "tiers", "configurations", "x")), values))
+def test_any_configuration_can_be_checked(conf: dict[str, Any]) -> None:
+    lint(World([], [conf_of(json.dumps(conf))]), SOME)
+
+
+@given(st.text())
+@settings(max_examples=100, deadline=None)
+def test_any_text_can_be_checked_as_a_configuration(text: str) -> None:
+    lint(World([], [conf_of(text)]), (NEWEST,))
+
+
+def test_clusters_with_what_nobody_should_write_can_be_checked() -> None:
+    findings = 0
+    for seed in range(60):
+        document = scenario_document(seed)
+        objects = [
+            Manifest(event["object"], None)
+            for step in document["steps"]
+            for event in step["events"]
+            if isinstance(event.get("object"), dict)
+        ]
+        found = lint(World(objects, [conf_of(document["conf"])]), SOME)
+        assert found == lint(World(objects, [conf_of(document["conf"])]), SOME)
+        findings += len(found)
+    assert findings

@@ -1,0 +1,153 @@
+"""Files of all shapes are read, and every object knows where it is written."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from linting import TREE, queue
+from plinian.engine.errors import InputError
+from plinian.replay.lint.reading import Written, read_conf, read_files
+
+TWO = """\
+apiVersion: scheduling.volcano.sh/v1beta1
+kind: Queue
+metadata: {name: a}
+---
+# another
+apiVersion: scheduling.volcano.sh/v1beta1
+kind: Queue
+metadata: {name: b}
+"""
+LIST = """\
+apiVersion: v1
+kind: List
+items:
+- apiVersion: scheduling.volcano.sh/v1beta1
+  kind: Queue
+  metadata: {name: a}
+- apiVersion: scheduling.volcano.sh/v1beta1
+  kind: Queue
+  metadata: {name: b}
+"""
+CONFIG_MAP = """\
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: volcano-scheduler-configmap
+  namespace: volcano-system
+data:
+  volcano-scheduler.conf: |
+    actions: "allocate"
+    tiers:
+    - plugins:
+      - name: gang
+"""
+
+
+def names_and_places(written: Written) -> list[tuple[str, str, int]]:
+    """Return (name, place, document) of each object."""
+    found = []
+    for manifest in written.manifests:
+        assert manifest.place is not None
+        found.append((manifest.subject().name, str(manifest.place), manifest.place.document))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (TWO, [(1, 1), (6, 2)]),
+        (LIST, [(4, 1), (7, 1)]),
+        (json.dumps(queue("a")) + "\n" + json.dumps(queue("b"), indent=1), [(1, 1), (2, 2)]),
+        (
+            json.dumps(
+                {
+                    "apiVersion": "scheduling.volcano.sh/v1beta1",
+                    "kind": "QueueList",
+                    "items": [{"metadata": {"name": "a"}}, queue("b")],
+                }
+            ),
+            [(1, 1), (1, 1)],
+        ),
+        (f"---\n---\n{TWO}---\n", [(3, 2), (8, 3)]),
+    ],
+    ids=["documents", "list", "json", "json list", "empty documents"],
+)
+def test_objects_know_where_they_are(
+    tmp_path: Path, text: str, lines: list[tuple[int, int]]
+) -> None:
+    path = tmp_path / "queues.yaml"
+    path.write_text(text, "utf-8")
+    assert names_and_places(read_files([str(path)])) == [
+        (name, f"{path}:{line}", document)
+        for name, (line, document) in zip("ab", lines, strict=True)
+    ]
+
+
+def test_folders_are_searched_for_manifests_only(tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "b.yml").write_text(TWO, "utf-8")
+    (tmp_path / "README.md").write_text("# no manifest\n", "utf-8")
+    (tmp_path / "scheduler.conf").write_text(TREE, "utf-8")
+    written = read_files([str(tmp_path)])
+    assert [name for name, _, _ in names_and_places(written)] == ["a", "b"]
+    assert [conf.text for conf in written.confs] == [TREE]
+
+
+def test_packed_files_are_unpacked(tmp_path: Path) -> None:
+    path = tmp_path / "queues.yaml.gz"
+    path.write_bytes(gzip.compress(TWO.encode()))
+    assert len(read_files([str(path)]).manifests) == 2
+
+
+def test_a_configuration_in_a_config_map_knows_its_lines(tmp_path: Path) -> None:
+    path = tmp_path / "map.yaml"
+    path.write_text(CONFIG_MAP, "utf-8")
+    written = read_files([str(path)])
+    (conf,) = written.confs
+    assert conf.text.startswith('actions: "allocate"')
+    assert str(conf.place(1).place) == f"{path}:8"
+    assert str(conf.subject) == "ConfigMap volcano-system/volcano-scheduler-configmap"
+    path.write_text(json.dumps({**queue("x"), "kind": "ConfigMap", "apiVersion": "v1"}), "utf-8")
+    assert read_files([str(path)]).confs == ()
+
+
+def test_a_configuration_in_force_may_be_a_file_or_a_config_map(tmp_path: Path) -> None:
+    plain, packed, other = (tmp_path / name for name in ("a.conf", "map.yaml", "queues.yaml"))
+    plain.write_text(TREE, "utf-8")
+    packed.write_text(CONFIG_MAP, "utf-8")
+    other.write_text(TWO, "utf-8")
+    assert read_conf(str(plain)).text == TREE
+    assert "name: gang" in read_conf(str(packed)).text
+    with pytest.raises(InputError, match="no scheduler configuration"):
+        read_conf(str(other))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: {{ .Values.queue }}\nkind: x\n", "not YAML|not a mapping|no scalar"),
+        ("kind: Queue\nkind: Queue\n", "occurs twice"),
+        ("- just\n- words\n", "expected an object of Kubernetes"),
+        ("name: a\n", "expected an object of Kubernetes"),
+        ('{"kind": "Queue", ', "not JSON|ends in the middle"),
+        ("hello\n", "expected an object of Kubernetes"),
+    ],
+)
+def test_what_is_no_manifest_is_refused_with_its_place(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    path = tmp_path / "wrong.yaml"
+    path.write_text(text, "utf-8")
+    with pytest.raises(InputError, match=message) as caught:
+        read_files([str(path)])
+    assert str(path) in caught.value.where
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        read_files([str(tmp_path / "nowhere.yaml")])
