@@ -55,14 +55,8 @@ class SchedulerCache:
         self.stores = Stores()
         self._changes = Changes()
         self._classes = TaskClasses()
-        rules = TaskRules(
-            scheduling_gates=behaviours.scheduling_gates,
-            role_by_label=behaviours.role_by_label,
-            sidecars_count=behaviours.sidecars_count,
-            pod_requests_count=behaviours.pod_requests_count,
-        )
         uncounted: frozenset[str] = frozenset() if behaviours.pods_counted else frozenset({PODS})
-        builder = TaskBuilder(self._classes, uncounted, rules=rules)
+        builder = TaskBuilder(self._classes, uncounted, rules=_task_rules(behaviours))
         self.node_cache = NodeCache(
             self.stores,
             self._changes,
@@ -258,6 +252,15 @@ class SchedulerCache:
 
     def _quota_deleted(self, quota: objects.ResourceQuota) -> None:
         self.quotas.get(quota.namespace, {}).pop(quota.name, None)
+
+
+def _task_rules(behaviours: Behaviours) -> TaskRules:
+    return TaskRules(
+        scheduling_gates=behaviours.scheduling_gates,
+        role_by_label=behaviours.role_by_label,
+        sidecars_count=behaviours.sidecars_count,
+        pod_requests_count=behaviours.pod_requests_count,
+    )
 
 
 def _selectors(item: objects.Object) -> list[objects.LabelSelector | dict[str, str]]:

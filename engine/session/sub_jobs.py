@@ -1,4 +1,4 @@
-"""Groups within a job: how ``subGroupPolicy`` divides its tasks, and whether a group has its minimum.
+"""Groups within a job: how ``subGroupPolicy`` divides its tasks, and which of them are complete.
 
 A job without the policy is one group, of which nothing is asked but what is asked of the job.
 
