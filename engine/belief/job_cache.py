@@ -19,15 +19,12 @@ from .job import JobInfo
 from .node_cache import NodeCache
 from .options import CacheOptions
 from .resource import Resource
-from .status import ALLOCATED_STATUS, COMPLETED_STATUS, Status
+from .status import ALLOCATED_STATUS, COMPLETED_STATUS, Status, status_of
 from .subtraction import Subtract
 from .task import GROUP_NAME, TaskBuilder, TaskInfo
 from .trial import CopiedOnUse
 from .volumes import IGNORED_PROVISIONERS, ClaimMissing, ClaimUnknown, csi_volumes
 from .work_queue import WorkQueue
-
-_TERMINATED = frozenset({"Succeeded", "Failed"})
-"""Phases of pods that are on no node's account."""
 
 
 class JobCache:
@@ -208,7 +205,9 @@ class JobCache:
         cached = self._cached_task(pod)
         node = pod.spec.node_name if cached is None else cached.node_name
         key = job_of(pod)
-        on_node = not (self._skips_terminated and pod.status.phase in _TERMINATED)
+        # What counts is what was known of the pod: only then was it taken off its node before.
+        status = status_of(pod) if cached is None else cached.status
+        on_node = not (self._skips_terminated and status in COMPLETED_STATUS)
         self._delete_task(key, pod.uid, pod.key, node if on_node else "")
         job = self.infos.get(key)
         if job is not None and job.terminated:

@@ -42,7 +42,8 @@ class ClassColumns:
         self._ssn = ssn
         self._task = task
         self._predicates = predicates
-        self._scores = scores
+        self._scores = [entry for entry in scores if not entry.late]
+        self._late_scores = [entry for entry in scores if entry.late]
         self._seen = len(ssn.touched)
         count = len(ssn.nodes)
         self._dims = _requested(ssn, task)
@@ -60,6 +61,8 @@ class ClassColumns:
         """Verdict of the plugins' filters that depend on the class only."""
         self.score: Floats = np.zeros(count)
         """Sum of the plugins' scores that depend on the class only, in order of the plugins."""
+        self.late: Floats = np.zeros(count)
+        """Sum of those that are to be added to the scores over lists first."""
         self._ranked: Floats | None = None
         self._uniform = 0.0
         self._unscored = True
@@ -88,12 +91,13 @@ class ClassColumns:
             self.filtered[:] = apply_filters(self._predicates, self._task, self._all)
         return self.filtered
 
-    def score_all(self) -> Floats:
-        """Return the scores over all nodes."""
+    def score_all(self) -> tuple[Floats, Floats]:
+        """Return the scores over all nodes, and those that are to be added late."""
         if self._unscored:
             self._unscored = False
             self.score[:] = order_score(self._scores, self._task, self._all)
-        return self.score
+            self.late[:] = order_score(self._late_scores, self._task, self._all)
+        return self.score, self.late
 
     def ranked(self, uniform: float) -> Floats:
         """Return, by node, the score of those that take a task of the class now; else -infinity.
@@ -103,7 +107,8 @@ class ClassColumns:
         if self._ranked is None:
             takes = self.fits_idle & (self.verdicts() == PASS)
             self._uniform = uniform
-            self._ranked = np.where(takes, self.score_all() + uniform, -inf)
+            score, late = self.score_all()
+            self._ranked = np.where(takes, score + (late + uniform), -inf)
         return self._ranked
 
     def verdicts(self) -> Ints:
@@ -117,8 +122,9 @@ class ClassColumns:
             takes &= filtered == PASS
         if not self._unscored:
             score = self.score[rows] = order_score(self._scores, self._task, rows)
+            late = self.late[rows] = order_score(self._late_scores, self._task, rows)
             if self._ranked is not None:
-                self._ranked[rows] = np.where(takes, score + self._uniform, -inf)
+                self._ranked[rows] = np.where(takes, score + (late + self._uniform), -inf)
 
     def _update_one(self, row: int) -> None:
         """Do as :meth:`_update` for one row, without calling NumPy for a few numbers."""
@@ -138,8 +144,12 @@ class ClassColumns:
             if self._partial and isnan(score):
                 score = 0.0
             self.score[row] = score
+            late = 0.0
+            for order in self._late_scores:
+                late += order.one(task, row)
+            self.late[row] = late
             if self._ranked is not None:
-                self._ranked[row] = score + self._uniform if takes else -inf
+                self._ranked[row] = score + (late + self._uniform) if takes else -inf
 
     def _fit(self, rows: Rows) -> NDArray[np.bool_]:
         """Compare the request with what is free; return which nodes have enough, now and later."""

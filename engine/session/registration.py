@@ -84,7 +84,8 @@ class NodeOrderEntry(NamedTuple):
     """A registered score of nodes, and what it depends on.
 
     ``partial``: it may be no number for a node, of which then nobody's score counts. ``one``
-    answers for a single node.
+    answers for a single node. ``late``: it is summed up with the scores over lists, before both are
+    added to the others; sums of fractions depend on that in their last digits.
     """
 
     plugin: str
@@ -92,6 +93,7 @@ class NodeOrderEntry(NamedTuple):
     per: Per
     partial: bool
     one: OneScoreFn
+    late: bool
 
 
 class TaskOrder(NamedTuple):
@@ -237,12 +239,14 @@ class Registry:
         per: Per = "task",
         partial: bool = False,
         one: OneScoreFn | None = None,
+        late: bool = False,
     ) -> None:
         """Register a score over node rows; it is NaN where a ``partial`` one has an error.
 
         :param one: as for :meth:`add_predicate`.
+        :param late: see :class:`NodeOrderEntry`.
         """
-        entry = NodeOrderEntry(name, fn, per, partial, one or _score_of_one(fn))
+        entry = NodeOrderEntry(name, fn, per, partial, one or _score_of_one(fn), late)
         self._add("NodeOrder", name, entry)
 
     def add_batch_node_order(

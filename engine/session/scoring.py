@@ -159,15 +159,12 @@ class NodeSelection:
         Source: ``PrioritizeNodes``.
         """
         try:
-            if self._by_class:
-                order = self.columns(task).score_all()[rows]
-            else:
-                order = order_score(self._orders, task, rows)
+            order, late = self._order_scores(task, rows)
             uniform = self._uniform_score(task)
             if uniform is None:
-                total = order + batch_score(self._batches, task, rows)
+                total = order + (late + batch_score(self._batches, task, rows))
             else:
-                total = order + uniform
+                total = order + (late + uniform)
         except ScoreError as fault:
             self._ssn.errors.append(
                 f"Error in Calculating batch Priority for the node, err {fault}"
@@ -178,6 +175,15 @@ class NodeSelection:
                 self._note_scores(task, rows, total)
             self._trace_best(task, rows, total)
         return total
+
+    def _order_scores(self, task: int, rows: Rows) -> tuple[Floats, Floats]:
+        """Return the scores of nodes by themselves, and those that are to be added late."""
+        if self._by_class:
+            score, late = self.columns(task).score_all()
+            return score[rows], late[rows]
+        late_orders = [entry for entry in self._orders if entry.late]
+        orders = [entry for entry in self._orders if not entry.late]
+        return order_score(orders, task, rows), order_score(late_orders, task, rows)
 
     def _note_scores(self, task: int, rows: Rows, scores: Floats) -> None:
         """Keep what each node scored when it was last a candidate for a task."""

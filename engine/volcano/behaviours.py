@@ -341,7 +341,8 @@ class Behaviours:
     """Jobs that ask for a network topology do not preempt."""
 
     node_affinity_normalised: bool
-    """The score of a pod's preference of nodes is 100 at most, as for other scores."""
+    """The score of a pod's preference of nodes is 100 at most, as for other scores; ``nodeorder``
+    adds up all of its scores before those of other plugins."""
 
     topology_gradients: bool
     """Hypernodes are tried in gradients below one that has all nodes; other pods fill them."""

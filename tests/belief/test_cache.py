@@ -20,8 +20,8 @@ GI = 2**30
 class Cluster:
     """A cache, and the objects as an API server would have them."""
 
-    def __init__(self, **options: Any) -> None:
-        self.cache = SchedulerCache(resolve(RELEASE), CacheOptions(**options))
+    def __init__(self, release: str = RELEASE, **options: Any) -> None:
+        self.cache = SchedulerCache(resolve(release), CacheOptions(**options))
         self._revision = 0
 
     def see(self, *documents: Document) -> Cluster:
@@ -391,3 +391,18 @@ def test_taking_off_more_than_is_there_is_the_scheduler_s_crash() -> None:
     with pytest.raises(Panic) as caught:
         seen.lose(pod("a", "g", on="n1"))
     assert caught.value.place == ("api.(*Resource).Sub", "api.(*NodeInfo).RemoveTask")
+
+
+@pytest.mark.parametrize("release", ["v1.12.1", "v1.15.1"])
+@pytest.mark.parametrize("told", [False, True])
+def test_a_pod_that_ended_unseen_leaves_its_node_when_it_is_deleted(
+    release: str, *, told: bool
+) -> None:
+    running = pod("a", "g", on="n1")
+    ended = {**running, "status": {"phase": "Failed"}}
+    seen = Cluster(release).see(queue("default"), node("n1"), group("g"), running)
+    assert seen.cache.nodes["n1"].tasks
+    if told:
+        seen.see(ended)
+    seen.lose(ended)
+    assert not seen.cache.nodes["n1"].tasks

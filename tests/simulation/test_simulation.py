@@ -217,3 +217,23 @@ def test_what_is_no_scenario_is_refused_with_the_place(text: str, place: str) ->
 def test_null_is_nothing() -> None:
     made = parse_case(b'{"name": null, "conf": null, "steps": [{"events": null, "conf": null}]}')
     assert made.steps[0].events == ()
+
+
+@pytest.mark.parametrize(("release", "exact"), [("v1.15.0", False), ("v1.15.1", True)])
+def test_since_v1_15_1_nodeorder_adds_up_all_of_its_scores_before_others(
+    release: str,
+    *,
+    exact: bool,
+) -> None:
+    names = ("gang", "predicates", "nodeorder", "binpack")
+    conf = 'actions: "allocate"\ntiers:\n- plugins:\n' + "".join(f"  - name: {n}\n" for n in names)
+    arrivals = [node("a", cpu="5"), node("b", cpu="5"), group("g"), pod("p", "g")]
+    for arrival in arrivals[:2]:
+        arrival["object"]["status"]["allocatable"]["memory"] = "3Gi"
+    arrivals[2]["object"]["status"]["phase"] = "Inqueue"
+    made = parse_case(msgspec.json.encode({"conf": conf, "steps": [{"events": arrivals}]}))
+    [step] = simulate(made, resolve(release), scores=True)
+    packed = (1000 / 5000 + 1 / 3) / 2 * 100
+    score = step["node_scores"]["default/p"]["a"]
+    assert score == pytest.approx(packed + 466)
+    assert (score == packed + 466) is exact

@@ -66,7 +66,12 @@ class NodeOrder:
         """Register the scores of single nodes, and those of candidates against each other."""
         scores = Scores(ssn, node_map(ssn), self._weights)
         ssn.add_node_order(
-            self.name, scores.order, per="class", partial=scores.partial, one=scores.order_on
+            self.name,
+            scores.order,
+            per="class",
+            partial=scores.partial,
+            one=scores.order_on,
+            late=ssn.behaviours.node_affinity_normalised,  # since then all are scores over lists
         )
         ssn.add_batch_node_order(self.name, scores.batch, uniform=scores.uniform)
 
