@@ -1,8 +1,8 @@
 """Run the benchmarks: ``python -m benchmarks [NAME…] [--scale 0.1] [--json FILE]``.
 
-Names: append, copy, space, seek, audit, belief, session. At scale 1 the log has two million events
-and the audit log 3 GB; the whole takes about fifteen minutes and 12 GB of disk. Exit 1 when a limit
-is not kept.
+Names: append, copy, space, seek, audit, belief, session, comparison. At scale 1 the log has two
+million events and the audit log 3 GB; the whole takes about twenty minutes and 12 GB of disk. Exit 1
+when a limit is not kept.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from . import append, audit, bare_copy, belief, seek, session, space
+from . import append, audit, bare_copy, belief, comparison, seek, session, space
 from .measure import Result
 
 BENCHMARKS = {
@@ -25,6 +25,7 @@ BENCHMARKS = {
     "audit": audit.run,
     "belief": belief.run,
     "session": session.run,
+    "comparison": comparison.run,
 }
 
 

@@ -98,7 +98,7 @@ def believed(behaviours: Behaviours) -> Way:
     """Return the behaviours that a cache asks for, with their values: by these alone it differs."""
     consulted = Consulted.of(behaviours)
     SchedulerCache(consulted)
-    return tuple((name, getattr(behaviours, name)) for name in sorted(consulted.names))
+    return tuple((name, getattr(consulted.plain, name)) for name in sorted(consulted.names))
 
 
 class Beliefs:

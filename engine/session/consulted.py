@@ -35,13 +35,10 @@ class Consulted(Behaviours):
     @classmethod
     def of(cls, behaviours: Behaviours) -> Consulted:
         """Return a record with the same values, of which nothing was asked yet."""
-        made = cls(
-            **{
-                field.name: getattr(behaviours, field.name)
-                for field in dataclasses.fields(Behaviours)
-            }
-        )
-        made._set(plain=behaviours, _asked={}, _steps={}, _opening={}, _trace=None)
+        plain = behaviours.plain if isinstance(behaviours, Consulted) else behaviours
+        values = {field.name: getattr(plain, field.name) for field in dataclasses.fields(plain)}
+        made = cls(**values)
+        made._set(plain=plain, _asked={}, _steps={}, _opening={}, _trace=None)
         return made
 
     def begin(self, trace: Trace) -> None:

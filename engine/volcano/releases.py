@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ..errors import UsageError
 
-_NAME = re.compile(r"v?(\d+)\.(\d+)\.(\d+)")
+_NAME = re.compile(r"v?([0-9]{1,9})\.([0-9]{1,9})(?:\.([0-9]{1,9}))?([-+].+)?")
 
 
 class Release(NamedTuple):
@@ -55,26 +55,66 @@ RELEASES: tuple[Release, ...] = (
 )
 """All releases that are known, pre-releases left out; our own comes last."""
 
+_VOLCANO = tuple(release for release in RELEASES if not release.ours)
+
 
 def parse_release(text: str) -> Release:
     """Return the release of a name such as ``v1.12.1``, or ``hardened``.
 
     :raises UsageError: it is no name of a release, or of one that is not known.
     """
-    if text.strip() == HARDENED.name:
-        return HARDENED
-    match = _NAME.fullmatch(text.strip())
-    newest = max(release for release in RELEASES if not release.ours)
-    known = f"known are {RELEASES[0]} to {newest}, and {HARDENED}"
+    text = text.strip()
+    known = next((release for release in RELEASES if text in _names(release)), None)
+    if known is not None:
+        return known
+    near = nearest_release(text)
+    first, last = _VOLCANO[0], _VOLCANO[-1]
+    if near is None:
+        now = f"known are {first} to {last}, and {HARDENED}; write {last}"
+        raise UsageError(f"{text!r} is no release of Volcano", now=now)
+    line = ", ".join(str(release) for release in _VOLCANO if release.line == near.line)
+    raise UsageError(
+        f"{text} {_why_unknown(text)}",
+        now=f"nearest are {line}; with --assume {near} is taken for it (known are {first} to "
+        f"{last}, and {HARDENED})",
+    )
+
+
+def nearest_release(text: str) -> Release | None:
+    """Return the release of Volcano that is nearest to a name that is none; None if no number is.
+
+    Of a known line it is the one of the nearest patch; what is older than all, or newer, has the
+    oldest or the newest, and a line without a patch its newest.
+    """
+    match = _NAME.fullmatch(text)
     if match is None:
-        raise UsageError(f"{text!r} is no release of Volcano", now=f"{known}; write {newest}")
-    major, minor, patch = map(int, match.groups())
-    release = Release(major, minor, patch)
-    if release not in RELEASES:
-        nearest = [str(other) for other in RELEASES if other.line == release.line]
-        now = f"of that line there are {', '.join(nearest)}" if nearest else known
-        raise UsageError(f"there is no release {release} of Volcano", now=now)
-    return release
+        return None
+    line = (int(match[1]), int(match[2]))
+    of_line = [release for release in _VOLCANO if release.line == line]
+    if not of_line:
+        return max((release for release in _VOLCANO if release.line < line), default=_VOLCANO[0])
+    patch = of_line[-1].patch if match[3] is None else int(match[3])
+    return min(reversed(of_line), key=lambda release: abs(release.patch - patch))
+
+
+def _names(release: Release) -> tuple[str, ...]:
+    return (str(release), str(release).removeprefix("v"))
+
+
+def _why_unknown(text: str) -> str:
+    """Say what is the matter with a name that has the form of a release's."""
+    match = _NAME.fullmatch(text)
+    assert match is not None
+    line = (int(match[1]), int(match[2]))
+    if line < _VOLCANO[0].line:
+        return f"is older than {_VOLCANO[0]}, the oldest release that is known"
+    if match[4]:
+        return "is a pre-release or a build of its own, and only releases are known"
+    if match[3] is None:
+        return "names a line of releases, and none of them"
+    if line > _VOLCANO[-1].line:
+        return f"is newer than {_VOLCANO[-1]}, the newest release that is known"
+    return "is no release of Volcano that is known"
 
 
 @dataclass(frozen=True, slots=True)

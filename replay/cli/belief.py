@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options
+from .assumption import Chosen, chosen
 from .shell import guarded, note, shows_progress, style
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def belief(
     release: options.Release = options.DEFAULT_RELEASE,
     output: options.TableJsonOrYaml = "table",
     no_headers: options.NoHeaders = False,
+    assume: options.Assume = False,
     as_known_at: options.AsKnownAt = None,
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
@@ -50,10 +52,12 @@ def belief(
     from ..render.progress import counting
 
     wanted, names = _wanted(parts)
+    taken = chosen([release], assume=assume)
+    behaviours = resolve(taken.names[0])
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         moment = opened_log.moment(at, as_known_at=as_known_at)
         with counting("deliver", visible=shows_progress()) as progress:
-            cache = belief_at(opened_log.store, moment, resolve(release), progress=progress)
+            cache = belief_at(opened_log.store, moment, behaviours, progress=progress)
     found = {part: documents_of(cache, part) for part in wanted}
     for name in names:
         if not any(document[NAME_OF[wanted[0]]] == name for document in found[wanted[0]]):
@@ -66,7 +70,7 @@ def belief(
             part: [document for document in documents if document[field] in names]
             for part, documents in found.items()
         }
-    _write(cache, found, output, no_headers=no_headers)
+    _write(cache, found, output, taken, no_headers=no_headers)
 
 
 def _wanted(parts: list[str]) -> tuple[list[str], list[str]]:
@@ -85,17 +89,22 @@ def _wanted(parts: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _write(
-    cache: SchedulerCache, found: dict[str, list[Document]], output: str, *, no_headers: bool
+    cache: SchedulerCache,
+    found: dict[str, list[Document]],
+    output: str,
+    taken: Chosen,
+    *,
+    no_headers: bool,
 ) -> None:
     from ..render.belief import table_of
     from ..render.documents import json_text, write_yaml
     from ..render.tables import write_table
 
     if output == "json":
-        sys.stdout.write(json_text(found, indent=2) + "\n")
+        sys.stdout.write(json_text(taken.told(found), indent=2) + "\n")
         return
     if output == "yaml":
-        write_yaml(sys.stdout, [found], single=True)
+        write_yaml(sys.stdout, [taken.told(found)], single=True)
         return
     separator = ""
     for part, documents in found.items():

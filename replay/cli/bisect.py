@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options
+from .assumption import check_confs, chosen
 from .shell import guarded, shows_progress, style
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ def bisect(
             help="Ask at every session instead of halving: for answers that come and go.",
         ),
     ] = False,
+    assume: options.Assume = False,
     output: options.JsonOrText = "text",
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
@@ -109,11 +111,14 @@ def bisect(
         case is not None,
         {"--step": step, "--from": start, "--conf": conf, "--linear": linear or None},
     )
-    asked = None if releases is None else releases_between(releases)
+    taken = chosen([release] if releases is None else _ends(releases), assume=assume)
+    asked = None if releases is None else releases_between("..".join(taken.names))
+    (release, *_) = taken.names
     if case is not None:
         found = _in_case(case, step, question, asked, release)
     else:
         given = None if conf is None else conf_file(conf)
+        check_confs([given], list(map(str, asked)) if asked else [release], assume=assume)
         with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
             if asked is not None:
                 found = _over_releases(opened_log, at, given, question, asked)
@@ -121,12 +126,22 @@ def bisect(
                 span = (start, to)
                 found = _in_log(opened_log, span, question, release, given, linear=linear)
     if output == "json":
-        sys.stdout.write(json_text(bisection_document(found), indent=2) + "\n")
+        sys.stdout.write(json_text(taken.told(bisection_document(found)), indent=2) + "\n")
     else:
         sys.stdout.writelines(bisection_lines(found, style=style()))
     if found.flip is None:
         sys.stdout.flush()
         raise SystemExit(1)
+
+
+def _ends(span: str) -> list[str]:
+    """Return the two releases of ``R1..R2``."""
+    from ...engine.errors import UsageError
+
+    ends = span.split("..")
+    if len(ends) != 2:
+        raise UsageError(f"--releases {span}: expected R1..R2", now="as in v1.11.0..v1.12.1")
+    return ends
 
 
 def _refuse_idle(of_releases: bool, of_case: bool, given: dict[str, object]) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options
+from .assumption import chosen
 from .shell import guarded, style
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def diff(
         bool, typer.Option("--exit-code", help="Exit with 1 if anything differs.")
     ] = False,
     output: options.JsonOrText = "text",
+    assume: options.Assume = False,
     as_known_at: options.AsKnownAt = None,
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
@@ -64,7 +66,7 @@ def diff(
         )
         if release:
             _refuse_narrowing(kind, namespace, ignore)
-            _diff_sessions(opened_log, moments, release, output, exit_code=exit_code)
+            _diff_sessions(opened_log, moments, release, output, exit_code=exit_code, assume=assume)
             return
         found = opened_log.diff(
             *moments,
@@ -98,6 +100,7 @@ def _diff_sessions(
     output: str,
     *,
     exit_code: bool,
+    assume: bool,
 ) -> None:
     from ...engine.errors import UsageError
     from ..comparison.sessions import compare_moments
@@ -108,8 +111,9 @@ def _diff_sessions(
             f"there are two moments and {len(releases)} releases",
             now="to compare more releases at one moment: plinian session --at POINT",
         )
-    found = compare_moments(log, moments, (releases[0], releases[-1]))
-    write_comparison(found, output)
+    taken = chosen(releases, assume=assume)
+    found = compare_moments(log, moments, (taken.names[0], taken.names[-1]))
+    write_comparison(found, output, taken)
     if exit_code and found:
         sys.stdout.flush()
         raise SystemExit(1)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options
+from .assumption import Chosen, chosen
 from .shell import guarded, note, shows_progress, style
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ def drift(
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="Exit with 1 if anything differs.")
     ] = False,
+    assume: options.Assume = False,
     as_known_at: options.AsKnownAt = None,
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
@@ -39,25 +41,27 @@ def drift(
     from ..log import opened
     from ..render.progress import counting
 
+    taken = chosen([release], assume=assume)
+    behaviours = resolve(taken.names[0])
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         moment = opened_log.moment(at, as_known_at=as_known_at)
         with counting("compare", visible=shows_progress()) as progress:
-            found = drift_at(opened_log.store, moment, resolve(release), progress=progress)
-    _write(found, output, no_headers=no_headers)
+            found = drift_at(opened_log.store, moment, behaviours, progress=progress)
+    _write(found, output, taken, no_headers=no_headers)
     if exit_code and found.differences:
         sys.stdout.flush()
         raise SystemExit(1)
 
 
-def _write(found: Drift, output: str, *, no_headers: bool) -> None:
+def _write(found: Drift, output: str, taken: Chosen, *, no_headers: bool) -> None:
     from ..render.documents import json_text, write_yaml
     from ..render.drift import drift_document, drift_table
     from ..render.tables import write_table
 
     if output == "json":
-        sys.stdout.write(json_text(drift_document(found), indent=2) + "\n")
+        sys.stdout.write(json_text(taken.told(drift_document(found)), indent=2) + "\n")
     elif output == "yaml":
-        write_yaml(sys.stdout, [drift_document(found)], single=True)
+        write_yaml(sys.stdout, [taken.told(drift_document(found))], single=True)
     elif found.differences:
         write_table(sys.stdout, drift_table(found), no_headers=no_headers, style=style())
     else:

@@ -107,3 +107,11 @@ JsonOrText: TypeAlias = Annotated[
         "--output", "-o", metavar="text|json", help="How to print it.", callback=_known_form
     ),
 ]
+Assume: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--assume",
+        help="Take the nearest release for one that is not known, and what a release has of its "
+        "own for a configuration that it rejects; else both are errors.",
+    ),
+]

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options
-from .shell import guarded, note, style
+from .assumption import Chosen, check_confs, chosen, note_session
+from .shell import guarded, style
 
 if TYPE_CHECKING:
     from ..comparison.sessions import Comparison
@@ -60,6 +61,7 @@ def session(
         bool, typer.Option("--exit-code", help="Exit with 1 if the sessions decide differently.")
     ] = False,
     output: options.TableJsonOrYaml = "table",
+    assume: options.Assume = False,
     as_known_at: options.AsKnownAt = None,
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
@@ -79,17 +81,19 @@ def session(
     from ..log import opened
     from ..session import conf_file, session_at
 
-    releases = release or [options.DEFAULT_RELEASE]
+    taken = chosen(release or [options.DEFAULT_RELEASE], assume=assume)
+    releases = taken.names
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         moment = opened_log.moment(at, as_known_at=as_known_at)
         given: list[ConfText | None] = [*map(conf_file, conf)] or [None]
+        check_confs(given, releases, assume=assume)
         if len(releases) * len(given) == 1:
             chance = chance_of(opened_log, moment, choose, samples_nodes=sample_nodes)
             answer = session_at(
                 opened_log, moment, release=releases[0], conf=given[0], trace=trace, chance=chance
             )
-            note(f"session at {answer.at} as {answer.release}, configuration {answer.conf}")
-            _write(answer, output, trace=trace)
+            note_session(answer, recorded=not conf)
+            _write(answer, output, taken, trace=trace)
             return
         if sample_nodes or choose != LEAST_NAME:
             raise UsageError(
@@ -97,38 +101,44 @@ def session(
                 now="leave out --choose and --sample-nodes, or ask for one session",
             )
         found = compare_variants(opened_log, moment, releases, given, trace=trace)
-    write_comparison(found, output, trace=trace)
+    write_comparison(found, output, taken, trace=trace, recorded=not conf)
     if exit_code and found:
         sys.stdout.flush()
         raise SystemExit(1)
 
 
-def write_comparison(found: Comparison, output: str, *, trace: bool = False) -> None:
-    """Print a comparison of sessions, and what was compared to standard error."""
+def write_comparison(
+    found: Comparison, output: str, taken: Chosen, *, trace: bool = False, recorded: bool = True
+) -> None:
+    """Print a comparison of sessions, and what was compared to standard error.
+
+    :param recorded: configurations are the log's.
+    """
     from ..comparison.sessions import comparison_document
     from ..render.comparison import comparison_lines
     from ..render.documents import json_text, plain, write_yaml
 
     for side in found.sides:
-        answer = side.answer
-        note(f"session at {answer.at} as {answer.release}, configuration {answer.conf}")
-    if output == "json":
-        sys.stdout.write(json_text(comparison_document(found, trace=trace), indent=2) + "\n")
-    elif output == "yaml":
-        write_yaml(sys.stdout, [plain(comparison_document(found, trace=trace))], single=True)
+        note_session(side.answer, recorded=recorded)
+    if output in {"json", "yaml"}:
+        document = taken.told(comparison_document(found, trace=trace))
+        if output == "json":
+            sys.stdout.write(json_text(document, indent=2) + "\n")
+        else:
+            write_yaml(sys.stdout, [plain(document)], single=True)
     else:
         sys.stdout.writelines(comparison_lines(found, style=style(), trace=trace))
 
 
-def _write(answer: SessionAnswer, output: str, *, trace: bool) -> None:
+def _write(answer: SessionAnswer, output: str, taken: Chosen, *, trace: bool) -> None:
     from ..render.documents import json_text, write_yaml
     from ..render.session import session_lines, trace_lines
     from ..session import answer_document
 
     if output == "json":
-        sys.stdout.write(json_text(answer_document(answer), indent=2) + "\n")
+        sys.stdout.write(json_text(taken.told(answer_document(answer)), indent=2) + "\n")
     elif output == "yaml":
-        write_yaml(sys.stdout, [answer_document(answer)], single=True)
+        write_yaml(sys.stdout, [taken.told(answer_document(answer))], single=True)
     else:
         sys.stdout.writelines(session_lines(answer, style=style()))
         if trace:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from . import options
+from .assumption import chosen
 from .shell import guarded, say, shows_progress, style
 
 if TYPE_CHECKING:
@@ -94,6 +96,7 @@ def simulate(
             help="Keep what every node scored for every pod; otherwise only of small clusters.",
         ),
     ] = None,
+    assume: options.Assume = False,
 ) -> None:
     """Run scenarios through a release's cache and sessions, and show or write what each did.
 
@@ -111,7 +114,7 @@ def simulate(
     from ..simulation.batch import Task, run_all
     from ..simulation.what_if import WhatIf, parse_patch
 
-    releases = _releases(release)
+    releases = _releases(_taken(release, assume=assume))
     try:
         present = None if now is None else parse_time(now)
     except ValueError as fault:
@@ -145,6 +148,11 @@ def _releases(names: list[str]) -> list[str]:
     every = [str(release) for release in SUPPORTED if not release.ours]
     asked = [every if name == ALL else [resolve(name).release] for name in names]
     return list(dict.fromkeys(chain.from_iterable(asked)))
+
+
+def _taken(names: list[str], *, assume: bool) -> list[str]:
+    """Return the names of releases, with the nearest for unknown ones if they are to be assumed."""
+    return [name if name == ALL else chosen([name], assume=assume).names[0] for name in names]
 
 
 def _check_names(tasks: list[Task]) -> None:

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from . import options
+from .assumption import check_confs, chosen, note_rejected
 from .shell import guarded, shows_progress, style
 
 _SAMPLE = 200
@@ -46,6 +47,7 @@ def upgrade_check(
         bool, typer.Option("--exit-code", help="Exit with 1 if anything differs.")
     ] = False,
     output: options.JsonOrText = "text",
+    assume: options.Assume = False,
     as_known_at: options.AsKnownAt = None,
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
@@ -65,10 +67,15 @@ def upgrade_check(
     from ..render.upgrade import upgrade_document, upgrade_lines
     from ..session import conf_file
 
-    question = Question(log, (one, other), None if conf is None else conf_file(conf))
+    taken = chosen([one, other], assume=assume)
+    given = None if conf is None else conf_file(conf)
+    check_confs([given], taken.names, assume=assume)
+    question = Question(log, (taken.names[0], taken.names[1]), given)
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         end = opened_log.moment(at, as_known_at=as_known_at)
         places = session_places(opened_log, end)
+        if given is None:
+            note_rejected(opened_log, end, taken.names)
     if sample is None:
         sample = 0 if places.logged else _SAMPLE
     with counting("sessions", visible=shows_progress()) as progress:
@@ -76,7 +83,7 @@ def upgrade_check(
             places, question, sample=sample, jobs=jobs or os.cpu_count() or 1, progress=progress
         )
     if output == "json":
-        sys.stdout.write(json_text(upgrade_document(found), indent=2) + "\n")
+        sys.stdout.write(json_text(taken.told(upgrade_document(found)), indent=2) + "\n")
     else:
         sys.stdout.writelines(upgrade_lines(found, style=style()))
     if exit_code and found:

@@ -17,7 +17,13 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from decisions import decided
+from plinian.engine.volcano.history import resolve
 from plinian.replay.cli.main import app
+from plinian.replay.comparison import sessions
+from plinian.replay.comparison.causes import changed, partly
+from plinian.replay.comparison.decisions import Decision, decisions_of
+from plinian.replay.log import opened
+from plinian.replay.session import session_at
 from shared_parent import CONF, scenario
 
 OLD, NEW, LATER = "v1.11.0", "v1.12.1", "v1.13.0"
@@ -91,6 +97,35 @@ def test_releases_are_told_apart_by_their_behaviours(log: Path) -> None:
     listed = told("release", "diff", OLD, NEW)
     assert found == listed
     assert "enqueue_asks_ancestors" in {one["behaviour"] for one in found}
+
+
+def test_the_behaviour_that_decides_the_step_is_named(log: Path) -> None:
+    found = told("session", "--log", log, *BOTH)
+    first, *others = found["consulted"]
+    assert first["behaviour"] == "enqueue_asks_ancestors"
+    assert (first["values"], first["releases"]) == (["no", "yes"], [OLD, NEW])
+    assert first["decides"] is True
+    assert {one["decides"] for one in others} == {False}
+    names = {one["behaviour"] for one in found["behaviours"]}
+    assert {one["behaviour"] for one in found["consulted"]} <= set(found["asked"]) < names
+    ran = run("session", "--log", log, *BOTH)
+    rows = [line.split() for line in ran.stdout.splitlines()]
+    assert ["enqueue_asks_ancestors", "no", "yes", "yes", "Siblings"] in [row[:5] for row in rows]
+    left = len(names) - len(found["asked"])
+    assert f"{left} more differ, and did nothing here: plinian release diff" in ran.stdout
+
+
+def test_large_sessions_are_compared_by_their_first_steps(
+    log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = told("session", "--log", log, *BOTH)
+    assert whole["steps_compared"] is None
+    monkeypatch.setattr(sessions, "FIRST_STEPS", 6)
+    assert told("session", "--log", log, *BOTH) == {**whole, "steps_compared": 6}
+    monkeypatch.setattr(sessions, "FIRST_STEPS", 2)  # they part later, so that all are needed
+    assert told("session", "--log", log, *BOTH) == whole
+    same = told("session", "--log", log, "--release", NEW, "--release", "v1.12.2")
+    assert (same["differ"], same["partings"], same["steps_compared"]) == (False, [], 2)
 
 
 def test_the_terminal_shows_them_side_by_side(log: Path) -> None:
@@ -306,6 +341,33 @@ def test_a_sample_of_a_log_without_sessions(tmp_path: Path) -> None:
     assert (whole["logged"], whole["sessions"], whole["known"]) == (False, 10, 10)
     assert (some["sessions"], some["known"]) == (3, 10)
     assert some["groups"][0]["causes"] == [["enqueue_asks_ancestors"]]
+
+
+def test_however_many_processes_a_log_is_checked_by(tmp_path: Path) -> None:
+    place = tmp_path / "demo.db"
+    assert run("demo", "--log", place).exit_code == 0
+    check = ("upgrade-check", "--log", place, "--from", OLD, "--to", "v1.15.1")
+    alone, together = (told(*check, "--jobs", jobs) for jobs in ("1", "2"))
+    assert alone == together
+    assert alone["differ"]
+
+
+def test_causes_are_those_that_make_a_difference_go(log: Path) -> None:
+    """Every behaviour is tried by itself, as the check itself does not."""
+    found = told("upgrade-check", "--log", log, "--from", OLD, "--to", LATER, "-j", "1")
+    one, other = resolve(OLD), resolve(LATER)
+    values = changed(one, other)
+    with opened(str(log), read_only=True) as opened_log:
+        for group in found["groups"]:
+            for decision in group["decisions"]:
+                key = Decision(decision["kind"], decision["about"])
+                alone = []
+                for name in values:
+                    behaviours = partly(other, values, (name,))
+                    answer = session_at(opened_log, decision["at"], release=behaviours)
+                    if decisions_of(answer).get(key) == decision["values"][0]:
+                        alone.append([name])
+                assert alone == group["causes"]
 
 
 def test_an_unknown_release_is_refused_before_anything_runs(log: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
@@ -9,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plinian.engine.errors import UsageError
-from plinian.engine.session.trace import Step
+from plinian.engine.session.trace import Step, Trace
 from plinian.replay.comparison.bisection import Probe, first_change, first_flip, releases_between
-from plinian.replay.comparison.causes import causes
+from plinian.replay.comparison.causes import causes, smallest, suspects
 from plinian.replay.comparison.decisions import CONTEXT, Decision, differing, partings
+from plinian.replay.comparison.following import Beginning, Enough, Following, Until
 from plinian.replay.comparison.places import Place, evenly
 from plinian.replay.comparison.questions import Answer, Question, question_of
 from plinian.replay.points import Moment
@@ -73,6 +75,65 @@ def test_each_behaviour_that_is_enough_alone_is_named(enough: set[str]) -> None:
 def test_without_a_cause_none_is_made_up() -> None:
     assert causes(NAMES, lambda _: False) == []
     assert causes((), lambda _: True) == []
+    assert smallest(NAMES, lambda _: False) == ()
+
+
+@given(st.sets(st.sampled_from(NAMES), min_size=2))
+def test_what_lets_others_be_asked_for_is_found_among_all(needed: set[str]) -> None:
+    asked = sorted(needed)[:1]
+    (found,) = causes(asked, lambda names: needed <= set(names), asked, NAMES)
+    assert set(found) == needed
+
+
+@given(doing=st.sets(st.sampled_from(NAMES)), active=st.booleans())
+def test_suspects_are_those_that_do_something(doing: set[str], *, active: bool) -> None:
+    tried: list[tuple[str, ...]] = []
+
+    def inert(names: tuple[str, ...]) -> bool:
+        tried.append(names)
+        return doing.isdisjoint(names)
+
+    found = suspects(NAMES, inert, active=active and bool(doing))
+    assert found == [name for name in NAMES if name in doing]
+    assert len(tried) == len(set(tried))
+    assert len(tried) <= 1 + 2 * len(doing) * 3
+
+
+def traced(trace: Trace, steps: Sequence[Step]) -> list[Step]:
+    """Add steps to a trace as a session does, and return what it kept."""
+    for each in steps:
+        if trace.on:
+            trace.action = each.action
+            trace.add(each.what, each.about, by=each.by, outcome=each.outcome, numbers=each.numbers)
+    return trace.steps
+
+
+STEPS = st.lists(
+    st.builds(
+        lambda about, outcome, cpu: step(about, outcome, cpu=cpu),
+        *(st.integers(0, 1), st.sampled_from(["permit", "reject"]), st.integers(0, 1)),
+    ),
+    max_size=30,
+)
+
+
+@given(STEPS, STEPS, st.integers(0, 20), st.integers(1, 40))
+def test_traces_that_end_soon_part_where_whole_ones_do(
+    one: list[Step], rest: list[Step], common: int, count: int
+) -> None:
+    other = one[:common] + rest
+    first = traced(Beginning(count), one)
+    second = traced(Following(first, count, CONTEXT), other)
+    assert first == one[:count]
+    assert second == other[: len(second)]
+    assert partings([first, second]) == partings([one[:count], other[:count]])
+
+
+def test_a_session_is_ended_when_its_step_is_there() -> None:
+    trace = Until(3)
+    with pytest.raises(Enough):
+        traced(trace, [step(number) for number in range(9)])
+    assert trace.steps == [step(number) for number in range(3)]
 
 
 def test_only_what_is_not_the_same_everywhere_differs() -> None:

@@ -1,0 +1,99 @@
+"""What commands take for a release that is not known, or a configuration that is rejected."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .shell import note
+
+if TYPE_CHECKING:
+    from ..log import Log
+    from ..points import Moment
+    from ..session import ConfText, SessionAnswer
+
+
+class Chosen(NamedTuple):
+    """Releases that a command runs as.
+
+    :param assumed: by the name that was asked for: the release that is taken for it.
+    """
+
+    names: list[str]
+    assumed: dict[str, str]
+
+    def told(self, document: dict[str, Any]) -> dict[str, Any]:
+        """Return a document that tells what was assumed, if anything was."""
+        return {**document, "assumed": self.assumed} if self.assumed else document
+
+
+def chosen(names: Sequence[str], *, assume: bool) -> Chosen:
+    """Return the releases of names; what is taken for an unknown one is said on standard error.
+
+    :param assume: take the nearest release for one that is not known.
+    :raises UsageError: one is not known, and nothing is to be assumed, or nothing is near.
+    """
+    from ...engine.errors import UsageError
+    from ...engine.volcano.releases import nearest_release, parse_release
+
+    found, assumed = [], {}
+    for name in names:
+        try:
+            release = parse_release(name)
+        except UsageError as fault:
+            near = nearest_release(name.strip()) if assume else None
+            if near is None:
+                raise
+            release, assumed[name] = near, str(near)
+            note(f"{fault.what}: {near} is taken for it")
+        found.append(str(release))
+    return Chosen(found, assumed)
+
+
+def check_confs(confs: Sequence[ConfText | None], releases: Sequence[str], *, assume: bool) -> None:
+    """Refuse configurations that were given and that a release would reject.
+
+    :param assume: say instead what such a release runs with.
+    :raises UsageError: one rejects one.
+    """
+    from ...engine.errors import UsageError
+    from ...engine.volcano.history import resolve
+    from ..session import conf_of
+
+    for conf in filter(None, confs):
+        for release in releases:
+            for fault in conf_of((conf,), resolve(release)).rejected:
+                what = f"{release} rejects the configuration: {fault}"
+                if not assume:
+                    raise UsageError(
+                        what,
+                        now="with --assume it runs with its built-in one, as it does when it is "
+                        "started with this file",
+                    )
+                note(f"{what}; it runs with its built-in one")
+
+
+def note_session(answer: SessionAnswer, *, recorded: bool) -> None:
+    """Say on standard error what a session was run on.
+
+    :param recorded: its configuration is the log's: say as well which ones it did not take.
+    """
+    for fault in answer.rejected if recorded else ():
+        note(_kept(answer.release, fault, answer.conf))
+    note(f"session at {answer.at} as {answer.release}, configuration {answer.conf}")
+
+
+def note_rejected(log: Log, moment: Moment, releases: Sequence[str]) -> None:
+    """Say on standard error which configurations of a log releases do not take."""
+    from ...engine.volcano.history import resolve
+    from ..session import conf_of, confs_at
+
+    confs = confs_at(log.store, moment)
+    for release in releases:
+        in_force = conf_of(confs, resolve(release))
+        for fault in in_force.rejected:
+            note(_kept(release, fault, in_force.source))
+
+
+def _kept(release: str, fault: str, conf: str) -> str:
+    return f"{release} rejects the configuration: {fault}; it keeps the one of before: {conf}"
