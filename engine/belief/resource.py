@@ -1,7 +1,6 @@
 """Amounts of resources, with the arithmetic and the comparisons of the scheduler.
 
-Whether the map of scalars is absent, or lacks a name, or holds 0 under it, makes a difference to
-several functions; all three are kept apart here as there.
+Whether the map of scalars is absent, or lacks a name, or holds 0 under it, are three things here.
 
 Source: pkg/scheduler/api/resource_info.go; pkg/scheduler/api/helpers/helpers.go.
 """
@@ -62,8 +61,7 @@ class Resource:
     ) -> Resource:
         """Return the amounts of a Kubernetes resource list.
 
-        :param ignored: names that shared devices count themselves (``IgnoredDevicesList``), and
-            ``pods`` where they are no resource.
+        :param ignored: names that shared devices count themselves, ``pods`` if nobody counts them.
         :raises ValueError: a quantity is none.
 
         Source: resource_info.go NewResource.
