@@ -277,7 +277,8 @@ def reclaim_without_queue_plugin(given: Checked, how: Behaviours) -> Iterator[Is
     for read in read_by(given, how):
         options = [p.option for p in read.plugins if exists(p.option.name, how)]
         knows = any(
-            option.name in {"capacity", "proportion"} or option.enabled_hierarchy
+            option.name in {"capacity", "proportion"}
+            or (option.name == "drf" and option.enabled_hierarchy)
             for option in options
             if "Reclaimable" in option.enabled
         )

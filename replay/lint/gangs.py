@@ -79,7 +79,7 @@ class Gangs:
                     subject = self._world.subject("Job", key)
                     found.append(Single(subject, f"spec.tasks[{number}].template", amounts))
         for key, pod in self._world.pods.items():
-            if not pod.spec.node_name and pod.status.phase in ("", "Pending"):
+            if waits(pod):
                 subject = self._world.subject("Pod", key)
                 found.append(Single(subject, "spec.containers", requests.of(pod.spec)))
         return tuple(found)
@@ -95,6 +95,11 @@ class Gangs:
         for name in sorted({name for _, _, request in pods for name in _names(request)}):
             total.set(name, _least_of(name, needed, pods))
         return total
+
+
+def waits(pod: Pod) -> bool:
+    """Say whether a pod has no node yet."""
+    return not pod.spec.node_name and pod.status.phase in ("", "Pending")
 
 
 class _Requests:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from ...engine.belief.resource import ZERO, Resource
 from ...engine.belief.resource_names import PODS
 from ...engine.belief.task import GROUP_NAME
+from ...engine.session.plugins.overcommit import DEFAULT_FACTOR, FACTOR
 from .amounts import amounts, lacking
 from .checked import Checked
 from .findings import Effect, Issue, Subject
-from .gangs import by_amounts
+from .gangs import Wanted, by_amounts, waits
 from .objects import Job
 from .queues import Mode, options_of
 
@@ -111,10 +112,10 @@ def pod_group_min_member_unreachable(given: Checked, _: Behaviours) -> Iterator[
 
 
 def pod_group_missing(given: Checked, _: Behaviours) -> Iterator[Issue]:
-    """A pod of a PodGroup that does not exist. Only if PodGroups are known."""
+    """A pod that waits for a PodGroup that does not exist. Only if PodGroups are known."""
     if "PodGroup" not in given.world.complete:
         return
-    for key, pods in _pods_by_group(given).items():
+    for key, pods in _pods_by_group(given, waiting=True).items():
         if given.world.has("PodGroup", key):
             continue
         for pod in pods:
@@ -165,6 +166,7 @@ def min_resources_above_queue(given: Checked, how: Behaviours) -> Iterator[Issue
     Of a Job that is what its ``minAvailable`` pods ask for at least.
     """
     limits = given.queues.limits(how)
+    enqueues = "enqueue" in given.world.conf(how).actions
     for wanted in given.gangs.wanted(how):
         bounds = limits.get(wanted.queue)
         limit = None if bounds is None else bounds.refusing(wanted.amounts)
@@ -179,7 +181,7 @@ def min_resources_above_queue(given: Checked, how: Behaviours) -> Iterator[Issue
         yield Issue(
             wanted.subject,
             wanted.field,
-            Effect.NEVER,
+            Effect.NEVER if enqueues or _waits_for_all(given, wanted, how) else Effect.DIFFERS,
             f"needs {amounts(names, wanted.amounts)} at once, and queue {limit.queue!r} may use "
             f"{may}",
             "ask for less, or raise the queue's capability",
@@ -191,14 +193,19 @@ def min_resources_above_cluster(given: Checked, how: Behaviours) -> Iterator[Iss
     total = given.world.total
     if total is None:
         return
+    most = _overcommitted(given, total, how)
     for wanted in given.gangs.wanted(how):
         names = [name for name in lacking(total, wanted.amounts) if wanted.amounts.get(name) > 0]
         if names:
             have = ", ".join(_amount_or_none(name, total) for name in names)
+            refused = most is not None and not wanted.amounts.less_equal_with_dimension(
+                most, wanted.amounts
+            )
+            never = refused or _waits_for_all(given, wanted, how)
             yield Issue(
                 wanted.subject,
                 wanted.field,
-                Effect.NEVER,
+                Effect.NEVER if never else Effect.DIFFERS,
                 f"needs {amounts(names, wanted.amounts)} at once, and all nodes have {have}",
                 "ask for less, or add nodes",
             )
@@ -253,6 +260,7 @@ def priority_class_missing(given: Checked, _: Behaviours) -> Iterator[Issue]:
     named += [
         (given.world.subject("Pod", key), "spec.priorityClassName", pod.spec.priority_class_name)
         for key, pod in given.world.pods.items()
+        if waits(pod)
     ]
     for subject, field, name in named:
         if name and name not in BUILT_IN_CLASSES and not given.world.has("PriorityClass", name):
@@ -286,6 +294,22 @@ def gang_unheeded(given: Checked, how: Behaviours) -> Iterator[Issue]:
             yield Issue(subject, "spec.minAvailable", Effect.IGNORED, message)
 
 
+def _waits_for_all(given: Checked, wanted: Wanted, how: Behaviours) -> bool:
+    """Say whether pods that ask for all this must run together: a PodGroup's may ask for less."""
+    gang = any(option.name == "gang" for option in options_of(given.world.conf(how)))
+    return gang and wanted.subject.kind == "Job"
+
+
+def _overcommitted(given: Checked, total: Resource, how: Behaviours) -> Resource | None:
+    """Return more than which no job is enqueued, or None if the plugin that sees to it is off."""
+    conf = given.world.conf(how)
+    found = [option for option in options_of(conf) if option.name == "overcommit"]
+    if "enqueue" not in conf.actions or not found:
+        return None
+    factor = found[-1].arguments.get_float(FACTOR, DEFAULT_FACTOR)
+    return total.clone().multi(factor if factor >= 1 else DEFAULT_FACTOR)
+
+
 def _minima(subject: Subject, field: str, minimum: int, total: int) -> Issue:
     message = (
         f"the minima of its roles are {total} together and its own is {minimum}: those of roles "
@@ -298,11 +322,11 @@ def _fits(job: Job) -> bool:
     return all(task.least <= task.replicas for task in job.spec.tasks)
 
 
-def _pods_by_group(given: Checked) -> dict[str, list[Subject]]:
+def _pods_by_group(given: Checked, *, waiting: bool = False) -> dict[str, list[Subject]]:
     found: dict[str, list[Subject]] = {}
     for key, pod in given.world.pods.items():
         group = pod.annotations.get(GROUP_NAME)
-        if group:
+        if group and (not waiting or waits(pod)):
             namespace = key.rpartition("/")[0]
             found.setdefault(f"{namespace}/{group}", []).append(given.world.subject("Pod", key))
     return found

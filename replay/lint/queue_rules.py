@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ...engine.belief.objects import Queue
 from ...engine.belief.queue import HIERARCHY, HIERARCHY_WEIGHTS
 from ...engine.belief.resource import ZERO, Resource
+from ...engine.volcano.behaviours import TreeDeserved
 from .amounts import amount, amounts, lacking
 from .checked import Checked
 from .findings import Effect, Issue
@@ -21,12 +22,16 @@ _CAPACITY = frozenset({Mode.TREE, Mode.FLAT})
 
 
 def queue_guarantee_above_deserved(given: Checked, how: Behaviours) -> Iterator[Issue]:
-    """A queue that is guaranteed more than it deserves: it deserves what it is guaranteed.
+    """A queue that is guaranteed more than it deserves.
 
-    The newest releases' admission refuses it, also where ``deserved`` does not name the resource.
+    Most releases let it deserve what it is guaranteed. The newest ones' admission refuses it, also
+    where ``deserved`` does not name the resource.
     """
-    if given.queues.mode(how) not in _CAPACITY:
+    mode = given.queues.mode(how)
+    if mode not in _CAPACITY:
         return
+    as_written = mode is Mode.TREE and how.tree_deserved is TreeDeserved.AS_WRITTEN
+    then = "it may reclaim less than is kept for it" if as_written else "it deserves that as well"
     for name, queue in given.world.queues.items():
         more = _exceeding(queue.spec.guarantee.resource, queue.spec.deserved, absent=True)
         for resource, high, low in more:
@@ -35,7 +40,7 @@ def queue_guarantee_above_deserved(given: Checked, how: Behaviours) -> Iterator[
                 f"spec.guarantee.resource.{resource}",
                 Effect.DIFFERS,
                 f"guarantee {amount(resource, high)} exceeds deserved {amount(resource, low)}: "
-                "it deserves what it is guaranteed",
+                f"{then}",
                 f"let spec.deserved name at least {amount(resource, high)}",
             )
 

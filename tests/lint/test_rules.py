@@ -352,3 +352,30 @@ def test_rules_say_what_they_are_about() -> None:
         assert rule.about.endswith("."), rule.name
         assert len(rule.about) <= 110, rule.name
         assert rule.group in {"object", "tree", "queue", "job", "conf", "argument"}
+
+
+def test_what_cannot_be_there_at_once_may_run_all_the_same() -> None:
+    """Nobody waits for minResources that overcommit does not look at; a Job's gang does."""
+    nodes = (node("n", "2"), node("m", "2"))
+    group_of, job_of = group("g", minResources={"cpu": 5}), job("j", task("w", 5))
+    tree = TREE.replace('"enqueue, ', '"')
+
+    def effects(*documents: Document, conf: str) -> set[str]:
+        rule = "min-resources-above-cluster"
+        return {f.issue.effect.value for f in found(*nodes, *documents, conf=conf, rule=rule)}
+
+    assert effects(group_of, conf=tree) == {"does other than it says"}
+    assert effects(job_of, conf=tree) == {"is never scheduled"}
+    assert effects(job_of, conf=tree.replace("gang", "sla")) == {"does other than it says"}
+    overcommit = f"{TREE}  - name: overcommit\n    arguments: {{overcommit-factor: 1.1}}\n"
+    assert effects(group_of, conf=overcommit) == {"is never scheduled"}
+    assert effects(group_of, conf=overcommit.replace("1.1", "1.5")) == {"does other than it says"}
+
+
+def test_a_queue_that_is_guaranteed_more_than_it_deserves_is_judged_by_release() -> None:
+    document = queue("a", deserved={"cpu": 1}, guarantee={"resource": {"cpu": 2}})
+    findings = found(document, conf=TREE, rule="queue-guarantee-above-deserved")
+    told = {release: f.issue.message for f in findings for release in f.releases}
+    assert "deserves that as well" in told["v1.12.1"]
+    assert "reclaim less" in told["v1.13.0"]
+    assert "deserves that as well" in told["v1.15.1"]
