@@ -405,6 +405,9 @@ class Behaviours:
     images_scored: bool
     """The images that nodes have count in their scores."""
 
+    init_images_scored: bool
+    """Where images count, those of init containers do as well."""
+
     virtual_gpus_counted_twice: bool
     """Within a session, what a pod is given of virtual GPUs is taken away twice."""
 

@@ -388,6 +388,13 @@ ROWS_FIRST: tuple[Row, ...] = (
         why="Nodes with many sidecars look emptier than they are.",
     ),
     Row(
+        "init_images_scored",
+        False,
+        FIRST,
+        source="plugins/nodeorder/nodeorder.go (ImageLocality of Kubernetes until 1.29)",
+        why="It does not matter who has the images of init containers.",
+    ),
+    Row(
         "unconstrained_spread_scores",
         True,
         FIRST,

@@ -133,6 +133,14 @@ ROWS_UNTIL_V1_10: tuple[Row, ...] = (
         pull=3553,
     ),
     Row(
+        "init_images_scored",
+        True,
+        landed("v1.10.0"),
+        source="plugins/nodeorder/nodeorder.go (ImageLocality of Kubernetes since 1.30)",
+        why="Nodes score that have the images of init containers.",
+        pull=3556,
+    ),
+    Row(
         "scheduling_gates",
         True,
         landed("v1.10.0"),

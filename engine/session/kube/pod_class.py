@@ -152,11 +152,13 @@ class PodClass:
     @cached_property
     def images(self) -> tuple[str, ...]:
         """The images of all containers, init containers first."""
-        spec = self.pod.spec
-        return tuple(
-            normalized_image(container.image)
-            for container in (*spec.init_containers, *spec.containers)
-        )
+        init = self.pod.spec.init_containers
+        return (*(normalized_image(each.image) for each in init), *self.main_images)
+
+    @cached_property
+    def main_images(self) -> tuple[str, ...]:
+        """The images of all containers but init containers."""
+        return tuple(normalized_image(each.image) for each in self.pod.spec.containers)
 
     @cached_property
     def required_nodes(self) -> RequiredNodes:

@@ -203,6 +203,18 @@ def test_images_count_between_23_mb_and_1000_mb_a_container() -> None:
     assert scores(session(holder, node("b"), made, imagelocality=2), "p") == {"a": 200.0, "b": 0.0}
 
 
+@pytest.mark.parametrize(("release", "score"), [("v1.9.1", 0.0), ("v1.10.0", 51.0)])
+def test_images_of_init_containers_count_later(release: str, score: float) -> None:
+    """Of two containers, 1023 of 2000 MB are there, less the threshold of 23."""
+    made, holder = pod("p", "g"), node("a")
+    made["spec"]["initContainers"] = [{"name": "init", "image": "db"}]
+    made["spec"]["containers"][0]["image"] = "app"
+    holder["status"]["images"] = [{"names": ["db:latest"], "sizeBytes": 2046 * MI}]
+    ssn = session(holder, node("b"), made, release=release, imagelocality=1)
+    found = scores(ssn, "p")
+    assert (found["a"] - found["b"]) == pytest.approx(score, abs=1)
+
+
 @pytest.mark.parametrize(
     ("release", "counts"),
     [("v1.13.3", True), ("v1.14.0", False), ("v1.14.2", False), ("v1.14.3", True)],

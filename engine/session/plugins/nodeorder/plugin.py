@@ -98,6 +98,7 @@ class Scores:
         )
         self._normalises = ssn.behaviours.node_affinity_normalised
         self._scores_images = ssn.behaviours.images_scored
+        self._scores_init_images = ssn.behaviours.init_images_scored
         self._unspread = 0.0
         """What pods get that name no constraints on their spread."""
         if ssn.behaviours.unconstrained_spread_scores:
@@ -178,7 +179,8 @@ class Scores:
         columns, pod, weights = self._nodes.columns, self._nodes.classes[klass], self._weights
         total = np.zeros(len(columns))
         if weights.image_locality and self._scores_images:
-            images = locality(columns, pod)
+            named = pod.images if self._scores_init_images else pod.main_images
+            images = locality(columns, named)
             if images is not None:
                 total += images * weights.image_locality
         if weights.node_affinity and not self._normalises:
