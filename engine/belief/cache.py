@@ -65,12 +65,7 @@ class SchedulerCache:
             condition_hides=behaviours.node_condition_hides,
             uncounted=uncounted,
             volumes_counted=behaviours.volumes_counted,
-            rules=NodeRules(
-                checked=behaviours.subtractions_checked,
-                skipped=behaviours.overfull_nodes_skipped,
-                binding_counts=behaviours.binding_pods_always_count,
-                keep_pods=behaviours.nodes_return_with_pods,
-            ),
+            rules=_node_rules(behaviours),
         )
         self.job_cache = JobCache(
             self.stores,
@@ -260,6 +255,15 @@ def _task_rules(behaviours: Behaviours) -> TaskRules:
         role_by_label=behaviours.role_by_label,
         sidecars_count=behaviours.sidecars_count,
         pod_requests_count=behaviours.pod_requests_count,
+    )
+
+
+def _node_rules(behaviours: Behaviours) -> NodeRules:
+    return NodeRules(
+        checked=behaviours.subtractions_checked,
+        skipped=behaviours.overfull_nodes_skipped,
+        binding_counts=behaviours.binding_pods_always_count,
+        keep_pods=behaviours.nodes_return_with_pods,
     )
 
 
