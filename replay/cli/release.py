@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from . import options
+from .assumption import chosen
 from .shell import guarded, note, style
 
 app = typer.Typer(
@@ -66,13 +67,13 @@ def list_releases(output: options.JsonOrText = "text") -> None:
 
 @app.command()
 @guarded
-def show(name: Name, output: Output = "text") -> None:
+def show(name: Name, output: Output = "text", assume: options.Assume = False) -> None:
     """Show how a release behaves, since when, and what that means."""
     from ..releases import behaviours_of
     from ..render.documents import json_text
     from ..render.tables import NONE, Table, write_table
 
-    found = behaviours_of(name)
+    found = behaviours_of(*chosen([name], assume=assume).names)
     if output == "json":
         sys.stdout.write(json_text([held._asdict() for held in found], indent=2) + "\n")
         return
@@ -93,12 +94,14 @@ def diff(
     one: Annotated[str, typer.Argument(metavar="A", help="A release, as in v1.11.0.")],
     other: Annotated[str, typer.Argument(metavar="B", help="Another.")],
     output: Output = "text",
+    assume: options.Assume = False,
 ) -> None:
     """Show the behaviours in which two releases differ."""
     from ..releases import release_diff
     from ..render.documents import json_text
     from ..render.tables import NONE, Table, write_table
 
+    one, other = chosen([one, other], assume=assume).names
     found = release_diff(one, other)
     if output == "json":
         sys.stdout.write(json_text([each._asdict() for each in found], indent=2) + "\n")

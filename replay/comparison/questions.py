@@ -74,8 +74,15 @@ class Question(NamedTuple):
         return Answer(phase not in _NOT_ENQUEUED, phase or "no phase")
 
     def steps(self, answer: SessionAnswer) -> list[Step]:
-        """Return what a session's trace tells of the object, with what was compared."""
-        return [step for step in answer.result.trace if self.about and step.about == self.about]
+        """Return what a session's trace tells of the object, with what was compared.
+
+        Of a pod, it is also what is told of its PodGroup; a step may be about a queue as well.
+        """
+        names = {self.about}
+        if self.kind in {BOUND, PENDING}:
+            pod = answer.cache.stores.get("Pod", self.about)
+            names |= {job_of(pod)} if isinstance(pod, Pod) else set()
+        return [step for step in answer.result.trace if not names.isdisjoint(step.about.split())]
 
     def _of_pod(self, answer: SessionAnswer) -> Answer:
         pod = answer.cache.stores.get("Pod", self.about)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from ...engine.belief.cache import SchedulerCache
@@ -110,14 +110,21 @@ def upgrade_check(
 
     :param sample: ask at so many moments, evenly spread; 0 is all.
     :param jobs: processes.
+    :param progress: called with (sessions compared, sessions in all) after each stretch.
     :raises UsageError: sessions of a release cannot be run.
     """
     one, other = (resolve(name).release for name in question.releases)
     asked = evenly(places.found, sample)
     stretches = list(_stretches(question, asked, jobs))
+    ends = list(accumulate((len(stretch.places) for stretch in stretches), initial=0))
+
+    def tell(done: int, _: int) -> None:
+        if progress is not None:
+            progress(ends[done], len(asked))
+
     found = [
         each
-        for some in parallel.run_all(check, stretches, jobs=jobs, progress=progress)
+        for some in parallel.run_all(check, stretches, jobs=jobs, progress=tell)
         for each in some
     ]
     return Upgrade(

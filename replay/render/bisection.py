@@ -10,7 +10,7 @@ from ...engine.units import format_time
 from ..comparison.bisection import Bisection, Flip, Probe, Side
 from ..comparison.sessions import parting_document
 from ..session import step_document
-from .comparison import behaviour_lines, cause_text, parting_lines, step_lines
+from .comparison import behaviour_lines, cause_text, numbers_of, parting_lines, step_lines
 from .tables import PLAIN, Style, Table, lines_of
 
 _EVENTS_SHOWN = 10
@@ -44,7 +44,8 @@ def _flip_lines(found: Bisection, flip: Flip, style: Style) -> Iterator[str]:
     for parting in flip.partings:
         yield "\n"
         yield from parting_lines(parting, (before.at, after.at), style=style)
-    for side in (flip.before, flip.after) if not flip.partings else ():
+    told = any(numbers_of(parting.alike) for parting in flip.partings)
+    for side in (flip.before, flip.after) if not told else ():
         if side.steps:
             yield f"\n{side.probe.at}:\n"
             yield from step_lines(side.steps, style=style)

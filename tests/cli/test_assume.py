@@ -115,6 +115,15 @@ def test_scenarios_assume_too(case: Path) -> None:
     assert "v1.12.4 is taken for it" in ran.stderr
 
 
+def test_releases_are_told_of_by_the_nearest_name() -> None:
+    assert run("release", "show", "v1.12.9").exit_code == 2
+    ran = run("release", "show", "v1.12.9", "--assume", "-o", "json")
+    assert "v1.12.4 is taken for it" in ran.stderr
+    assert ran.stdout == run("release", "show", "v1.12.4", "-o", "json").stdout
+    ran = run("release", "diff", "v1.11.9", "v1.12.9", "--assume", "-o", "json")
+    assert ran.stdout == run("release", "diff", "v1.11.2", "v1.12.4", "-o", "json").stdout
+
+
 # -- configurations -----------------------------------------------------------------------------
 
 
