@@ -17,7 +17,7 @@ ROWS_UNTIL_V1_10: tuple[Row, ...] = (
         frozenset({"capacity", "deviceshare", "nodegroup", "pdb"}),
         landed("v1.9.0"),
         source="plugins/factory.go",
-        why="Queues can have capacities that do not depend on each other's weights.",
+        why="New are capacity, deviceshare, nodegroup and pdb.",
         pull=3283,
     ),
     Row(
@@ -25,7 +25,7 @@ ROWS_UNTIL_V1_10: tuple[Row, ...] = (
         QueueStatusCounts.RUNNING,
         landed("v1.9.0"),
         source="framework/session.go updateQueueStatus",
-        why="What is bound counts when it runs.",
+        why="A queue's status.allocated leaves out pods that do not run yet.",
         pull=2592,
     ),
     Row(
@@ -57,7 +57,7 @@ ROWS_UNTIL_V1_10: tuple[Row, ...] = (
         False,
         landed("v1.9.0"),
         source="api/job_info.go ReadyTaskNum, PendingBestEffortTaskNum",
-        why="Pods without requests have no say in preemption.",
+        why="Pending pods without requests do not count towards their gang's minimum.",
         pull=3335,
     ),
     Row(
@@ -73,7 +73,7 @@ ROWS_UNTIL_V1_10: tuple[Row, ...] = (
         False,
         landed("v1.9.0"),
         source="actions/preempt/preempt.go Execute",
-        why="Pods that ask for nothing go too.",
+        why="Pods without requests can be preempted, for others without requests.",
         pull=3335,
     ),
     Row(
@@ -217,7 +217,7 @@ ROWS_UNTIL_V1_10: tuple[Row, ...] = (
         True,
         landed("v1.10.0"),
         source="framework/session.go GetUnschedulableAndUnresolvableNodesForTask",
-        why="Nodes that cannot be cured are passed over.",
+        why="preempt and reclaim pass over nodes that no eviction could make fit.",
         pull=3432,
     ),
     Row(

@@ -30,7 +30,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         False,
         landed("v1.9.1", "v1.10.1", "v1.11.0"),
         source="plugins/proportion/proportion.go, plugins/capacity/capacity.go",
-        why="Guarantees that cannot be kept leave the other queues nothing.",
+        why="Queues that are guaranteed more than the nodes have leave the others nothing.",
         pull=3106,
     ),
     Row(
@@ -38,7 +38,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         False,
         landed("v1.11.0"),
         source="api/node_info.go setNodeState",
-        why="A node that is not ready is kept out by its taints.",
+        why="A node that is not ready is only kept out by its taints: its room counts.",
         pull=3756,
     ),
     Row(
@@ -46,7 +46,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         Elastic.EACH,
         landed("v1.9.1", "v1.10.1", "v1.11.0"),
         source="api/job_info.go GetElasticResources",
-        why="What running jobs could give back makes room for new ones.",
+        why="What jobs hold beyond their minimum, of any resource, makes room for new ones.",
         pull=3106,
     ),
     Row(
@@ -54,7 +54,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         True,
         landed("v1.11.0"),
         source="framework/session_plugins.go Reclaimable, Preemptable",
-        why="Plugins that agree on nobody leave it to the next.",
+        why="Where plugins agree on no victim, the next one chooses alone: more pods go.",
         pull=3551,
     ),
     Row(
@@ -62,7 +62,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         ReclaimWhen.STARVING,
         landed("v1.11.0"),
         source="actions/reclaim/reclaim.go Execute",
-        why="Only what jobs need at least is reclaimed.",
+        why="Only jobs below their minimum reclaim from other queues.",
         pull=3951,
     ),
     Row(
@@ -70,7 +70,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         False,
         landed("v1.11.0"),
         source="actions/reclaim/reclaim.go Execute",
-        why="A queue below its deserved reclaims.",
+        why="A queue below what it deserves reclaims, whatever it may take now.",
         pull=3940,
     ),
     Row(
@@ -78,7 +78,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         True,
         landed("v1.11.0"),
         source="actions/preempt/preempt.go taskEligibleToPreempt",
-        why="Pods that shall not preempt do not.",
+        why="Pods with preemptionPolicy Never evict nobody.",
         pull=3739,
     ),
     Row(
@@ -102,7 +102,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         RootQueueSpec.TOTAL,
         landed("v1.11.0"),
         source="framework/session.go updateRootQueueResources",
-        why="What is written into the root queue's spec.deserved is the cluster.",
+        why="The scheduler overwrites the root queue's spec.deserved with what the nodes have.",
         pull=3743,
     ),
     Row(
@@ -126,7 +126,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         frozenset({"capacity", "deviceshare", "network-topology-aware", "nodegroup", "pdb"}),
         landed("v1.12.0"),
         source="plugins/factory.go",
-        why="Jobs can be placed near each other in the network.",
+        why="New is network-topology-aware: a job's pods are placed near each other in the network.",
         pull=4310,
     ),
     Row(
@@ -134,7 +134,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         QueueStatusCounts.HOLDING,
         landed("v1.12.0"),
         source="framework/session.go updateQueueStatus",
-        why="What is bound counts at once again.",
+        why="A queue's status.allocated counts pods as soon as they are placed again.",
         pull=4183,
     ),
     Row(
@@ -142,7 +142,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         True,
         landed("v1.12.0"),
         source="metrics/queue.go",
-        why="Dashboards can show GPUs and capability.",
+        why="Gauges of queues tell of GPUs, and of capability.",
         pull=3937,
     ),
     Row(
@@ -150,7 +150,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         True,
         landed("v1.12.0"),
         source="api/job_info.go TaskSchedulingReason",
-        why="A pod that only waits for its gang says so.",
+        why="A pod that could be placed, but waits for its gang, says so.",
         pull=4117,
     ),
     Row(
@@ -222,7 +222,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         False,
         landed("v1.12.0"),
         source="plugins/capacity/capacity.go buildQueueAttrs, checkHierarchicalQueue",
-        why="A queue's share is that of what is configured.",
+        why="A queue's share is of what is configured, whatever it asks for.",
         pull=3946,
     ),
     Row(
@@ -238,7 +238,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         False,
         landed("v1.12.0"),
         source="plugins/capacity/capacity.go checkHierarchicalQueue",
-        why="A subtree that guarantees more than it has is an error.",
+        why="A queue whose children are guaranteed more than it has is an error in the log.",
         pull=4179,
     ),
     Row(
@@ -246,7 +246,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         False,
         landed("v1.12.0"),
         source="plugins/proportion/proportion.go OnSessionOpen",
-        why="Guarantees above what weights give are kept.",
+        why="A queue has its guarantee, also where its weight gives less.",
         pull=4273,
     ),
     Row(

@@ -76,7 +76,7 @@ ROWS_V1_13: tuple[Row, ...] = (
         False,
         FIRST,
         source="api/helpers/helpers.go Max",
-        why="A resource that is deserved 0 of is as if it were not named.",
+        why="A resource of which a queue deserves 0 is as if it were not named.",
     ),
     Row(
         "negative_scores_win",
@@ -91,7 +91,7 @@ ROWS_V1_13: tuple[Row, ...] = (
         True,
         landed("v1.12.3"),
         source="api/helpers/helpers.go Max",
-        why="A resource that is deserved 0 of is compared.",
+        why="A resource of which a queue deserves 0 is compared like any other.",
         pull=4347,
     ),
     Row(
@@ -128,7 +128,7 @@ ROWS_V1_13: tuple[Row, ...] = (
         ),
         landed("v1.13.0"),
         source="plugins/resource-strategy-fit",
-        why="Each resource can be packed or spread by itself.",
+        why="New is resource-strategy-fit: each resource can be packed or spread by itself.",
     ),
     Row(
         "proportional_in_predicates",
@@ -282,7 +282,7 @@ ROWS_V1_13: tuple[Row, ...] = (
         True,
         landed("v1.12.2"),
         source="plugins/capacity/capacity.go buildHierarchicalQueueAttrs",
-        why="Dashboards show the capability of queues in a tree.",
+        why="Gauges tell the capability of queues in a tree.",
         pull=4487,
     ),
     Row(

@@ -44,14 +44,14 @@ ROWS_V1_15: tuple[Row, ...] = (
         True,
         FIRST,
         source="plugins/predicates/predicates.go",
-        why="Nodes with different taints are counted apart.",
+        why="A pod's message names each taint that keeps it from a node.",
     ),
     Row(
         "taints_named",
         False,
         landed("v1.15.0"),
         source="plugins/predicates/predicates.go",
-        why="Nodes with untolerated taints are counted together.",
+        why="A pod's message counts nodes with taints that it does not tolerate, and names none.",
         pull=5000,
     ),
     Row(

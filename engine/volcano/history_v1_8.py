@@ -53,14 +53,14 @@ ROWS_V1_8: tuple[Row, ...] = (
         QueueStatusCounts.RUNNING,
         FIRST,
         source="framework/session.go updateQueueStatus",
-        why="What is bound counts when it runs.",
+        why="A queue's status.allocated leaves out pods that do not run yet.",
     ),
     Row(
         "queue_status_counts",
         QueueStatusCounts.HOLDING,
         landed("v1.8.2"),
         source="framework/session.go updateQueueStatus",
-        why="What is bound counts at once.",
+        why="A queue's status.allocated counts pods as soon as they are placed.",
         pull=3221,
     ),
     Row(
@@ -68,14 +68,14 @@ ROWS_V1_8: tuple[Row, ...] = (
         False,
         FIRST,
         source="actions/backfill/backfill.go Execute",
-        why="Pods that ask for nothing crowd on any nodes.",
+        why="Pods without requests may all go to one node.",
     ),
     Row(
         "backfill_scores",
         True,
         landed("v1.8.2"),
         source="actions/backfill/backfill.go Execute",
-        why="Pods that ask for nothing go to the node that scores best.",
+        why="Pods without requests go to the node that scores best.",
         pull=2955,
     ),
     Row(
