@@ -126,7 +126,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         frozenset({"capacity", "deviceshare", "network-topology-aware", "nodegroup", "pdb"}),
         landed("v1.12.0"),
         source="plugins/factory.go",
-        why="New is network-topology-aware: a job's pods are placed near each other in the network.",
+        why="New is network-topology-aware: a job's pods are placed near each other.",
         pull=4310,
     ),
     Row(
