@@ -18,6 +18,7 @@ from .objects import TYPES, amounts_in
 if TYPE_CHECKING:
     from ...engine.volcano.behaviours import Behaviours
 
+QUOTAS = ("requests.", "limits.", "count/")
 COUNTED = frozenset({"cpu", "memory", PODS, "ephemeral-storage"})
 
 
@@ -69,13 +70,16 @@ def resource_not_counted(given: Checked, _: Behaviours) -> Iterator[Issue]:
     """A resource whose name the scheduler does not count, so that its amount bounds nothing.
 
     It counts ``cpu``, ``memory``, ``pods``, ``ephemeral-storage`` and names with a domain, such as
-    ``nvidia.com/gpu``.
+    ``nvidia.com/gpu``. Names of quotas (``requests.cpu``, ``count/pods``) are no fault in a
+    PodGroup: Volcano itself writes them there.
     """
     for key, manifest in given.world.manifests.items():
         if key.kind not in {"Queue", "PodGroup"}:
             continue
         for path, amounts in amounts_in(manifest):
             for name in amounts:
+                if key.kind == "PodGroup" and name.startswith(QUOTAS):
+                    continue
                 if name not in COUNTED and not is_scalar_name(name):
                     subject = key._replace(place=manifest.place)
                     message = f"the scheduler does not count {name!r}"

@@ -118,6 +118,23 @@ class Manifest(NamedTuple):
         return Subject(group, kind, f"{prefix}{name}" if name else "", self.place)
 
 
+def jobs_in(manifest: Manifest) -> Manifest:
+    """Return the Job that an object is a template of, under the same name; itself if it is none."""
+    group, kind = manifest.group_kind
+    spec = _part(manifest.document, "spec")
+    if (group, kind) == (BATCH, "CronJob"):
+        spec = _part(_part(spec, "jobTemplate"), "spec")
+    elif (group, kind) != ("flow.volcano.sh", "JobTemplate"):
+        return manifest
+    document = {
+        "apiVersion": f"{BATCH}/v1alpha1",
+        "kind": "Job",
+        "metadata": manifest.document.get("metadata"),
+        "spec": spec,
+    }
+    return Manifest(document, manifest.place)
+
+
 def amounts_in(manifest: Manifest) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield (path, amounts by resource) of all that an object says of resources."""
     kind = manifest.group_kind[1]

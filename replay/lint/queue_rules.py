@@ -125,12 +125,15 @@ def guarantees_break_division(given: Checked, how: Behaviours) -> Iterator[Issue
 
 
 def queue_deserved_ignored(given: Checked, how: Behaviours) -> Iterator[Issue]:
-    """A queue with ``deserved`` where no plugin reads it: ``proportion`` divides by weight."""
+    """A queue with ``deserved`` where no plugin reads it: ``proportion`` divides by weight.
+
+    That of the root is written by the scheduler itself.
+    """
     mode = given.queues.mode(how)
     if mode in _CAPACITY:
         return
     for name, queue in given.world.queues.items():
-        if queue.spec.deserved:
+        if queue.spec.deserved and name != ROOT:
             yield Issue(
                 given.world.subject("Queue", name),
                 "spec.deserved",

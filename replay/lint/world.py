@@ -14,7 +14,7 @@ from ...engine.errors import EventMalformed
 from ...engine.volcano.conf import SchedulerConf, conf_in_force
 from .asking import Memory
 from .findings import Place, Subject
-from .objects import BATCH, DEFAULT_QUEUE, ROOT, TYPES, VOLCANO, Job, Manifest
+from .objects import BATCH, DEFAULT_QUEUE, ROOT, TYPES, VOLCANO, Job, Manifest, jobs_in
 
 if TYPE_CHECKING:
     from ...engine.volcano.behaviours import Behaviours
@@ -88,7 +88,7 @@ class World:
         self.manifests: dict[Subject, Manifest] = {}
         self.repeated: list[tuple[Subject, Place]] = []
         for manifest in manifests:
-            self._enter(manifest)
+            self._enter(jobs_in(manifest))
         self.faults: list[tuple[Subject, str]] = []
         self.subjects: dict[tuple[str, str], Subject] = {}
         self._objects: dict[str, dict[str, Object]] = {kind: {} for _, kind in TYPES}

@@ -116,7 +116,8 @@ def lint_summary(report: Report) -> str:
     found = ", ".join(parts) or "nothing found"
     last = report.releases[-1]
     under = last if len(report.releases) == 1 else f"{report.releases[0]}..{last}"
-    return f"{found} in {report.objects} objects, under {under}"
+    objects = "1 object" if report.objects == 1 else f"{report.objects} objects"
+    return f"{found} in {objects}, under {under}"
 
 
 def _counts(report: Report) -> dict[str, int]:

@@ -379,3 +379,35 @@ def test_a_queue_that_is_guaranteed_more_than_it_deserves_is_judged_by_release()
     assert "deserves that as well" in told["v1.12.1"]
     assert "reclaim less" in told["v1.13.0"]
     assert "deserves that as well" in told["v1.15.1"]
+
+
+def test_what_volcano_writes_itself_is_no_fault() -> None:
+    """Quotas in minResources are the controller's, deserved of the root is the scheduler's."""
+    written = group("g", minResources={"count/pods": 2, "requests.cpu": 1, "cpu": 1})
+    assert found(written, rule="resource-not-counted") == []
+    assert found(queue("root", deserved={"cpu": 1}), conf=PROPORTION) == []
+    admitted = job("j", task("a", 1, minAvailable=1), task("b", 4, minAvailable=4), minAvailable=3)
+    stored = lint(world(admitted, stored=True), RELEASES)
+    assert "task-minima-ignored" not in names(stored)
+
+
+def test_templates_of_jobs_are_checked_as_jobs() -> None:
+    spec = {"tasks": [task("w", 1)], "minAvailable": 2}
+    metadata = {"name": "nightly", "namespace": "ml"}
+    version = "batch.volcano.sh/v1alpha1"
+    cron = {
+        "apiVersion": version,
+        "kind": "CronJob",
+        "metadata": metadata,
+        "spec": {"schedule": "0 1 * * *", "jobTemplate": {"spec": spec}},
+    }
+    flow = {
+        "apiVersion": "flow.volcano.sh/v1alpha1",
+        "kind": "JobTemplate",
+        "metadata": metadata,
+        "spec": spec,
+    }
+    for document in (cron, flow):
+        (finding,) = found(document, rule="job-min-available-unreachable")
+        assert str(finding.issue.subject) == "Job ml/nightly"
+    assert found({**cron, "apiVersion": "batch/v1"}, rule="job-min-available-unreachable") == []
