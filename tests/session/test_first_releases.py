@@ -7,10 +7,29 @@ import pytest
 from plinian.engine.session.actions import ACTIONS
 from plinian.engine.session.session import Session
 from plinian.engine.session.tables import Status
+from plinian.engine.volcano.releases import RELEASES
 from sessions import Document, document, group, node, opened, pod, queue, tasks
 
 PLUGINS = "gang conformance predicates nodeorder"
 FIRST, NEXT, LAST = "v1.8.0", "v1.8.1", "v1.8.2"
+
+
+@pytest.mark.parametrize("release", [str(release) for release in RELEASES])
+def test_sessions_of_all_releases_enqueue_and_place(release: str) -> None:
+    ssn, _ = opened(
+        "priority gang conformance drf proportion predicates nodeorder binpack",
+        queue("default"),
+        node("n", cpu=3),
+        group("g", 2, phase="Pending", minResources={"cpu": "2"}),
+        *(pod(name, "g") for name in ("a", "b")),
+        pod("free", "g", cpu=0),
+        release=release,
+    )
+    for action in ("enqueue", "allocate", "backfill", "preempt", "reclaim"):
+        ACTIONS[action](ssn)
+    assert ssn.errors == []
+    placed = tasks(ssn, "a", "b", "free")
+    assert [ssn.tasks.node.item(task) for task in placed] == [0, 0, 0]
 
 
 def session(release: str, *documents: Document, plugins: str = PLUGINS) -> Session:
@@ -50,9 +69,7 @@ def test_what_a_pod_is_told_of_a_cordoned_node(
 
 def test_what_the_cluster_lacks_was_told_from_the_start() -> None:
     texts = [
-        told(
-            session(release, node("n", cpu=1), group("g"), pod("p", "g", cpu=2)), "allocate", "p"
-        )
+        told(session(release, node("n", cpu=1), group("g"), pod("p", "g", cpu=2)), "allocate", "p")
         for release in (FIRST, NEXT, LAST)
     ]
     assert texts[0]
