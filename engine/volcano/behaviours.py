@@ -92,7 +92,10 @@ class Behaviours:
     """Forgetting a deleted PodGroup may also forget a new one of the same name."""
 
     sidecars_scored: bool
-    """Scores of nodes count init containers that go on running."""
+    """Scores of nodes count init containers that go on running, those of the pod that is placed."""
+
+    lying_sidecars_scored: bool
+    """Scores of nodes count init containers that go on running, of the pods that are there."""
 
     unconstrained_spread_scores: bool
     """Pods without constraints on their spread get the full score of it on every node."""
@@ -126,9 +129,6 @@ class Behaviours:
 
     incurable_nodes_skipped: bool
     """Nobody is evicted where ``allocate`` found that it would not help."""
-
-    preempts_while_any: bool
-    """A job that preempted for one of its pods goes on; else only if it did for the last one."""
 
     own_tasks_preemptable: bool
     """Within a job, pods go that are marked as not preemptable."""
@@ -391,6 +391,12 @@ class Behaviours:
 
     extender_told_of_placements: bool
     """``extender`` is told when a pod is placed, which it may refuse, and when it is taken away."""
+
+    nominated_node_within: bool
+    """A nominated node is tried first only if it is in the hypernode that is tried."""
+
+    whole_jobs_heed_nominations: bool
+    """Also a job without groups and topology goes first to where a gang action made room for it."""
 
     pod_requests_count: bool
     """What a pod requests as a whole stands for its containers; overhead counts in init too."""

@@ -283,13 +283,6 @@ ROWS_FIRST: tuple[Row, ...] = (
         why="preempt and reclaim also look at nodes that no eviction could make fit.",
     ),
     Row(
-        "preempts_while_any",
-        True,
-        FIRST,
-        source="actions/preempt/preempt.go Execute",
-        why="A job is looked at again after any of its pods found a place.",
-    ),
-    Row(
         "own_tasks_preemptable",
         True,
         FIRST,
@@ -382,6 +375,13 @@ ROWS_FIRST: tuple[Row, ...] = (
     ),
     Row(
         "sidecars_scored",
+        False,
+        FIRST,
+        source="plugins/nodeorder/nodeorder.go",
+        why="Nodes with many sidecars look emptier than they are.",
+    ),
+    Row(
+        "lying_sidecars_scored",
         False,
         FIRST,
         source="plugins/nodeorder/nodeorder.go",

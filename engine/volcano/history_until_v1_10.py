@@ -221,14 +221,6 @@ ROWS_UNTIL_V1_10: tuple[Row, ...] = (
         pull=3432,
     ),
     Row(
-        "preempts_while_any",
-        False,
-        landed("v1.10.0"),
-        source="actions/preempt/preempt.go Execute",
-        why="A job whose last pod found no place is not looked at again.",
-        pull=3447,
-    ),
-    Row(
         "own_tasks_preemptable",
         False,
         landed("v1.10.0"),

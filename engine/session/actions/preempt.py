@@ -128,8 +128,9 @@ def _preempt_between_jobs(
     statement, tasks = Statement(ssn), tasks_of[job]
     assigned = False
     while ssn.job_starving(job) and tasks:
-        found = _preempt(ssn, statement, tasks.pop(), search, own=False)
-        assigned = found or (assigned and ssn.behaviours.preempts_while_any)
+        # In v1.8 and v1.9 one that was found counts to the end: the job, pushed without tasks, does
+        # nothing more.
+        assigned = _preempt(ssn, statement, tasks.pop(), search, own=False)
     if not ssn.job_pipelined(job):
         statement.discard()
         return
