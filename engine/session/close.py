@@ -146,10 +146,11 @@ def _pod_conditions(ssn: Session, job: int, result: SessionResult) -> None:
                 reason,
                 message,
             )
-            renominated = bool(nominated) and nominated != known.nominated_node_name
+            renominated = bool(nominated) and nominated != ssn.sub_jobs.nominated_node(task)
             if news or renominated:
+                dropped = task in ssn.sub_jobs.nominations_dropped
                 result.pod_conditions[info.key] = PodCondition(
-                    reason, message, nominated if renominated else ""
+                    reason, message, nominated if renominated else "", dropped
                 )
 
 

@@ -30,7 +30,7 @@ def may_preempt(ssn: Session, task: int) -> bool:
     if never_preempts(ssn, task):
         return False
     pod = ssn.tasks.info[task].pod
-    nominated = pod.status.nominated_node_name
+    nominated = ssn.sub_jobs.nominated_node(task)
     if not nominated or not ssn.behaviours.nominated_pods_wait:
         return True
     node = ssn.nodes.row.get(nominated, NO_NODE)

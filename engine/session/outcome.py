@@ -40,11 +40,15 @@ class QueueStatus(NamedTuple):
 
 
 class PodCondition(NamedTuple):
-    """The PodScheduled=False condition that a pod gets, and the node it is nominated for."""
+    """The PodScheduled=False condition that a pod gets, and the node it is nominated for.
+
+    ``drops_node`` says that the node that it was nominated for before is taken from it.
+    """
 
     reason: str
     message: str
     nominated_node: str = ""
+    drops_node: bool = False
 
 
 @dataclass(slots=True)

@@ -42,12 +42,15 @@ class Statement:
     def __init__(self, ssn: Session) -> None:
         self._ssn = ssn
         self._notices = ssn.behaviours.failed_pipelining is not FailedPipelining.UNNOTICED
+        self._lists_groups = ssn.behaviours.topology_gradients
+        self._recovering = False
+        """Whether saved operations are done again, by handles of the status that they give."""
         self.operations: list[Operation] = []
 
     def evict(self, task: int, reason: str) -> str | None:
         """Mark a task as releasing; return the error, or ``None``."""
         ssn = self._ssn
-        ssn.set_status(task, Status.RELEASING)
+        self._move(task, Status.RELEASING, ssn.tasks.status.item(task))
         node = int(ssn.tasks.node[task])
         if node != NO_NODE:
             error = ssn.replace(task, node)
@@ -146,12 +149,17 @@ class Statement:
 
     def recover_operations(self, operations: list[Operation]) -> str | None:
         """Do saved operations again; stop at the first error and return it."""
+        self._recovering = True
+        error = self._recover(operations)
+        self._recovering = False
+        return error
+
+    def _recover(self, operations: list[Operation]) -> str | None:
         last = self._ssn.tasks.last_transaction
         for operation in operations:
-            if operation.before is None:
-                last.pop(operation.task, None)
-            else:
-                last[operation.task] = operation.before
+            if self._lists_groups:
+                self._ssn.sub_jobs.listings.keep(operation.task, last.get(operation.task))
+            self._remember(operation.task, operation.before)
             if operation.kind is Kind.EVICT:
                 error = self.evict(operation.task, operation.reason)
             elif operation.kind is Kind.PIPELINE:
@@ -162,16 +170,36 @@ class Statement:
                 return error
         return None
 
+    def _move(self, task: int, status: Status, noted: int) -> None:
+        """Move a task to another status.
+
+        :param noted: the status of the handle that it is moved by.
+        """
+        ssn, present = self._ssn, self._ssn.tasks.status.item(task)
+        if self._lists_groups:
+            noted = status if self._recovering else noted
+            if noted != present and not self._recovering:
+                self._remember(task, ssn.sub_jobs.listings.kept(task))
+            ssn.sub_jobs.listings.move(task, present, noted, status)
+        ssn.set_status(task, status)
+
+    def _remember(self, task: int, discarded: tuple[int, int, bool] | None) -> None:
+        """Let a task remember what was planned for it, and taken back."""
+        if discarded is None:
+            self._ssn.tasks.last_transaction.pop(task, None)
+        else:
+            self._ssn.tasks.last_transaction[task] = discarded
+
     def _put(self, task: int, node: int, status: Status) -> list[str]:
         ssn = self._ssn
-        ssn.set_status(task, status)
+        self._move(task, status, Status.PENDING)
         ssn.tasks.node[task] = node
         error = ssn.place(task, node)
         return [] if error is None else [error]
 
     def _take(self, task: int) -> None:
         ssn = self._ssn
-        ssn.set_status(task, Status.PENDING)
+        self._move(task, Status.PENDING, ssn.tasks.status.item(task))
         node = int(ssn.tasks.node[task])
         if node != NO_NODE:
             ssn.unplace(task, node)
@@ -182,7 +210,7 @@ class Statement:
     def _un_evict(self, task: int) -> None:
         """Bring an evicted task back; it is Running then, whatever it was before."""
         ssn = self._ssn
-        ssn.set_status(task, Status.RUNNING)
+        self._move(task, Status.RUNNING, ssn.tasks.status.item(task))
         node = int(ssn.tasks.node[task])
         if node != NO_NODE:
             error = ssn.replace(task, node)

@@ -19,6 +19,7 @@ import numpy as np
 from .cluster_top import allowed_tier, top_tier
 from .given_hypernodes import recall
 from .kube.selectors import SelectorError, label_selector
+from .listings import Listings
 from .tables import READY_STATUS, STATUSES, Rows, Status
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class SubJob:
     :param topology: whether its tasks want to be near each other.
     :param tier: the highest tier that it may span; ``None`` if that is left open.
     :param hypernode: where its tasks were placed so far; empty if nowhere.
+    :param nominated: where room was made for it in this session; empty if nowhere.
     """
 
     uid: str
@@ -59,6 +61,7 @@ class SubJob:
     topology: bool
     tier: int | None
     hypernode: str = ""
+    nominated: str = ""
 
 
 @dataclass(slots=True, eq=False)
@@ -95,6 +98,11 @@ class SubJobs:
         self._ssn = ssn
         self._of: dict[int, Division] = {}
         self._of_task: dict[int, SubJob] = {}
+        self.listings = Listings()
+        self.nominated: set[int] = set()
+        """Jobs for whose groups room was made in this session."""
+        self.nominations_dropped: set[int] = set()
+        """Tasks whose nominated node counts no more in this session."""
 
     def of(self, job: int) -> Division:
         """Return a job's groups."""
@@ -116,6 +124,21 @@ class SubJobs:
             self.of(self._ssn.tasks.job.item(task))
             known = self._of_task[task]
         return known
+
+    def nominated_node(self, task: int) -> str:
+        """Return the node that a pod was nominated for by an earlier session; empty if it counts not."""
+        if task in self.nominations_dropped:
+            return ""
+        name: str = self._ssn.tasks.info[task].pod.status.nominated_node_name
+        return name
+
+    def pending_tasks(self, job: int) -> list[int]:
+        """Return the tasks of a job that its groups list as pending."""
+        pending = self._ssn.jobs.pending_tasks(job)
+        if self.listings:
+            job_of = self._ssn.tasks.job.item
+            pending += [task for task in self.listings.under(Status.PENDING) if job_of(task) == job]
+        return pending
 
     def default(self, job: int) -> SubJob | None:
         """Return the group of the tasks that no policy takes; ``None`` if there are none."""
@@ -159,7 +182,10 @@ class SubJobs:
         return all(met[policy] >= least for policy, least in division.minima.items())
 
     def _counts(self, sub: SubJob) -> Rows:
-        return np.bincount(self._ssn.tasks.status[sub.tasks], minlength=STATUSES)
+        counts = np.bincount(self._ssn.tasks.status[sub.tasks], minlength=STATUSES)
+        for status in range(STATUSES) if self.listings else ():
+            counts[status] += len(set(sub.tasks) & set(self.listings.under(status)))
+        return counts
 
     def _free(self, sub: SubJob) -> int:
         if not self._ssn.jobs.best_effort[sub.job]:

@@ -101,6 +101,8 @@ def _with_condition(known: Document, condition: PodCondition) -> Document:
     }
     others = [c for c in status.get("conditions") or [] if c.get("type") != "PodScheduled"]
     status["conditions"] = [*others, told]
+    if condition.drops_node:
+        status.pop("nominatedNodeName", None)
     if condition.nominated_node:
         status["nominatedNodeName"] = condition.nominated_node
     return _copy(known, status=status)

@@ -130,7 +130,8 @@ def _nominated(result: SessionResult, store: Store) -> dict[str, str]:
     for key, condition in sorted(result.pod_conditions.items()):
         namespace, _, name = key.partition("/")
         pod = store.get("Pod", namespace, name) or {}
-        node = condition.nominated_node or (pod.get("status") or {}).get("nominatedNodeName")
+        before = None if condition.drops_node else pod.get("status")
+        node = condition.nominated_node or (before or {}).get("nominatedNodeName")
         if node:
             shown[key] = node
     return shown

@@ -10,6 +10,8 @@ import pytest
 from plinian.engine.belief.resource import Resource
 from plinian.engine.session.actions import ACTIONS
 from plinian.engine.session.actions.bundle import Bundle, apply_allowed, create_job_bundles
+from plinian.engine.session.cluster_top import CLUSTER_TOP
+from plinian.engine.session.listings import Listings
 from plinian.engine.session.session import ProcessState, Session
 from plinian.engine.session.tables import Status
 from sessions import Document, document, group, job, names, node, opened, pod, queue, tasks
@@ -471,3 +473,94 @@ def test_of_one_queue_what_is_worth_most_goes_first() -> None:
     ]
     ssn = reclaimed(node("m", cpu=2), *larger, *smaller, deserved={"cpu": "1"})
     assert [name for name, _ in evicted(ssn)] == ["b-0", "b-1"]
+
+
+# What follows in the same session.
+
+
+def test_allocate_takes_up_again_what_a_gang_was_promised() -> None:
+    """Its pods are still listed as waiting: placed once more on the same node, they lose it."""
+    ssn = session(
+        node("n", cpu=3),
+        queue("default"),
+        group("p", min_member=2, priorityClassName="high"),
+        *(pod(f"p-{n}", "p", priority=100) for n in range(2)),
+        victim(),
+        *pair(),
+    )
+    ACTIONS["gangpreempt"](ssn)
+    assert pipelined(ssn) == {"p-0": "n", "p-1": "n"}
+    assert ssn.sub_jobs.of(job(ssn, "p")).sub_jobs[0].nominated == CLUSTER_TOP
+    ACTIONS["allocate"](ssn)
+    assert pipelined(ssn) == {}
+    assert ssn.sub_jobs.of(job(ssn, "p")).sub_jobs[0].nominated == ""
+
+
+def test_a_gang_goes_where_its_pods_were_nominated_before() -> None:
+    """It was told of another node by an earlier session: that has room, and is within the domain."""
+    ssn = session(
+        node("a", cpu=2),
+        node("b", cpu=2),
+        queue("default"),
+        group("p", min_member=2, priorityClassName="high"),
+        *(pod(f"p-{n}", "p", priority=100, status={"nominatedNodeName": "b"}) for n in range(2)),
+        victim(min_member=1),
+        running("v-0", "v", on="a"),
+    )
+    ACTIONS["gangpreempt"](ssn)
+    assert set(pipelined(ssn).values()) == {"a"}
+    ACTIONS["allocate"](ssn)
+    assert [ssn.nodes.names[on] for _, on in ssn.binds] == ["b", "b"]
+
+
+def test_a_nomination_that_cannot_be_met_is_dropped() -> None:
+    ssn = session(
+        node("n", cpu=2),
+        queue("default"),
+        group("p", min_member=2, priorityClassName="high"),
+        pod("p-0", "p", priority=100, status={"nominatedNodeName": "gone"}),
+        pod("p-1", "p", priority=100, status={"nominatedNodeName": "n"}),
+        victim(),
+        *pair(),
+    )
+    ACTIONS["gangpreempt"](ssn)
+    told = tasks(ssn, "p-0", "p-1")
+    assert [ssn.sub_jobs.nominated_node(task) for task in told] == ["gone", "n"]
+    ACTIONS["allocate"](ssn)
+    assert [ssn.sub_jobs.nominated_node(task) for task in told] == ["", ""]
+
+
+@pytest.mark.parametrize(("release", "rack"), [("v1.14.4", "a"), ("v1.15.1", "b")])
+def test_a_nominated_node_leads_nobody_out_of_the_rack(release: str, rack: str) -> None:
+    """Only rack b has room for both; a pod that was nominated a node in rack a follows or not."""
+    topology = {"mode": "hard", "highestTierAllowed": 1}
+    ssn, _ = opened(
+        CONF.format(actions="allocate", second="", arguments=""),
+        *CLASSES,
+        *TREE,
+        queue("default"),
+        group("low", phase="Running"),
+        running("low-0", "low", on="a1"),
+        group("p", min_member=2, networkTopology=topology),
+        pod("p-0", "p", status={"nominatedNodeName": "a0"}),
+        pod("p-1", "p"),
+        release=release,
+    )
+    ACTIONS["allocate"](ssn)
+    placed = {ssn.tasks.info[task].name: ssn.nodes.names[on] for task, on in ssn.binds}
+    assert placed["p-0"].startswith(rack)
+    assert placed["p-1"].startswith("b")
+
+
+def test_where_tasks_are_listed_besides() -> None:
+    listings = Listings()
+    listings.move(7, Status.PENDING, Status.PENDING, Status.ALLOCATED)
+    assert not listings
+    # By a handle that says it is allocated: it stays on the list of those that wait.
+    listings.move(7, Status.PENDING, Status.ALLOCATED, Status.ALLOCATED)
+    assert listings.under(Status.PENDING) == [7]
+    # By the old handle, which says that it waits: that list is right again, another is not.
+    listings.move(7, Status.BINDING, Status.PENDING, Status.ALLOCATED)
+    assert (listings.under(Status.PENDING), listings.under(Status.BINDING)) == ([], [7])
+    listings.move(7, Status.ALLOCATED, Status.ALLOCATED, Status.BINDING)
+    assert not listings

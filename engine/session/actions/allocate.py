@@ -83,7 +83,7 @@ class Allocation:
     def __init__(self, ssn: Session) -> None:
         self.ssn = ssn
         self._selection: NodeSelection = ssn.selection
-        self._uses_cache = ssn.action_arguments("allocate").get_bool(ERROR_CACHE_ARGUMENT, True)
+        self.uses_cache = ssn.action_arguments("allocate").get_bool(ERROR_CACHE_ARGUMENT, True)
         self._job_return = ssn.behaviours.job_return
         self._asks_idle_queues = ssn.behaviours.idle_queues_asked
         self._goes_on = ssn.behaviours.failed_placements_skipped
@@ -99,6 +99,7 @@ class Allocation:
         self._queue_returns_first = ssn.behaviours.queue_returns_first
         self._unfit_ends = ssn.behaviours.unfit_task_ends_job
         self._nominated_first = ssn.behaviours.nominated_node_first
+        self._nominated_within = ssn.behaviours.nominated_node_within
         self._queues: PriorityQueue[str] = PriorityQueue(ssn.queue_order)
         self._jobs: dict[str, Queue[int]] = {}
         self._pending: dict[int, Queue[int]] = {}
@@ -127,6 +128,8 @@ class Allocation:
         """
         ssn = self.ssn
         pending = [counts[Status.PENDING] > 0 for counts in ssn.jobs.counts]
+        for task in ssn.sub_jobs.listings.under(Status.PENDING):
+            pending[ssn.tasks.job.item(task)] = True
         waits = self._tries_gradients and not ssn.hypernodes.ready
         keeps_idle = self._queue_returns_first or any(
             option.name == "drf" and option.enabled_hierarchy
@@ -191,7 +194,11 @@ class Allocation:
     def _has_groups(self, job: int) -> bool:
         """Return whether a job's tasks go in groups, or near each other, which is one group."""
         jobs = self.ssn.jobs
-        return job in jobs.grouped or jobs.pod_group(job).spec.network_topology is not None
+        return (
+            job in jobs.grouped
+            or jobs.pod_group(job).spec.network_topology is not None
+            or job in self.ssn.sub_jobs.nominated
+        )
 
     def _returns(self, *, committed: bool) -> bool:
         """Return whether a job with tasks left is looked at again."""
@@ -210,7 +217,7 @@ class Allocation:
         info = self.ssn.tasks.info
         return [
             task
-            for task in self.ssn.jobs.pending_tasks(job)
+            for task in self.ssn.sub_jobs.pending_tasks(job)
             if not info[task].gated and not info[task].request.is_empty()
         ]
 
@@ -229,7 +236,7 @@ class Allocation:
             rows=rows,
             hypernode=hypernode,
             statement=Statement(ssn),
-            cache=new_error_cache() if self._uses_cache else None,
+            cache=new_error_cache() if self.uses_cache else None,
             keeps_near=topology.keeps_near(ssn, job),
             placed_in=topology.allocated_hypernode(ssn, job),
         )
@@ -255,7 +262,7 @@ class Allocation:
             rows=rows,
             hypernode="",
             statement=Statement(ssn),
-            cache=new_error_cache() if self._uses_cache else None,
+            cache=new_error_cache() if self.uses_cache else None,
             keeps_near=sub_job.topology,
             placed_in=sub_job.hypernode,
             told_in="" if hypernode == CLUSTER_TOP else hypernode,
@@ -313,7 +320,7 @@ class Allocation:
             raise _NO_BEST_NODE
         if visit.hypernode:
             topology.add_score(ssn, job, visit.hypernode, score)
-        if self._place(visit.statement, task, node) is not None:
+        if self.place(visit.statement, task, node) is not None:
             return _After.NEXT if self._goes_on else _After.PLACED
         if visit.keeps_near:
             visit.placed_in = topology.after_placement(ssn, node, visit.placed_in)
@@ -339,8 +346,7 @@ class Allocation:
         """Return (the best node, its score), or why no node takes a task."""
         if self._overfull_crash:
             check_future_idle(self.ssn, visit.rows, *_PREDICATING)
-        nominated = self._nominated(task)
-        if visit.rows is self._selection.all_rows and not nominated:
+        if visit.rows is self._selection.all_rows and self.nominated_row(task) == NO_NODE:
             best = self._selection.quick_best(task, visit.cache)
             if best is not None:
                 return best
@@ -349,9 +355,10 @@ class Allocation:
 
     def _fitting(self, task: int, rows: Rows, cache: ErrorCache | None) -> Rows | FitErrors:
         """Return the nodes that take a task, or why none does; its nominated node goes first."""
-        ssn = self.ssn
-        nominated = self._nominated(task)
-        node = ssn.nodes.row.get(nominated, NO_NODE) if nominated else NO_NODE
+        node = self.nominated_row(task)
+        elsewhere = self._nominated_within and rows is not self._selection.all_rows
+        if elsewhere and node not in rows:
+            node = NO_NODE
         if node != NO_NODE and self._fits_nominated(task, node):
             found, _ = self._selection.predicate(
                 task, self._selection.all_rows[node : node + 1], Purpose.ALLOCATE, cache
@@ -361,11 +368,11 @@ class Allocation:
         found, errors = self._selection.predicate(task, rows, Purpose.ALLOCATE, cache)
         return found if len(found) else errors
 
-    def _nominated(self, task: int) -> str:
-        """Return the node that is tried first; empty if there is none."""
-        if not self._nominated_first:
-            return ""
-        return self.ssn.tasks.info[task].pod.status.nominated_node_name
+    def nominated_row(self, task: int) -> int:
+        """Return the node that is tried first, ``NO_NODE`` if there is none."""
+        ssn = self.ssn
+        name = ssn.sub_jobs.nominated_node(task) if self._nominated_first else ""
+        return ssn.nodes.row.get(name, NO_NODE) if name else NO_NODE
 
     def _fits_nominated(self, task: int, node: int) -> bool:
         nodes, may_free = self.ssn.nodes, self.ssn.behaviours.nominated_node_may_free
@@ -386,7 +393,7 @@ class Allocation:
                     return node, score
         return None, 0.0
 
-    def _place(self, statement: Statement, task: int, node: int) -> str | None:
+    def place(self, statement: Statement, task: int, node: int) -> str | None:
         """Allocate a task if the node has room now, else pipeline it; return the error."""
         columns = self._selection.columns(task)
         if columns.fits_idle[node]:

@@ -5,8 +5,9 @@ the victims lie in bundles (:mod:`.bundle`); one more is taken until what is fre
 the gang is found to be placed with it (:mod:`.simulate`).
 
 The hypernode that was made room in is a fact of that session alone: the original notes it in the
-session's copy of the job (``NominatedHyperNode``), where no later session finds it. What remains is
-the node that each pod is told (``nominatedNodeName``); ``allocate`` tries that one first.
+session's copy of the job (``NominatedHyperNode``), where no later session finds it; only an
+``allocate`` that follows in the same session heeds it (:mod:`.nomination`). What remains is the node
+that each pod is told (``nominatedNodeName``); ``allocate`` tries that one first.
 
 Source: ``pkg/scheduler/actions/gangpreempt``, ``gangreclaim``, ``actions/utils/util.go`` since v1.15.
 """
@@ -81,13 +82,14 @@ def execute(ssn: Session, way: Way) -> None:
         jobs = jobs_of.get(queue)
         while jobs:
             job = jobs.pop()
-            statement = Statement(ssn)
+            statement, hypernodes = Statement(ssn), dict[str, str]()
             pending = pending_tasks(ssn, job)
             if pending and way.may(ssn, queue, pending):
                 need = ssn.jobs.sum_requests(pending)
-                _evict(ssn, statement, _Search(way, job, need, takes_whole), most)
+                hypernodes = _evict(ssn, statement, _Search(way, job, need, takes_whole), most)
             if ssn.job_pipelined(job):
                 statement.commit()
+                _nominate(ssn, job, hypernodes)
             else:
                 statement.discard()
 
@@ -108,8 +110,18 @@ def _arguments(ssn: Session, action: str) -> tuple[int, bool]:
     return kept[action]
 
 
-def _evict(ssn: Session, statement: Statement, search: _Search, most: int) -> None:
-    """Find the first domain and the fewest bundles there that make room; plan the evictions."""
+def _nominate(ssn: Session, job: int, hypernodes: dict[str, str]) -> None:
+    """Note where room was made for the groups of a job, for the rest of the session."""
+    for sub in ssn.sub_jobs.of(job).sub_jobs if hypernodes else ():
+        sub.nominated = hypernodes.get(sub.uid, sub.nominated)
+        ssn.sub_jobs.nominated.add(job)
+
+
+def _evict(ssn: Session, statement: Statement, search: _Search, most: int) -> dict[str, str]:
+    """Find the first domain and the fewest bundles there that make room; plan the evictions.
+
+    :returns: the hypernodes in which the job's groups find room, by UID; empty if there is none.
+    """
     for domain in _domains(ssn, search.job, most):
         rows = hypernode_rows(ssn, domain)
         if rows is None or not len(rows):
@@ -125,10 +137,11 @@ def _evict(ssn: Session, statement: Statement, search: _Search, most: int) -> No
             plan = plan_in_domain(ssn, eviction, victims)
             if plan is None:
                 continue
-            error = statement.recover_operations(plan)
+            error = statement.recover_operations(plan.operations)
             if error is None:
-                return
+                return plan.hypernodes
             ssn.errors.append(f"Failed to recover operations: {error}")
+    return {}
 
 
 def _domains(ssn: Session, job: int, most: int) -> list[str]:

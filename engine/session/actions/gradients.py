@@ -19,6 +19,7 @@ from ..priority_queue import KeyedQueue, Queue
 from ..session import Session
 from ..statement import Operation, Statement
 from ..sub_jobs import SubJob
+from .nomination import place_nominated
 from .topology import hypernode_rows
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ class Gradients:
         self._worksheets: dict[int, Worksheet] = {}
         self._inside_always = self._ssn.behaviours.groups_search_inside
         self._waits = self._ssn.behaviours.sub_groups_wait_for_topology
+        self._heeds = self._ssn.behaviours.whole_jobs_heed_nominations
         self._groups: dict[tuple[int, str], dict[str, str]] = {}
         """By job and hypernode tried for it: the hypernodes of its groups, by UID."""
 
@@ -109,11 +111,17 @@ class Gradients:
         if sub is None or not tasks:
             ssn.errors.append(f"Can not find default subJob or tasks for job {ssn.jobs.keys[job]}")
             return False
-        rows = ssn.selection.all_rows
-        statement = self._allocation.allocate_group(tasks, sub, rows, CLUSTER_TOP)
+        statement = None
+        if sub.nominated and self._heeds:
+            statement = place_nominated(self._allocation, sub, tasks)
+        if statement is None:
+            rows = ssn.selection.all_rows
+            statement = self._allocation.allocate_group(tasks, sub, rows, CLUSTER_TOP)
         if statement is None or not ssn.job_ready(job):
             return False
         statement.commit()
+        if self._heeds:
+            sub.nominated = ""
         return bool(tasks)
 
     def _visit_in_hypernodes(self, job: int, sheet: Worksheet) -> bool:
@@ -124,7 +132,11 @@ class Gradients:
         if not self._ssn.job_ready(job):
             return False
         statement.commit()
-        note(self._ssn, job, hypernode, self._groups.get((job, hypernode), {}))
+        groups = self._groups.get((job, hypernode), {})
+        note(self._ssn, job, hypernode, groups)
+        for sub in self._ssn.sub_jobs.of(job).sub_jobs:
+            if sub.uid in groups:
+                sub.nominated = ""
         return bool(self._worksheets[job].sub_jobs)
 
     def _search(self, job: int, sheet: Worksheet) -> tuple[str, Statement] | None:
@@ -196,6 +208,11 @@ class Gradients:
         Source: ``allocateForSubJob``.
         """
         ssn = self._ssn
+        if sub.nominated:
+            pinned = place_nominated(self._allocation, sub, sheet.tasks[sub.uid])
+            if pinned is not None:
+                self._groups.setdefault((sub.job, hypernode), {})[sub.uid] = sub.hypernode
+                return pinned, 0.0
         for gradient in self._gradients_inside(sub, hypernode):
             trials: dict[str, tuple[list[Operation], Queue[int]]] = {}
             for name in sorted(gradient):
@@ -216,7 +233,11 @@ class Gradients:
         if sub.tier is None or not (sub.divided or self._inside_always):
             return [[hypernode]]
         pending = ssn.jobs.sum_requests(
-            [task for task in ssn.jobs.pending_tasks(sub.job) if ssn.sub_jobs.of_task(task) is sub]
+            [
+                task
+                for task in ssn.sub_jobs.pending_tasks(sub.job)
+                if ssn.sub_jobs.of_task(task) is sub
+            ]
         )
         return ssn.hyper_node_gradient(hypernode, sub.tier, sub.hypernode, pending, "allocate")
 

@@ -30,7 +30,7 @@ def worksheet(ssn: Session, job: int) -> Worksheet:
         job,
         [
             task
-            for task in ssn.jobs.pending_tasks(job)
+            for task in ssn.sub_jobs.pending_tasks(job)
             if not info[task].gated and not info[task].request.is_empty()
         ],
     )
@@ -52,6 +52,13 @@ def pending_tasks(ssn: Session, job: int) -> list[int]:
     return pending
 
 
+class Plan(NamedTuple):
+    """What is to be done for a job, and the hypernodes of its groups, by UID."""
+
+    operations: list[Operation]
+    hypernodes: dict[str, str]
+
+
 class _Trial(NamedTuple):
     """What the attempts at one plan share.
 
@@ -63,9 +70,7 @@ class _Trial(NamedTuple):
     evicts: bool
 
 
-def plan_in_domain(
-    ssn: Session, eviction: GangEviction, victims: Sequence[int]
-) -> list[Operation] | None:
+def plan_in_domain(ssn: Session, eviction: GangEviction, victims: Sequence[int]) -> Plan | None:
     """Evict victims, then place the job's groups one after the other until it is pipelined.
 
     All is taken back in any case.
@@ -81,24 +86,25 @@ def plan_in_domain(
         done.append(Statement(ssn))
         for victim in victims:
             done[0].evict(victim, eviction.action)
-    pipelined = False
+    pipelined, hypernodes = False, {}
     while sheet.sub_jobs:
         sub = sheet.sub_jobs.pop()
         placed = _place_group(trial, sub, sheet.tasks[sub.uid])
         if placed is None:
             pipelined = False
             break
-        done.append(placed)
+        done.append(placed[0])
+        hypernodes[sub.uid] = placed[1]
         pipelined = ssn.job_pipelined(job)
         if was_ready or pipelined:
             break
-    plan = [each for statement in done for each in statement.save_operations()]
+    operations = [each for statement in done for each in statement.save_operations()]
     for statement in reversed(done):
         statement.discard()
-    return plan if pipelined else None
+    return Plan(operations, hypernodes) if pipelined else None
 
 
-def _place_group(trial: _Trial, sub: SubJob, tasks: Queue[int]) -> Statement | None:
+def _place_group(trial: _Trial, sub: SubJob, tasks: Queue[int]) -> tuple[Statement, str] | None:
     """Place a group in the first hypernode that takes all of it; ``None`` if none does.
 
     It is the domain itself if neither the job nor a group is bound to hypernodes.
@@ -106,14 +112,14 @@ def _place_group(trial: _Trial, sub: SubJob, tasks: Queue[int]) -> Statement | N
     ssn, domain = trial.ssn, trial.eviction.hypernode
     gradients = [[domain]]
     if ssn.sub_jobs.of(sub.job).hard and sub.tier is not None:
-        waiting = set(ssn.jobs.pending_tasks(sub.job))
+        waiting = set(ssn.sub_jobs.pending_tasks(sub.job))
         least = ssn.jobs.sum_requests([task for task in sub.tasks if task in waiting])
         gradients = ssn.hyper_node_gradient(domain, sub.tier, sub.hypernode, least, "evict")
     for gradient in gradients:
         for name in gradient:
             statement = _place_within(trial, sub, tasks.clone(), name)
             if statement is not None:
-                return statement
+                return statement, name
     return None
 
 

@@ -1,0 +1,84 @@
+"""Groups that an earlier action of the session made room for: they go where that was.
+
+``gangpreempt`` and ``gangreclaim`` nominate a hypernode for each group that they plan; its pods must
+have been nominated nodes in there, by an earlier session. If anything is amiss, the nominations are
+dropped, and the group is placed like any other.
+
+Source: ``pkg/scheduler/actions/allocate/allocate.go`` (``allocateFromNomination``,
+``validateNomination``, ``invalidateSubJobNomination``) since v1.15.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..cluster_top import lca
+from ..priority_queue import Queue
+from ..scoring import Purpose, new_error_cache
+from ..statement import Statement
+from .topology import hypernode_rows
+
+if TYPE_CHECKING:
+    from ..sub_jobs import SubJob
+    from .allocate import Allocation
+
+Plan = list[tuple[int, int]]
+"""(task, node), in order."""
+
+
+def place_nominated(allocation: Allocation, sub: SubJob, tasks: Queue[int]) -> Statement | None:
+    """Place a group's tasks on the nodes that they were nominated for; ``None`` if that fails.
+
+    No task is left over then, and the group is in the hypernode.
+    """
+    ssn = allocation.ssn
+    plan = _plan(allocation, sub, tasks.clone())
+    statement = Statement(ssn)
+    for task, node in plan or ():
+        if sub.topology:
+            ssn.tasks.job_hypernode[task] = sub.nominated
+        if allocation.place(statement, task, node) is not None:
+            statement.discard()
+            plan = None
+            break
+    if plan is None:
+        sub.nominated = ""
+        ssn.sub_jobs.nominations_dropped.update(_all(tasks.clone()))
+        return None
+    _all(tasks)
+    sub.hypernode = lca(ssn, sub.hypernode, sub.nominated)
+    return statement
+
+
+def _plan(allocation: Allocation, sub: SubJob, tasks: Queue[int]) -> Plan | None:
+    """Return where the tasks go; ``None`` if one of them cannot go where it was nominated."""
+    ssn = allocation.ssn
+    rows = hypernode_rows(ssn, sub.nominated)
+    within = set() if rows is None else set(rows.tolist())
+    cache = new_error_cache() if allocation.uses_cache else None
+    plan: Plan = []
+    while tasks and within:
+        task = tasks.pop()
+        node = allocation.nominated_row(task)
+        if (
+            not ssn.allocatable(ssn.jobs.queue[sub.job], task)
+            or node not in within
+            or ssn.pre_predicate(task) is not None
+        ):
+            return None
+        only = np.array([node], dtype=np.intp)
+        found, _ = ssn.selection.predicate(task, only, Purpose.ALLOCATE, cache)
+        if not len(found):
+            return None
+        plan.append((task, node))
+    return plan if within else None
+
+
+def _all(tasks: Queue[int]) -> list[int]:
+    """Take all tasks out of a queue."""
+    taken = []
+    while tasks:
+        taken.append(tasks.pop())
+    return taken
