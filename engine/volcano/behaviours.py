@@ -398,12 +398,6 @@ class Behaviours:
     whole_jobs_heed_nominations: bool
     """Also a job without groups and topology goes first to where a gang action made room for it."""
 
-    nominated_node_within: bool
-    """A nominated node is tried first only if it is in the hypernode that is tried."""
-
-    whole_jobs_heed_nominations: bool
-    """Also a job without groups and topology goes first to where a gang action made room for it."""
-
     pod_requests_count: bool
     """What a pod requests as a whole stands for its containers; overhead counts in init too."""
 
