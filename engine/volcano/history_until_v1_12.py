@@ -258,6 +258,14 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         pull=4123,
     ),
     Row(
+        "lying_sidecars_scored",
+        True,
+        landed("v1.12.0"),
+        source="plugins/nodeorder/nodeorder.go",
+        why="Sidecars count where they run, too: Kubernetes 1.32 adds them up anew.",
+        pull=4099,
+    ),
+    Row(
         "volume_binding_filter",
         True,
         landed("v1.12.0"),

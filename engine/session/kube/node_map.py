@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ..tables import NO_JOB, NO_NODE, Status
 from .node_columns import Amounts, LabelColumn, Mask, NodeColumns
 from .pod_class import ANY_ADDRESS, HostPort, PodClass, class_of
+from .requests import requests_on_nodes
 
 if TYPE_CHECKING:
     from ..session import Session
@@ -299,5 +300,8 @@ def _classes(ssn: Session, known: dict[int, PodClass]) -> tuple[dict[int, PodCla
             spread_refined=ssn.behaviours.spread_refined,
         )
         classes[number] = made
-        vectors[number] = (*made.requests, 1)
+        lying = made.requests
+        if not ssn.behaviours.lying_sidecars_scored and info.pod.spec.init_containers:
+            lying = requests_on_nodes(info.pod, lying, sidecars=ssn.behaviours.sidecars_scored)
+        vectors[number] = (*lying, 1)
     return classes, vectors

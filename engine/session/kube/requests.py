@@ -62,6 +62,34 @@ def pod_requests(pod: Pod, *, sidecars: bool = True) -> PodRequests:
     )
 
 
+def requests_on_nodes(pod: Pod, asked: PodRequests, *, sidecars: bool) -> PodRequests:
+    """Return what a pod counts on its node up to Kubernetes 1.31, where that is not what it asks.
+
+    Of amounts that count where nothing is asked for, an init container that goes on running is seen
+    as one that ends: it counts only as far as it exceeds the containers.
+
+    :param asked: :func:`pod_requests` of the pod. :param sidecars: as there.
+
+    Source: pkg/scheduler/framework/types.go calculateResource, of v1.31.
+    """
+    total: Sums = {}
+    for container in pod.spec.containers:
+        _add(total, _asked(container, _LEAST))
+    running: Sums = {}
+    while_starting: Sums = {}
+    for container in pod.spec.init_containers:
+        own = _parsed(container.resources.requests)
+        if sidecars and container.restart_policy == "Always":
+            _add(running, own)
+            own = running
+        else:
+            _add(own, running)
+        _raise(while_starting, {**_LEAST, **own})
+    _raise(total, while_starting)
+    _add(total, _parsed(pod.spec.overhead))
+    return asked._replace(nonzero_cpu=_amount(total, CPU), nonzero_memory=_amount(total, MEMORY))
+
+
 def kube_amount(resources: ResourceList, name: str) -> int:
     """Return one amount of a resource list as int64: cpu in milli, all else in units.
 

@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from plinian.engine.belief.objects import Pod, decode
-from plinian.engine.session.kube.requests import PodRequests, kube_amount, pod_requests
+from plinian.engine.session.kube.requests import (
+    PodRequests,
+    kube_amount,
+    pod_requests,
+    requests_on_nodes,
+)
 
 MI = 1024 * 1024
 
@@ -14,18 +19,17 @@ def asked(
     *containers: dict[str, Any], init: tuple[dict[str, Any], ...] = (), **spec: Any
 ) -> PodRequests:
     """Return the requests of a pod with these containers."""
-    return pod_requests(
-        decode(
-            Pod,
-            {
-                "spec": {
-                    "containers": [wrapped(one) for one in containers],
-                    "initContainers": [wrapped(one) for one in init],
-                    **spec,
-                }
-            },
-        )
-    )
+    return pod_requests(made(*containers, init=init, **spec))
+
+
+def made(*containers: dict[str, Any], init: tuple[dict[str, Any], ...] = (), **spec: Any) -> Pod:
+    """Return a pod with these containers."""
+    written = {
+        "containers": [wrapped(one) for one in containers],
+        "initContainers": [wrapped(one) for one in init],
+        **spec,
+    }
+    return decode(Pod, {"spec": written})
 
 
 def wrapped(container: dict[str, Any]) -> dict[str, Any]:
@@ -78,3 +82,18 @@ def test_amounts_of_a_node_are_cpu_in_milli_and_the_rest_in_units() -> None:
         4,
         0,
     ]
+
+
+def test_up_to_v1_31_sidecars_count_on_nodes_only_beyond_the_containers() -> None:
+    sidecar = {"cpu": "1", "memory": "512Mi", "restartPolicy": "Always"}
+    pod = made({"cpu": "2", "memory": "2Gi"}, init=(sidecar, sidecar))
+    found = requests_on_nodes(pod, pod_requests(pod), sidecars=True)
+    assert found == PodRequests(4000, 3072 * MI, 0, 2000, 2048 * MI)
+    pod = made({"cpu": "500m"}, init=(sidecar, {"cpu": "1"}), overhead={"cpu": "100m"})
+    found = requests_on_nodes(pod, pod_requests(pod), sidecars=True)
+    assert (found.nonzero_cpu, found.nonzero_memory) == (2100, 512 * MI)
+    # Where sidecars do not say, what they count is not added up.
+    silent = {"restartPolicy": "Always"}
+    pod = made({}, init=(silent, silent))
+    found = requests_on_nodes(pod, pod_requests(pod), sidecars=True)
+    assert (found.nonzero_cpu, found.nonzero_memory) == (100, 200 * MI)
