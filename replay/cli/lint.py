@@ -13,6 +13,7 @@ from .shell import guarded, note, style
 if TYPE_CHECKING:
     from ..lint.background import Background
     from ..lint.task import Report
+    from .assumption import Chosen
 
 FORMS = "table|wide|json|yaml|name|github"
 
@@ -42,7 +43,8 @@ def lint(
         typer.Option(
             "--release",
             metavar="RELEASE",
-            help="A release that counts, as in v1.12.1; without any, all of Volcano's. Repeatable.",
+            help="A release that counts, as in v1.12.1; without any, or with all, all of "
+            "Volcano's. Repeatable.",
         ),
     ] = [],  # noqa: B006
     conf: Annotated[
@@ -71,6 +73,7 @@ def lint(
             "--namespace", "-n", metavar="NAME", help="The namespace of objects that name none."
         ),
     ] = "default",
+    assume: options.Assume = False,
     as_known_at: options.AsKnownAt = None,
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
@@ -85,7 +88,8 @@ def lint(
     from ...engine.errors import UsageError
     from ..lint.findings import Severity
     from ..lint.reading import read_conf, read_files
-    from ..lint.task import Task, check
+    from ..lint.task import ALL, Task, check
+    from .assumption import chosen
 
     if output not in FORMS.split("|"):
         raise UsageError(f"there is no output form {output!r}", now=f"choose: {FORMS}")
@@ -101,8 +105,9 @@ def lint(
     background = None
     if at is not None:
         background = _background(log, at, as_known_at, cluster, branch)
-    report = check(Task(written, background, given, namespace, tuple(ignore)), release)
-    _write(report, output)
+    taken = chosen([] if ALL in release else release, assume=assume)
+    report = check(Task(written, background, given, namespace, tuple(ignore)), taken.names)
+    _write(report, taken, output)
     if report.remark:
         note(report.remark)
     counting = {Severity.ERROR, Severity.WARNING} if strict else {Severity.ERROR}
@@ -121,14 +126,14 @@ def _background(
         return background_at(log, log.moment(at, as_known_at=as_known_at))
 
 
-def _write(report: Report, output: str) -> None:
+def _write(report: Report, taken: Chosen, output: str) -> None:
     from ..render import lint as forms
     from ..render.documents import json_text, write_yaml
 
     if output == "json":
-        sys.stdout.write(json_text(forms.lint_document(report), indent=2) + "\n")
+        sys.stdout.write(json_text(taken.told(forms.lint_document(report)), indent=2) + "\n")
     elif output == "yaml":
-        write_yaml(sys.stdout, [forms.lint_document(report)], single=True)
+        write_yaml(sys.stdout, [taken.told(forms.lint_document(report))], single=True)
     elif output == "name":
         sys.stdout.writelines(forms.lint_names(report))
     elif output == "github":

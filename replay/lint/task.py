@@ -15,6 +15,8 @@ from .run import brought, lint
 from .world import Configuration, World
 
 ALL = "all"
+"""Stands for all releases where one is asked for."""
+
 EMPTY = Written((), ())
 
 
@@ -50,13 +52,11 @@ class Report(NamedTuple):
 def check(task: Task, releases: Sequence[str]) -> Report:
     """Return what is wrong with a task's files, or without any with the state that a log tells.
 
-    :param releases: as in ``v1.12.1``; none, or ``all``, are all of Volcano's whose sessions can be
-        run.
+    :param releases: as in ``v1.12.1``; none are all of Volcano's whose sessions can be run.
     :raises UsageError: a release, or a rule that is to be ignored, is not known.
     """
     rules = rules_without(task.ignored)
-    named = [] if ALL in releases else list(dict.fromkeys(releases))
-    hows = [resolve(name) for name in named] or [
+    hows = [resolve(name) for name in dict.fromkeys(releases)] or [
         record(release) for release in SUPPORTED if not release.ours
     ]
     world = _world(task)

@@ -70,7 +70,7 @@ def lint_document(report: Report) -> dict[str, Any]:
     return {
         "releases": list(report.releases),
         "conf": report.conf or None,
-        "assumed": report.remark or None,
+        "conf_assumed": report.remark or None,
         "objects": report.objects,
         "counts": _counts(report),
         "findings": [finding.document() for finding in report.findings],

@@ -56,6 +56,8 @@ def test_exit_codes_tell_clean_from_faulty_from_unreadable(run: Run, conf: str) 
     assert run("lint").exit_code == 2
     assert run("lint", clean, "--release", "v9.9.9").exit_code == 2
     assert run("lint", clean, "-o", "xml").exit_code == 2
+    assert run("lint", clean, *options[:2], "--release", "v1.12.99", "--assume").exit_code == 0
+    assert run("lint", clean, *options[:2], "--release", "all").exit_code == 1  # v1.8 has no tree
 
 
 def test_a_warning_counts_only_if_it_is_asked_to(run: Run, conf: str) -> None:
