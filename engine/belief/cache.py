@@ -255,6 +255,7 @@ def _task_rules(behaviours: Behaviours) -> TaskRules:
         role_by_label=behaviours.role_by_label,
         sidecars_count=behaviours.sidecars_count,
         pod_requests_count=behaviours.pod_requests_count,
+        resizes_count=behaviours.resizes_count,
     )
 
 

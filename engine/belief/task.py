@@ -9,6 +9,7 @@ import msgspec
 
 from .go_text import parse_bool, parse_int
 from .objects import Pod
+from .resizes import as_resized
 from .resource import Resource
 from .resource_names import PODS
 from .status import Status, status_of
@@ -85,6 +86,7 @@ class TaskRules(NamedTuple):
     role_by_label: bool = True
     sidecars_count: bool = True
     pod_requests_count: bool = False
+    resizes_count: bool = False
 
 
 class TaskBuilder:
@@ -120,6 +122,8 @@ class TaskBuilder:
         Source: pkg/scheduler/api/job_info.go NewTaskInfo; pkg/scheduler/cache/event_handlers.go
         NewTaskInfo.
         """
+        if self._rules.resizes_count:
+            pod = as_resized(pod)
         klass = self.classes.of(pod)
         traits = self._traits.get(klass)
         if traits is None:

@@ -408,6 +408,10 @@ class Behaviours:
     """Where the running pods of a job are, a process finds out anew as the lowest hypernode that
     has them all; else as any of those with the fewest nodes."""
 
+    resizes_count: bool
+    """What containers that were resized have, by their status, counts where it is more than what
+    they request."""
+
     images_scored: bool
     """The images that nodes have count in their scores."""
 

@@ -300,6 +300,21 @@ ROWS_V1_14: tuple[Row, ...] = (
         pull=5008,
     ),
     Row(
+        "resizes_count",
+        False,
+        FIRST,
+        source="api/pod_info.go GetPodResourceRequest",
+        why="A pod that is resized in place counts with what it requests by now.",
+    ),
+    Row(
+        "resizes_count",
+        True,
+        landed("v1.14.0"),
+        source="api/pod_info.go GetPodResourceRequest, determineContainerReqs",
+        why="A pod that shrinks in place counts with what it had, until kubelet has taken it away.",
+        pull=3839,
+    ),
+    Row(
         "images_scored",
         True,
         FIRST,

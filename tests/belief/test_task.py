@@ -16,11 +16,13 @@ from plinian.engine.belief.objects import (
     StorageClass,
     decode,
 )
+from plinian.engine.belief.resizes import as_resized
 from plinian.engine.belief.resource import Resource
 from plinian.engine.belief.status import Status, status_of
-from plinian.engine.belief.task import TaskBuilder, TaskInfo, pod_request
+from plinian.engine.belief.task import TaskBuilder, TaskInfo, TaskRules, pod_request
 from plinian.engine.belief.task_classes import TaskClasses
 from plinian.engine.belief.volumes import ClaimMissing, attach_limit_key, csi_volumes
+from plinian.engine.volcano.history import resolve
 
 
 def pod(name: str = "p", *, meta: Any = None, status: Any = None, **spec: Any) -> Pod:
@@ -333,3 +335,66 @@ def test_a_long_name_of_a_driver_is_hashed() -> None:
     long = attach_limit_key("d" * 40)
     assert long.startswith("attachable-volumes-csi-" + "d" * 23)
     assert len(long) == 62
+
+
+def running(requests: dict[str, str], has: dict[str, str] | None, **rest: Any) -> Pod:
+    """Return a pod of one container with a status."""
+    resources = None if has is None else {"requests": has}
+    status = {"name": "c", "resources": resources, "allocatedResources": rest.pop("given", {})}
+    made = {
+        "metadata": {"name": "p", "namespace": "n"},
+        "spec": {"containers": [{"name": "c", "resources": {"requests": requests}}]},
+        "status": {"containerStatuses": [status], **rest},
+    }
+    return decode(Pod, made)
+
+
+INFEASIBLE = [{"type": "PodResizePending", "status": "True", "reason": "Infeasible"}]
+
+
+@pytest.mark.parametrize(
+    ("pod", "cpu"),
+    [
+        (running({"cpu": "1"}, {"cpu": "2"}), 2000),
+        (running({"cpu": "2"}, {"cpu": "1"}), 2000),
+        (running({"cpu": "1"}, {"cpu": "1000m"}, given={"cpu": "3"}), 3000),
+        (running({"cpu": "4"}, {"cpu": "1"}, conditions=INFEASIBLE), 1000),
+        (running({"cpu": "1"}, {"cpu": "0.5"}, conditions=INFEASIBLE), 500),
+        (running({"cpu": "1"}, None, given={"cpu": "3"}), 1000),
+    ],
+)
+def test_a_container_that_was_resized_counts_with_the_most_of_what_it_has(
+    pod: Pod, cpu: int
+) -> None:
+    requests = pod.spec.containers[0].resources.requests
+    for counts in (True, False):
+        builder = TaskBuilder(TaskClasses(), rules=TaskRules(resizes_count=counts))
+        wanted = float(str(requests["cpu"])) * 1000
+        assert builder.task(pod).request.cpu == (cpu if counts else wanted)
+
+
+def test_only_sidecars_among_init_containers_are_resized() -> None:
+    has = {"requests": {"cpu": "5"}}
+    names = ("init", "sidecar")
+    pod = decode(
+        Pod,
+        {
+            "metadata": {"name": "p", "namespace": "n"},
+            "spec": {
+                "containers": [{"name": "c"}],
+                "initContainers": [
+                    {"name": "init"},
+                    {"name": "sidecar", "restartPolicy": "Always"},
+                ],
+            },
+            "status": {"initContainerStatuses": [{"name": n, "resources": has} for n in names]},
+        },
+    )
+    init, sidecar = as_resized(pod).spec.init_containers
+    assert (init.resources.requests, sidecar.resources.requests) == ({}, {"cpu": "5"})
+    assert as_resized(decode(Pod, {"metadata": {"name": "p"}})).spec.containers == ()
+
+
+def test_which_releases_heed_resizes() -> None:
+    heeds = [resolve(name).resizes_count for name in ("v1.13.3", "v1.14.0", "v1.15.1")]
+    assert heeds == [False, True, True]

@@ -236,6 +236,14 @@ class PodResourceClaimStatus(Part, frozen=True, gc=False):
     resource_claim_name: str | None = None
 
 
+class ContainerStatus(Part, frozen=True, gc=False):
+    """What a container that runs has, and what its node has set aside for it."""
+
+    name: str = ""
+    resources: Requirements | None = None
+    allocated_resources: ResourceList = msgspec.field(default_factory=dict)
+
+
 class PodStatus(Part, frozen=True, gc=False):
     """What is known of a pod."""
 
@@ -244,6 +252,8 @@ class PodStatus(Part, frozen=True, gc=False):
     nominated_node_name: str = ""
     start_time: str | None = None
     resource_claim_statuses: tuple[PodResourceClaimStatus, ...] = ()
+    container_statuses: tuple[ContainerStatus, ...] = ()
+    init_container_statuses: tuple[ContainerStatus, ...] = ()
 
 
 class Pod(Object, frozen=True, gc=False):
