@@ -45,7 +45,7 @@ class Listings:
         self._kept[task] = discarded
 
     def kept(self, task: int) -> Discarded | None:
-        """Return what the old handle of a task remembers: (status, node, whether others had to go)."""
+        """Return what the old handle remembers: (status, node, whether others had to go)."""
         return self._kept.get(task)
 
     def under(self, status: int) -> list[int]:

@@ -126,7 +126,7 @@ class SubJobs:
         return known
 
     def nominated_node(self, task: int) -> str:
-        """Return the node that a pod was nominated for by an earlier session; empty if it counts not."""
+        """Return the node that an earlier session nominated a pod for; empty if it was dropped."""
         if task in self.nominations_dropped:
             return ""
         name: str = self._ssn.tasks.info[task].pod.status.nominated_node_name

@@ -1,4 +1,4 @@
-"""What ``gangpreempt`` and ``gangreclaim`` have in common: evicting for a whole gang, or not at all.
+"""What ``gangpreempt`` and ``gangreclaim`` share: evicting for a whole gang, or not at all.
 
 For one starving job after the other, hypernodes are tried as domains, the widest first. In a domain
 the victims lie in bundles (:mod:`.bundle`); one more is taken until what is free then would do, and
@@ -6,10 +6,11 @@ the gang is found to be placed with it (:mod:`.simulate`).
 
 The hypernode that was made room in is a fact of that session alone: the original notes it in the
 session's copy of the job (``NominatedHyperNode``), where no later session finds it; only an
-``allocate`` that follows in the same session heeds it (:mod:`.nomination`). What remains is the node
-that each pod is told (``nominatedNodeName``); ``allocate`` tries that one first.
+``allocate`` that follows in the same session heeds it (:mod:`.nomination`). What remains is the
+node that each pod is told (``nominatedNodeName``); ``allocate`` tries that one first.
 
-Source: ``pkg/scheduler/actions/gangpreempt``, ``gangreclaim``, ``actions/utils/util.go`` since v1.15.
+Source: ``pkg/scheduler/actions/gangpreempt``, ``gangreclaim``, ``actions/utils/util.go`` since
+v1.15.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Groups that an earlier action of the session made room for: they go where that was.
 
-``gangpreempt`` and ``gangreclaim`` nominate a hypernode for each group that they plan; its pods must
-have been nominated nodes in there, by an earlier session. If anything is amiss, the nominations are
-dropped, and the group is placed like any other.
+``gangpreempt`` and ``gangreclaim`` nominate a hypernode for each group that they plan; its pods
+must have been nominated nodes in there, by an earlier session. If anything is amiss, the
+nominations are dropped, and the group is placed like any other.
 
 Source: ``pkg/scheduler/actions/allocate/allocate.go`` (``allocateFromNomination``,
 ``validateNomination``, ``invalidateSubJobNomination``) since v1.15.
