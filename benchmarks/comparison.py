@@ -1,7 +1,8 @@
 """Releases compared: one moment as two releases against one session, and a whole log.
 
-Commands are measured as they are run, with all that they read and print. The peer of a comparison is
-the session of the newer of its releases alone, in the same minutes.
+Commands are measured as they are run, with all that they read and print. The peer of a comparison
+is the session of the newer of its releases alone, in the same minutes. How long a check takes is
+told by the processor time of all its processes, shared out: beside other work, walls tell little.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class Limits(NamedTuple):
     """What is promised, on two processors."""
 
     moment: float = 2.0
-    wall: float = 120.0
+    seconds: float = 120.0
     memory: float = 1.5
 
 
@@ -83,10 +84,10 @@ def _log(folder: Path, scale: float) -> Iterator[Result]:
         yield Result(
             benchmark="compare",
             figure=f"upgrade-check {one} to {other}, {count:,} sessions, two processes",
-            value=figures["wall"],
-            unit="s wall",
-            limit=Limits().wall * scale,
-            note=f"{cpu:.0f} s CPU",
+            value=cpu / PROCESSES,
+            unit="s CPU",
+            limit=Limits().seconds * scale,
+            note=f"each; {figures['wall']:.0f} s wall",
         )
     few, many = (_check(place, *ALIKE, 1)["rss_mb"] for place in (short, log))
     yield Result(

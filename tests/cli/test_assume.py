@@ -115,6 +115,15 @@ def test_scenarios_assume_too(case: Path) -> None:
     assert "v1.12.4 is taken for it" in ran.stderr
 
 
+def test_checks_of_what_is_written_assume_too(tmp_path: Path) -> None:
+    queue = tmp_path / "queue.json"
+    queue.write_text(json.dumps(scenario()["steps"][0]["events"][1]["object"]), "utf-8")
+    assert run("lint", queue, "--release", "v1.12.9").exit_code == 2
+    ran = run("lint", queue, "--release", "v1.12.9", "--assume")
+    assert ran.exit_code == 0, ran.output
+    assert "v1.12.4 is taken for it" in ran.stderr
+
+
 def test_releases_are_told_of_by_the_nearest_name() -> None:
     assert run("release", "show", "v1.12.9").exit_code == 2
     ran = run("release", "show", "v1.12.9", "--assume", "-o", "json")
