@@ -211,8 +211,15 @@ class Queues:
         return sorted(named)
 
     def _tree(self, how: Behaviours) -> QueueTree:
-        asked = changed(how, deserved_within_request=False)
-        tree = Hierarchy(self._session(asked, self.rooted()), goes_on=True)
+        tree = self._built(changed(how, deserved_within_request=False))
+        if how.excess_granted:
+            return tree
+        # What exceeds is taken away before anything is compared: compare what was written.
+        granted = self._built(changed(how, deserved_within_request=False, excess_granted=True))
+        return tree._replace(complaints=granted.complaints)
+
+    def _built(self, how: Behaviours) -> QueueTree:
+        tree = Hierarchy(self._session(how, self.rooted()), goes_on=True)
         panic = None
         try:
             tree.build()

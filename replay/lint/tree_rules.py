@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 STOPPED = "nothing is enqueued or allocated in the whole cluster"
 LOGGED = "the scheduler logs it and goes on"
+NOT_GRANTED = "what exceeds is not granted"
 
 
 def queue_parent_missing(given: Checked, how: Behaviours) -> Iterator[Issue]:
@@ -80,7 +81,7 @@ def queue_exceeds_parent(given: Checked, how: Behaviours) -> Iterator[Issue]:
             given.world.subject("Queue", complaint.child),
             f"spec.capability.{names[0]}" if len(names) == 1 else "spec.capability",
             Effect.STOPS if stops else Effect.DIFFERS,
-            f"{message}: {STOPPED if stops else LOGGED}",
+            f"{message}: {_then(how)}",
             f"let it have less, or {complaint.queue!r} more",
         )
 
@@ -195,7 +196,7 @@ def _sums(given: Checked, how: Behaviours, what: str, verb: str) -> Iterator[Iss
         if stops and what == "deserved" and how.deserved_within_request:
             when = f"as soon as jobs ask for it, {STOPPED}"
         else:
-            when = STOPPED if stops else LOGGED
+            when = _then(how)
         yield Issue(
             _of_children(given, attr),
             f"spec.{what}.{names[0]}" if len(names) == 1 else f"spec.{what}",
@@ -205,6 +206,13 @@ def _sums(given: Checked, how: Behaviours, what: str, verb: str) -> Iterator[Iss
             f"{_has(complaint, names, own='')}: {when}",
             f"raise it in {complaint.queue!r}, or lower it below",
         )
+
+
+def _then(how: Behaviours) -> str:
+    """Return what comes of a queue that has less than those below it."""
+    if how.unsound_tree_stops:
+        return STOPPED
+    return LOGGED if how.excess_granted else NOT_GRANTED
 
 
 def _has(complaint: Complaint, names: list[str], own: str | None = None) -> str:

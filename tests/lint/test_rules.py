@@ -23,6 +23,7 @@ from linting import (
     task,
     world,
 )
+from plinian.engine.volcano.history import resolve
 from plinian.replay.lint.findings import Severity
 from plinian.replay.lint.rules import RULES
 from plinian.replay.lint.run import lint
@@ -411,3 +412,14 @@ def test_templates_of_jobs_are_checked_as_jobs() -> None:
         (finding,) = found(document, rule="job-min-available-unreachable")
         assert str(finding.issue.subject) == "Job ml/nightly"
     assert found({**cron, "apiVersion": "batch/v1"}, rule="job-min-available-unreachable") == []
+
+
+def test_our_own_release_grants_no_more_than_there_is() -> None:
+    documents = (
+        queue("a", capability={"cpu": 4}),
+        queue("b", parent="a", capability={"cpu": 9}, deserved={"cpu": 2}),
+    )
+    findings = lint(world(*documents, conf=TREE), [resolve("hardened")])
+    told = {finding.rule: finding.issue for finding in findings}
+    assert "what exceeds is not granted" in told["queue-exceeds-parent"].message
+    assert not told["queue-exceeds-parent"].effect.fatal
