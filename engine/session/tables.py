@@ -28,7 +28,6 @@ __all__ = [
     "IS_ALLOCATED",
     "NO_JOB",
     "NO_NODE",
-    "NO_TASK",
     "PREEMPTABLE_STATUS",
     "READY_STATUS",
     "STATUSES",
@@ -58,7 +57,6 @@ TOLERANCE = 0.1
 
 NO_NODE = -1
 NO_JOB = -1
-NO_TASK = -1
 
 
 STATUSES = len(Status)
