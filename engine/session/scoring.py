@@ -84,10 +84,7 @@ class NodeSelection:
 
     def __init__(self, ssn: Session) -> None:
         self._ssn = ssn
-        self._predicates: list[PredicateEntry] = [
-            *_skipping(ssn),
-            *(entry for _, entry in ssn.flat("Predicate")),
-        ]
+        self._predicates: list[PredicateEntry] = [*_skipping(ssn), *_filters(ssn)]
         orders: list[NodeOrderEntry] = [entry for _, entry in ssn.flat("NodeOrder")]
         self._batches: list[BatchEntry] = [entry for _, entry in ssn.flat("BatchNodeOrder")]
         self._orders = orders
@@ -362,6 +359,16 @@ class NodeSelection:
             known = [value for value in values if value is not None]
             self._uniform[klass] = sum(known) if len(known) == len(values) else None
         return self._uniform[klass]
+
+
+def _filters(ssn: Session) -> list[PredicateEntry]:
+    """Return the plugins' filters as far as they are asked."""
+    entries: list[PredicateEntry] = [entry for _, entry in ssn.flat("Predicate")]
+    if ssn.behaviours.nodegroup_ends_filtering:
+        for number, entry in enumerate(entries, start=1):
+            if entry.plugin == "nodegroup":
+                return entries[:number]
+    return entries
 
 
 def _skipping(ssn: Session) -> list[PredicateEntry]:

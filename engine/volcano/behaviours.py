@@ -253,6 +253,9 @@ class Behaviours:
     pod_affinity_curable: bool
     """``preempt`` looks at nodes from which anti-affinity to pods, or theirs, keeps a pod."""
 
+    nodegroup_ends_filtering: bool
+    """With ``nodegroup``, the filters of plugins after it are not asked."""
+
     nodegroup_by_job: bool
     """``nodegroup`` goes by the queue of a pod's job, and knows ``strict`` and ancestors."""
 

@@ -381,6 +381,13 @@ ROWS_FIRST: tuple[Row, ...] = (
         why="Nodes with many sidecars look emptier than they are.",
     ),
     Row(
+        "nodegroup_ends_filtering",
+        False,
+        FIRST,
+        source="plugins/nodegroup/nodegroup.go OnSessionOpen",
+        why="Plugins filter nodes whatever their order.",
+    ),
+    Row(
         "lying_sidecars_scored",
         False,
         FIRST,

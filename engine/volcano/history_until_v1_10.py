@@ -157,6 +157,14 @@ ROWS_UNTIL_V1_10: tuple[Row, ...] = (
         pull=3430,
     ),
     Row(
+        "nodegroup_ends_filtering",
+        True,
+        landed("v1.10.0"),
+        source="plugins/nodegroup/nodegroup.go OnSessionOpen",
+        why="Pods land on nodes that plugins after nodegroup would turn down.",
+        pull=3553,
+    ),
+    Row(
         "sidecars_count",
         True,
         landed("v1.10.0"),

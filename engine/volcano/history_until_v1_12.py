@@ -258,6 +258,14 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         pull=4123,
     ),
     Row(
+        "nodegroup_ends_filtering",
+        False,
+        landed("v1.11.0"),
+        source="plugins/nodegroup/nodegroup.go OnSessionOpen",
+        why="Plugins after nodegroup filter nodes again.",
+        pull=3886,
+    ),
+    Row(
         "lying_sidecars_scored",
         True,
         landed("v1.12.0"),

@@ -10,6 +10,7 @@ import pytest
 from plinian.engine.belief.objects import Pod, decode
 from plinian.engine.session.plugins.nodegroup import Affinity, pod_queue
 from plinian.engine.session.reasons import PASS, Status, StatusCode
+from plinian.engine.session.scoring import NodeSelection, Purpose
 from plinian.engine.session.session import Session
 from sessions import Document, group, node, opened, pod, queue, tasks
 
@@ -102,3 +103,26 @@ def test_the_queue_is_what_the_pod_says(
 
 def test_no_affinity_takes_nothing() -> None:
     assert not Affinity.of(None).takes("")
+
+
+@pytest.mark.parametrize(
+    ("plugins", "release", "found"),
+    [
+        ("nodegroup predicates", "v1.9.1", []),
+        ("nodegroup predicates", "v1.10.0", [0]),
+        ("nodegroup predicates", "v1.10.2", [0]),
+        ("nodegroup predicates", "v1.11.0", []),
+        ("predicates nodegroup", "v1.10.0", []),
+    ],
+)
+def test_in_v1_10_plugins_after_it_filter_nothing(
+    plugins: str, release: str, found: list[int]
+) -> None:
+    picky = pod("p", "g")
+    picky["spec"]["nodeSelector"] = {"disk": "ssd"}
+    seen = (node("n0"), queue("default"), group("g"), picky)
+    ssn, _ = opened(plugins, *seen, release=release)
+    (task,) = tasks(ssn, "p")
+    assert ssn.pre_predicate(task) is None
+    rows, _ = NodeSelection(ssn).predicate(task, np.arange(1), Purpose.ALLOCATE, None)
+    assert rows.tolist() == found
