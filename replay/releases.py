@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple
 
-from ..engine.volcano.history import SUPPORTED, rows_of
+from ..engine.volcano.history import HISTORY, SUPPORTED, rows_of
+from ..engine.volcano.proofs import is_claim, lack, proof_of, unproven
 from ..engine.volcano.releases import RELEASES, Row, parse_release
 
 
@@ -27,6 +28,8 @@ class Held(NamedTuple):
 
     :param since: the first release of each line that has it.
     :param pull: the pull request that brought it; None if it was so from the beginning.
+    :param proof: the recorded scenario and the release under which its outcome depends on it; None
+        if there is none.
     """
 
     behaviour: str
@@ -35,6 +38,7 @@ class Held(NamedTuple):
     source: str
     why: str
     pull: str | None
+    proof: str | None
 
 
 class BehaviourDiff(NamedTuple):
@@ -50,6 +54,21 @@ class BehaviourDiff(NamedTuple):
     source: str
     since: tuple[str, ...]
     pull: str | None
+
+
+class Unproven(NamedTuple):
+    """A row of the history that no recorded outcome proves.
+
+    :param since: the first release of each line that has it.
+    :param lack: why nothing proves it.
+    """
+
+    behaviour: str
+    value: str
+    since: tuple[str, ...]
+    source: str
+    why: str
+    lack: str
 
 
 def release_lines() -> list[ReleaseLine]:
@@ -77,6 +96,7 @@ def behaviours_of(name: str) -> list[Held]:
             row.source,
             row.why,
             row.link,
+            None if (proof := proof_of(row)) is None else str(proof),
         )
         for behaviour, row in sorted(rows.items())
     ]
@@ -99,6 +119,22 @@ def release_diff(*names: str) -> list[BehaviourDiff]:
                 BehaviourDiff(behaviour, values, latest.why, latest.source, since, pull=latest.link)
             )
     return found
+
+
+def unproven_rows() -> tuple[int, list[Unproven]]:
+    """Return how many rows about Volcano there are, and those of them that nothing proves."""
+    found = [
+        Unproven(
+            row.behaviour,
+            value_text(row.value),
+            tuple(map(str, row.change.landed)),
+            row.source,
+            row.why,
+            lack(row),
+        )
+        for row in unproven()
+    ]
+    return sum(map(is_claim, HISTORY)), found
 
 
 def value_text(value: object) -> str:

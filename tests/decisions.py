@@ -20,10 +20,11 @@ DECIDED = Path(__file__).parent / "data" / "decided.jsonl.xz"
 FIELDS = (
     *("panic", "panic_at", "restarted", "binds", "evictions", "pipelined", "phases", "counts"),
     *("why", "fit", "queues", "shares", "nominated", "out_of_sync", "node_scores"),
+    *("gauges", "told", "errors"),
 )
-"""What a recorded step may have; what it has not was empty."""
+"""What a recorded step may have; what it has not was empty, or was not looked at (``untold``)."""
 
-NOT_ALWAYS_RECORDED = frozenset({"node_scores", "panic_at"})
+NOT_ALWAYS_RECORDED = frozenset({"node_scores", "panic_at", "gauges", "told", "errors"})
 
 
 @cache
@@ -65,6 +66,9 @@ def short(step: dict[str, Any]) -> dict[str, Any]:
         "nominated": step["nominated"],
         "out_of_sync": step["out_of_sync_nodes_after"],
         "node_scores": step["node_scores"],
+        "gauges": step["metrics"],
+        "told": step["pod_conditions"],
+        "errors": step["errors"],
     }
 
 
@@ -115,6 +119,8 @@ def parted(name: str, recorded: list[dict[str, Any]], steps: list[dict[str, Any]
     for number, (want, step) in enumerate(zip(recorded, steps, strict=True)):
         got = short(step)
         for field in FIELDS:
+            if field in want.get("untold", ()):
+                continue
             if field in NOT_ALWAYS_RECORDED and field not in want:
                 continue
             if field == "fit" and name.startswith("nettopo"):

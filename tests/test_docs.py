@@ -15,6 +15,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+import behaviours
 import matrix
 import reference
 import tour
@@ -74,6 +75,19 @@ def test_a_stale_reference_is_noticed(tmp_path: Path, monkeypatch: pytest.Monkey
     assert reference.main() == 0
     monkeypatch.setattr(sys, "argv", ["reference.py", "--check", "errors.md"])
     assert reference.main() == 0
+
+
+def test_the_page_of_behaviours_is_what_the_history_says() -> None:
+    assert text_of("docs/behaviours.md") == behaviours.page(), "run: python tools/behaviours.py"
+
+
+def test_a_stale_page_of_behaviours_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(behaviours, "PAGE", tmp_path / "behaviours.md")
+    for arguments, status in ((["--check"], 1), ([], 0), (["--check"], 0)):
+        monkeypatch.setattr(sys, "argv", ["behaviours.py", *arguments])
+        assert behaviours.main() == status
 
 
 def test_every_event_kind_is_in_the_reference() -> None:

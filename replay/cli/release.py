@@ -12,7 +12,7 @@ from .assumption import chosen
 from .shell import guarded, note, style
 
 app = typer.Typer(
-    help="List releases of Volcano, show one, compare two.",
+    help="List releases of Volcano, show one, compare two, tell what is proven.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -82,8 +82,8 @@ def show(name: Name, output: Output = "text", assume: options.Assume = False) ->
         (held.behaviour, held.value, ",".join(held.since), held.why) for held in found
     ]
     if output == "wide":
-        headers = (*headers, *ORIGIN)
-        origins = [(held.pull or NONE, held.source) for held in found]
+        headers = (*headers, "PROOF", *ORIGIN)
+        origins = [(held.proof or NONE, held.pull or NONE, held.source) for held in found]
         rows = [(*row, *origin) for row, origin in zip(rows, origins, strict=True)]
     write_table(sys.stdout, Table(headers, rows), style=style())
 
@@ -114,3 +114,24 @@ def diff(
         rows = [(*row, *origin) for row, origin in zip(rows, origins, strict=True)]
     write_table(sys.stdout, Table(headers, rows), style=style())
     note(f"{len(found)} behaviours differ")
+
+
+@app.command("unproven")
+@guarded
+def list_unproven(output: options.JsonOrText = "text") -> None:
+    """List what is told of releases that no recorded decision proves, and why none does.
+
+    Such a row rests on Volcano's source alone.
+    """
+    from ..releases import unproven_rows
+    from ..render.documents import json_text
+    from ..render.tables import Table, write_table
+
+    rows, found = unproven_rows()
+    if output == "json":
+        sys.stdout.write(json_text([each._asdict() for each in found], indent=2) + "\n")
+        return
+    table = [(each.behaviour, each.value, ",".join(each.since), each.lack) for each in found]
+    headers = ("BEHAVIOUR", "VALUE", "SINCE", "WHY NOT")
+    write_table(sys.stdout, Table(headers, table), style=style())
+    note(f"{len(found)} of {rows} rows are not proven")

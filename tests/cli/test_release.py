@@ -47,6 +47,30 @@ def test_the_wide_form_tells_where_a_behaviour_is_from() -> None:
     assert run("show", "v1.9.0", "-o", "yaml").exit_code == 2
 
 
+def test_what_is_shown_tells_what_proves_it() -> None:
+    held = {
+        each["behaviour"]: each for each in json.loads(run("show", "v1.12.1", "-o", "json").stdout)
+    }
+    proof = held["enqueue_asks_ancestors"]["proof"]
+    assert proof.endswith(" under v1.12.1")
+    assert proof in run("show", "v1.12.1", "-o", "wide").stdout
+    assert proof not in run("show", "v1.12.1").stdout
+
+
+def test_what_is_not_proven_is_listed_with_the_reason() -> None:
+    listed = json.loads(run("unproven", "-o", "json").stdout)
+    told = run("unproven")
+    assert f"{len(listed)} of " in told.output
+    assert told.stdout.splitlines()[0].split() == ["BEHAVIOUR", "VALUE", "SINCE", "WHY", "NOT"]
+    assert len(told.stdout.splitlines()) == 1 + len(listed)
+    for row in listed:
+        assert row["lack"]
+        assert row["source"]
+        shown = json.loads(run("show", row["since"][-1], "-o", "json").stdout)
+        (held,) = (each for each in shown if each["behaviour"] == row["behaviour"])
+        assert (held["value"], held["proof"]) == (row["value"], None)
+
+
 def test_two_releases_differ_the_same_from_both_sides() -> None:
     there = json.loads(run("diff", "v1.8.2", "v1.12.1", "-o", "json").stdout)
     back = json.loads(run("diff", "v1.12.1", "v1.8.2", "-o", "json").stdout)

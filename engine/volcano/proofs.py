@@ -1,0 +1,108 @@
+"""What proves the rows of the history: what real schedulers decided, and would not have otherwise.
+
+A row is proven by a scenario and a release for which it holds: our session decides what that
+release's scheduler was recorded to decide, and decides otherwise as soon as the row is reverted.
+A row that is not proven may be true all the same; it rests on its source alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from .behaviours import Behaviours
+from .history import HISTORY, SUPPORTED, behaviours, rows_of
+from .history_proofs import PROOFS, RECORDED
+from .releases import Release, Row, parse_release
+
+LACKS: Mapping[str, str] = MappingProxyType(
+    {
+        "binding_pods_always_count": "no recorded binding was under way for long",
+        "claimless_pods": "it tells when claims come late; in recordings they never do",
+        "ended_pods_leave_nodes_alone": "no decision differs, only what the scheduler logs",
+        "extender_manages_resources": "no extender was recorded",
+        "extender_told_of_placements": "no extender was recorded",
+        "failed_pipelining": "no recorded plugin objects to what is pipelined",
+        "failed_placements_skipped": "no recorded plugin objects to a placement",
+        "group_tier_names": "it matters only with sub_groups",
+        "groups_search_inside": "it matters only with topology_gradients",
+        "important_victims_stay": "it matters only with topology_aware_preemption",
+        "lowest_hypernode_found": "it matters only with topology_gradients",
+        "new_numa_resources_crash": "no NUMA topology that changes was recorded",
+        "nodegroup_preferred_order": "it matters only with nodegroup_by_job",
+        "reclaim_orders_victims": "the order was that of a Go map: chance decides who goes",
+        "reserved_scalars_in_milli": "it matters only with enqueued_jobs_reserve_lack",
+        "soft_topologies_tried_as_hard": "it matters only with topology_gradients",
+        "sub_groups": "before it, nothing reads what it is about",
+        "sub_groups_wait_for_topology": "it matters only with sub_groups",
+        "tree_errors_tell_amounts": "no decision differs, only what the scheduler logs",
+        "virtual_gpus_by_handshake": "no shared GPUs were recorded",
+        "virtual_gpus_counted_twice": "no shared GPUs were recorded",
+    }
+)
+"""By behaviour, what a proof of a row that has none would need."""
+
+
+class Proof(NamedTuple):
+    """A scenario, and the release under which its recorded outcome depends on a row."""
+
+    case: str
+    release: str
+
+    def __str__(self) -> str:
+        return f"{self.case} under {self.release}"
+
+
+def key_of(row: Row) -> tuple[str, str]:
+    """Return what a row is known by: its behaviour, and where the main line got it."""
+    return row.behaviour, str(row.change.landed[-1])
+
+
+def proof_of(row: Row) -> Proof | None:
+    """Return what proves a row; None if nothing does."""
+    found = PROOFS.get(key_of(row))
+    return None if found is None else Proof(*found)
+
+
+def is_claim(row: Row) -> bool:
+    """Say whether a row tells of Volcano, and not of our own release, which tests hold."""
+    return not row.change.landed[-1].ours
+
+
+def unproven() -> list[Row]:
+    """Return the rows about Volcano that nothing proves, in the order of the history."""
+    return [row for row in HISTORY if is_claim(row) and proof_of(row) is None]
+
+
+def holds_in(row: Row) -> list[Release]:
+    """Return the releases whose sessions can be run and for which a row holds."""
+    held = ((release, rows_of(release)[row.behaviour]) for release in SUPPORTED)
+    return [release for release, of_it in held if of_it is row]
+
+
+def lack(row: Row) -> str:
+    """Say why nothing proves a row."""
+    recorded = {parse_release(name) for name in RECORDED}
+    held = [release for release in holds_in(row) if not release.ours]
+    if not recorded.intersection(held):
+        return f"nothing was recorded of {', '.join(map(str, held))}"
+    return LACKS.get(row.behaviour, "no recorded outcome depends on it")
+
+
+def reverted(row: Row) -> Any:
+    """Return the value that a behaviour had before a row; for its first row, the one after it.
+
+    :raises LookupError: the behaviour never had another value.
+    """
+    rows = [other for other in HISTORY if other.behaviour == row.behaviour]
+    place = rows.index(row)
+    return rows[place - 1 if place else 1].value
+
+
+def without(row: Row, release: str) -> Behaviours:
+    """Return how a release would behave without a row that holds for it.
+
+    :raises UsageError: sessions of that release cannot be run.
+    """
+    return behaviours(release, **{row.behaviour: reverted(row)})
