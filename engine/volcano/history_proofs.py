@@ -77,6 +77,7 @@ PROOFS: Mapping[tuple[str, str], tuple[str, str]] = MappingProxyType(
         ("division_may_crash", "v1.12.0"): ("guarantees-above-cluster", "v1.12.1"),
         ("division_may_crash", "v1.8.0"): ("guarantees-above-weights", "v1.8.2"),
         ("elastic", "v1.11.0"): ("overcommit-9", "v1.13.0"),
+        ("elastic", "v1.8.0"): ("beyond-the-minimum", "v1.8.2"),
         ("empty_gangs_get_conditions", "v1.12.0"): ("004-job2-no-pod", "v1.12.1"),
         ("empty_gangs_get_conditions", "v1.8.0"): ("004-job2-no-pod", "v1.10.0"),
         ("enqueue_asks_ancestors", "v1.12.0"): ("004-no-sub-capability", "v1.12.1"),

@@ -63,9 +63,8 @@ def test_what_is_not_proven_is_listed_with_the_reason() -> None:
     assert f"{len(listed)} of " in told.output
     assert told.stdout.splitlines()[0].split() == ["BEHAVIOUR", "VALUE", "SINCE", "WHY", "NOT"]
     assert len(told.stdout.splitlines()) == 1 + len(listed)
-    for row in listed:
-        assert row["lack"]
-        assert row["source"]
+    assert all(row["lack"] and row["source"] for row in listed)
+    for row in listed[::8]:
         shown = json.loads(run("show", row["since"][-1], "-o", "json").stdout)
         (held,) = (each for each in shown if each["behaviour"] == row["behaviour"])
         assert (held["value"], held["proof"]) == (row["value"], None)
