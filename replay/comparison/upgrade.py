@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,10 @@ STRETCHES_PER_JOB = 4
 
 PLACES = 50
 """Moments that a stretch has at least, as each is played from the log's beginning."""
+
+MOMENTS_KEPT = 50
+"""After so many moments what sessions left is cleared away: they and their plugins know each
+other, and the command line lets the collector come seldom."""
 
 
 class Changed(NamedTuple):
@@ -151,7 +156,9 @@ def check(stretch: Stretch) -> list[Changed]:
     with opened(question.place, read_only=True, branch=first.branch, cluster=first.cluster) as log:
         moments = [place.moment for place in places]
         along = beliefs_along(log.store, moments, *ways.values())
-        for place, (moment, caches) in zip(places, along, strict=True):
+        for number, (place, (moment, caches)) in enumerate(zip(places, along, strict=True)):
+            if number % MOMENTS_KEPT == 0:
+                gc.collect()
             scene = scene_at(log, moment, question.conf)
             sessions = _Sessions(scene, (one, other), dict(zip(ways, caches, strict=True)))
             found += [
