@@ -71,6 +71,7 @@ class Division:
     :param sub_jobs: in order of UID; only those that have tasks.
     :param minima: by policy, how many of its groups must be ready.
     :param tier: the highest tier that the job may span; ``None`` if that is left open.
+    :param hard: whether the job or a policy is bound to hypernodes, if perhaps in vain.
     :param hypernode: where its tasks were placed so far; empty if nowhere.
     """
 
@@ -78,12 +79,8 @@ class Division:
     minima: Mapping[str, int]
     topology: bool
     tier: int | None
+    hard: bool
     hypernode: str = ""
-
-    @property
-    def hard(self) -> bool:
-        """Whether the job or one of its groups is bound to hypernodes."""
-        return self.tier is not None or any(sub.tier is not None for sub in self.sub_jobs)
 
     @property
     def near(self) -> bool:
@@ -235,7 +232,10 @@ class SubJobs:
                 )
             )
         minima = {f"{key}/{policy.name}": policy.min_sub_groups or 0 for policy in policies}
-        return Division(sub_jobs, minima, topology is not None, tier)
+        named = (allowed_tier(ssn, policy.network_topology, limit) for policy in policies)
+        tiers = (tier, *(sub.tier for sub in sub_jobs), *named)
+        hard = any(each is not None for each in tiers)
+        return Division(sub_jobs, minima, topology is not None, tier, hard)
 
 
 def _bound(topology: NetworkTopology, tier: int | None, top: int) -> int:

@@ -215,6 +215,14 @@ def test_tiers_of_groups_may_be_named(release: str, tier: int | None) -> None:
     assert (sub.tier, sub.topology) == (tier, True)
 
 
+def test_a_named_tier_is_enough_of_a_topology_to_place_groups() -> None:
+    named = {"mode": "hard", "highestTierName": "rack"}
+    job = group("g", 1, subGroupPolicy=[policy(subGroupSize=1, networkTopology=named)])
+    ssn = on(*RACKS, job, part("p1", "x"), release="v1.14.0")
+    allocate.execute(ssn)
+    assert set(bound(ssn)) == {"p1"}
+
+
 @pytest.mark.parametrize(("release", "tier"), [("v1.14.2", None), ("v1.14.3", 3)])
 def test_soft_topologies_are_tried_as_hard_ones(release: str, tier: int | None) -> None:
     job = group("g", networkTopology={"mode": "soft"})
