@@ -36,7 +36,10 @@ def _by_proof() -> Iterator[tuple[Proof, list[Row]]]:
         yield proof, [row for *_, row in of]
 
 
-@pytest.mark.parametrize(("proof", "rows"), [*_by_proof()], ids=str)
+@pytest.mark.parametrize(
+    ("proof", "rows"),
+    [pytest.param(proof, rows, id=str(proof)) for proof, rows in _by_proof()],
+)
 def test_what_was_recorded_depends_on_the_rows_that_it_proves(
     proof: Proof, rows: list[Row]
 ) -> None:
