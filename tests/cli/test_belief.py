@@ -82,7 +82,7 @@ def test_nothing_to_show_is_said_aside(run: Run, small_log: str) -> None:
         (("nodes,jobs", "n9"), 2, "names can follow one part only"),
         (("pods",), 2, "choose of: nodes, jobs, tasks, queues, hypernodes, work"),
         (("-o", "csv"), 2, "there is no output form 'csv'"),
-        (("--release", "v0.1"), 2, "'v0.1' is no release of Volcano"),
+        (("--release", "v0.1"), 2, "v0.1 is older than v1.8.0"),
         (("--at", "rv:1"), 2, "rv:1 is before the log's first revision"),
     ],
 )

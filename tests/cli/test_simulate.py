@@ -90,8 +90,8 @@ def test_a_bad_scenario_is_named_and_the_others_run(cases: list[Path], tmp_path:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--release", "v1.12"), "'v1.12' is no release of Volcano"),
-        (("--release", "v1.12.9"), "there is no release v1.12.9"),
+        (("--release", "v1.12"), "v1.12 names a line of releases"),
+        (("--release", "v1.12.9"), "v1.12.9 is no release of Volcano that is known"),
         (("--release", "v1.12.1", "--now", "noon"), "--now: 'noon' is not an RFC 3339 time"),
     ],
 )

@@ -12,7 +12,6 @@ from plinian.replay.simulation.simulation import simulate
 
 RELEASE = "v1.12.1"
 UNLIKE = {
-    ("mixed-3", "v1.10.0"): "pods with sidecars went elsewhere, and nobody knows why",
     ("000-gpu-removed", "v1.8.2"): "the recording kept gauges over a crash",
     ("000-pipelined-then-shrink", "v1.8.2"): "the recording kept gauges over a crash",
 }

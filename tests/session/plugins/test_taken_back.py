@@ -53,5 +53,5 @@ def test_a_pod_that_the_filters_were_prepared_for_is_not_missed() -> None:
 
 
 @pytest.mark.parametrize("switch", [True, False])
-def test_victims_that_are_tried_out_count_for_affinity_by_switch(switch: bool) -> None:  # noqa: FBT001
+def test_victims_that_are_tried_out_count_for_affinity_by_switch(*, switch: bool) -> None:
     assert session("v1.15.1", switch=switch).affinity_heeds_victims == switch
