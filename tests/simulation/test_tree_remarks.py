@@ -11,8 +11,8 @@ from plinian.replay.simulation.simulation import simulate
 STOPS = "Failed to check queue's hierarchical structure, error: "
 CAPABILITY = (
     "Child queue c1 capability (cpu 8000.00, memory 2147483648.00, pods maxInt) exceeds parent"
-    " queue p capability (cpu 5000.00, memory 5368709120.00, pods maxInt) on resources [cpu]. Child's"
-    " effective capability will be limited by parent."
+    " queue p capability (cpu 5000.00, memory 5368709120.00, pods maxInt) on resources [cpu]."
+    " Child's effective capability will be limited by parent."
 )
 DESERVED = (
     "Sum of child queue deserved (cpu 16000.00, memory 4294967296.00) exceeds parent queue p"
