@@ -59,6 +59,10 @@ PROOFS: Mapping[tuple[str, str], tuple[str, str]] = MappingProxyType(
             "capacity_Test_capacityPlugin_OnSessionOpenWithHierarchy_08-at-v1_15_1",
             "v1.15.1",
         ),
+        ("children_inherit_scalars", "v1.8.0"): (
+            "capacity_Test_capacityPlugin_OnSessionOpenWithHierarchy_12-at-v1_15_1",
+            "v1.11.0",
+        ),
         ("claimless_pods", "v1.15.0"): ("late-claim", "v1.15.0"),
         ("claimless_pods", "v1.15.1"): ("unprepared", "v1.15.1"),
         ("claimless_pods", "v1.8.0"): ("unprepared", "v1.12.1"),
@@ -121,6 +125,7 @@ PROOFS: Mapping[tuple[str, str], tuple[str, str]] = MappingProxyType(
             "allocate_TestAllocateWithNetWorkTopologies_18-at-v1_15_1",
             "v1.15.1",
         ),
+        ("group_tier_names", "v1.8.0"): ("tier-by-name", "v1.14.0"),
         ("groups_search_inside", "v1.15.0"): (
             "allocate_TestAllocateWithNetWorkTopologies_07-at-v1_15_1",
             "v1.15.1",
@@ -355,6 +360,7 @@ PROOFS: Mapping[tuple[str, str], tuple[str, str]] = MappingProxyType(
         ("unnamed_capability_endless", "v1.8.0"): ("other-cards", "v1.8.0"),
         ("unnamed_capability_endless", "v1.8.2"): ("other-cards", "v1.12.1"),
         ("unprepared_pods_missed", "v1.15.0"): ("preemption-for-nothing", "v1.15.0"),
+        ("unprepared_pods_missed", "v1.8.0"): ("preemption-taken-back", "v1.12.1"),
         ("unprepared_tasks_skipped", "v1.15.1"): ("unprepared", "v1.15.1"),
         ("unprepared_tasks_skipped", "v1.8.0"): ("unprepared", "v1.14.0"),
         ("unsound_tree_stops", "v1.14.0"): ("001-child-over-parent-not-root", "v1.14.4"),

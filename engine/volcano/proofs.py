@@ -23,7 +23,6 @@ LACKS: Mapping[str, str] = MappingProxyType(
         "extender_told_of_placements": "no extender was recorded",
         "failed_pipelining": "no recorded plugin objects to what is pipelined",
         "failed_placements_skipped": "no recorded plugin objects to a placement",
-        "group_tier_names": "it matters only with sub_groups",
         "lowest_hypernode_found": "it matters only with topology_gradients",
         "new_numa_resources_crash": "no NUMA topology that changes was recorded",
         "reclaim_orders_victims": "the order was that of a Go map: chance decides who goes",
