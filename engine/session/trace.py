@@ -68,4 +68,8 @@ class Trace:
     ) -> None:
         """Add a step, if the trace is on."""
         if self.on:
-            self.steps.append(Step(self.action, what, about, by, outcome, numbers))
+            self.keep(Step(self.action, what, about, by, outcome, numbers))
+
+    def keep(self, step: Step) -> None:
+        """Keep a step; what a trace of another kind does otherwise."""
+        self.steps.append(step)

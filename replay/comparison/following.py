@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from ...engine.session.trace import NOTHING, Step, Trace
+from ...engine.session.trace import Step, Trace
 
 
 class Beginning(Trace):
@@ -17,17 +17,9 @@ class Beginning(Trace):
         super().__init__(scores=False)
         self._count = count
 
-    def add(
-        self,
-        what: str,
-        about: str,
-        *,
-        by: str = "",
-        outcome: str = "",
-        numbers: Mapping[str, object] = NOTHING,
-    ) -> None:
-        """Add a step, if the trace is on."""
-        super().add(what, about, by=by, outcome=outcome, numbers=numbers)
+    def keep(self, step: Step) -> None:
+        """Keep a step, and none after the last that is wanted."""
+        super().keep(step)
         if len(self.steps) >= self._count:
             self.filled()
 
@@ -49,24 +41,12 @@ class Following(Beginning):
         self._other, self._beyond = other, beyond
         self._parted = False
 
-    def add(
-        self,
-        what: str,
-        about: str,
-        *,
-        by: str = "",
-        outcome: str = "",
-        numbers: Mapping[str, object] = NOTHING,
-    ) -> None:
-        """Add a step, if the trace is on."""
-        if not self.on:
-            return
-        super().add(what, about, by=by, outcome=outcome, numbers=numbers)
+    def keep(self, step: Step) -> None:
+        """Keep a step, and compare it with the other session's."""
+        super().keep(step)
         place = len(self.steps) - 1
         if not self._parted:
-            self._parted = (
-                place >= len(self._other) or self.steps[place][:-1] != self._other[place][:-1]
-            )
+            self._parted = place >= len(self._other) or step[:-1] != self._other[place][:-1]
         if self._parted:
             self._beyond -= 1
             self.on = self.on and self._beyond > 0
