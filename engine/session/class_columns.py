@@ -30,6 +30,7 @@ class ClassColumns:
     """The columns of one class of tasks over all nodes.
 
     :param task: any task of the class: plugins are asked about it.
+    :param late_scores: those that are summed up by themselves, see :class:`.NodeOrderEntry`.
     """
 
     def __init__(
@@ -38,12 +39,13 @@ class ClassColumns:
         task: int,
         predicates: list[PredicateEntry],
         scores: list[NodeOrderEntry],
+        late_scores: list[NodeOrderEntry],
     ) -> None:
         self._ssn = ssn
         self._task = task
         self._predicates = predicates
-        self._scores = [entry for entry in scores if not entry.late]
-        self._late_scores = [entry for entry in scores if entry.late]
+        self._scores = scores
+        self._late_scores = late_scores
         self._seen = len(ssn.touched)
         count = len(ssn.nodes)
         self._dims = _requested(ssn, task)

@@ -71,13 +71,15 @@ class EvictableEntry(NamedTuple):
 class PredicateEntry(NamedTuple):
     """A registered filter; ``one`` answers for a single node.
 
-    ``per(task)`` says what the answer for tasks of that class depends on.
+    ``per(task)`` says what the answer for tasks of that class depends on. ``final``: where it
+    passes a node, no filter after it is asked.
     """
 
     plugin: str
     function: PredicateFn
     per: Callable[[int], Per]
     one: OneVerdictFn
+    final: bool = False
 
 
 class NodeOrderEntry(NamedTuple):
@@ -221,15 +223,18 @@ class Registry:
         *,
         per: Per | Callable[[int], Per] = "task",
         one: OneVerdictFn | None = None,
+        final: bool = False,
     ) -> None:
         """Register a filter: verdict ids over node rows; ``None`` if all pass.
 
         :param per: what the answer depends on, for all tasks or for those of a given task's class.
         :param one: the same of one node, where that can be had without the cost of calling NumPy;
             only asked about tasks for which the class is enough.
+        :param final: see :class:`PredicateEntry`.
         """
         depends: Callable[[int], Per] = per if callable(per) else lambda _: per
-        self._add("Predicate", name, PredicateEntry(name, fn, depends, one or _verdict_of_one(fn)))
+        entry = PredicateEntry(name, fn, depends, one or _verdict_of_one(fn), final)
+        self._add("Predicate", name, entry)
 
     def add_node_order(
         self,

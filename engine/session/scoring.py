@@ -87,8 +87,10 @@ class NodeSelection:
         self._predicates: list[PredicateEntry] = [*_skipping(ssn), *_filters(ssn)]
         orders: list[NodeOrderEntry] = [entry for _, entry in ssn.flat("NodeOrder")]
         self._batches: list[BatchEntry] = [entry for _, entry in ssn.flat("BatchNodeOrder")]
-        self._orders = orders
+        self._orders = [entry for entry in orders if not entry.late]
+        self._late_orders = [entry for entry in orders if entry.late]
         self._by_class = all(entry.per == "class" for entry in orders)
+        self._orders_by_class = (self._orders, self._late_orders) if self._by_class else ([], [])
         self._classes: dict[int, ClassColumns] = {}
         self._not_of_class: dict[int, list[PredicateEntry]] = {}
         """By class: the filters that are to be asked about every task."""
@@ -116,7 +118,7 @@ class NodeSelection:
             leading = _leading(self._predicates, task)
             self._not_of_class[klass] = self._predicates[len(leading) :]
             known = self._classes[klass] = ClassColumns(
-                self._ssn, task, leading, self._orders if self._by_class else []
+                self._ssn, task, leading, *self._orders_by_class
             )
         known.refresh()
         return known
@@ -178,9 +180,8 @@ class NodeSelection:
         if self._by_class:
             score, late = self.columns(task).score_all()
             return score[rows], late[rows]
-        late_orders = [entry for entry in self._orders if entry.late]
-        orders = [entry for entry in self._orders if not entry.late]
-        return order_score(orders, task, rows), order_score(late_orders, task, rows)
+        late = order_score(self._late_orders, task, rows)
+        return order_score(self._orders, task, rows), late
 
     def _note_scores(self, task: int, rows: Rows, scores: Floats) -> None:
         """Keep what each node scored when it was last a candidate for a task."""
@@ -363,11 +364,11 @@ class NodeSelection:
 
 def _filters(ssn: Session) -> list[PredicateEntry]:
     """Return the plugins' filters as far as they are asked."""
-    entries: list[PredicateEntry] = [entry for _, entry in ssn.flat("Predicate")]
-    if ssn.behaviours.nodegroup_ends_filtering:
-        for number, entry in enumerate(entries, start=1):
-            if entry.plugin == "nodegroup":
-                return entries[:number]
+    entries: list[PredicateEntry] = []
+    for _, entry in ssn.flat("Predicate"):
+        entries.append(entry)
+        if entry.final:
+            break
     return entries
 
 

@@ -127,7 +127,8 @@ class NodeGroup:
         self._verdicts: dict[str, Ints] = {}
         self._scores: dict[str, Floats] = {}
         ssn.add_node_order(self.name, self._node_order, per="class")
-        ssn.add_predicate(self.name, self._predicate, per="class")
+        final = ssn.behaviours.nodegroup_ends_filtering
+        ssn.add_predicate(self.name, self._predicate, per="class", final=final)
 
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing."""
