@@ -39,6 +39,13 @@ def case_of(name: str) -> Case:
     return parse_case(msgspec.json.encode(decided()[name]["case"]))
 
 
+def written(folder: Path, name: str) -> Path:
+    """Write a recorded scenario."""
+    path = folder / f"{name}.case.json"
+    path.write_text(json.dumps(decided()[name]["case"]), "utf-8")
+    return path
+
+
 def short(step: dict[str, Any]) -> dict[str, Any]:
     """Return the part of a step's result that is recorded, in the form in which it is."""
     groups = step["podgroups"]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from decisions import decided
+from decisions import written
 from plinian.engine.volcano.history import SUPPORTED
 from plinian.replay.cli.main import app
 from plinian.replay.render.simulation import releases_lines, result_lines, spans
@@ -22,13 +22,6 @@ UNSOUND = "001-guarantee-over-root"
 def case(tmp_path: Path) -> Path:
     """Write the scenario of two siblings that together ask for more than their parent has."""
     return written(tmp_path, SIBLINGS)
-
-
-def written(folder: Path, name: str) -> Path:
-    """Write a recorded scenario."""
-    path = folder / f"{name}.case.json"
-    path.write_text(json.dumps(decided()[name]["case"]), "utf-8")
-    return path
 
 
 def run(*arguments: str | Path) -> Result:

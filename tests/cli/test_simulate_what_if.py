@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
-from decisions import decided
+from decisions import written
 from plinian.replay.cli.main import app
 
 LOWER = 'queue/test-queue={"spec":{"capability":{"cpu":"20","memory":"15Gi"}}}'
-
-
-def written(folder: Path, name: str) -> Path:
-    """Write a recorded scenario."""
-    path = folder / f"{name}.case.json"
-    path.write_text(json.dumps(decided()[name]["case"]), "utf-8")
-    return path
 
 
 def run(*arguments: str | Path) -> Result:

@@ -21,19 +21,11 @@ from plinian.engine.volcano.history import resolve
 from plinian.replay.simulation.cases import parse_case
 from plinian.replay.simulation.simulation import simulate
 from scenarios import scenario
+from shared_parent import CONF as TREE
 from tree import ROOT
 from written import Event, Step, group, node, phases, pod, queue, run
 
 ARTICLES = sorted((ROOT / "docs" / "articles").glob("00[14]-*.case.json"))
-TREE = """\
-actions: "enqueue, allocate"
-tiers:
-- plugins:
-  - name: gang
-  - name: predicates
-  - name: capacity
-    enableHierarchy: true
-"""
 AMOUNTS = st.integers(0, 12).map(float)
 
 
