@@ -81,16 +81,18 @@ class Simulation:
     def sessions(self) -> Iterator[SimulatedSession]:
         """Yield each session as soon as it is over, before the cluster answers."""
         written: SessionResult | None = None
+        crashed = False
         for number, step in enumerate(self._case.steps, start=1):
             if written is not None and not self._case.options.no_feedback:
                 for change, document in changes(written, self._store):
                     self._apply(change, document)
-            restarted = self._panic is not None
+            restarted = crashed or self._panic is not None
             self._begin(step)
             written = None
             if not step.no_session:
                 session = self._run_session(number, restarted=restarted)
                 written = session.result
+                crashed = written.panic is not None
                 yield session
 
     def _begin(self, step: Step) -> None:
@@ -104,26 +106,27 @@ class Simulation:
             self._event(event, number)
 
     def _run_session(self, step: int, *, restarted: bool) -> SimulatedSession:
-        before = self._scheduler.out_of_sync()
+        scheduler = self._scheduler
+        before = scheduler.out_of_sync()
         result = self._session()
+        if result.panic is not None:
+            self._restart()
         told = step_result(
             result,
             self._store,
-            gauges=self._scheduler.process.gauges,
+            gauges=scheduler.process.gauges,
             out_of_sync=(before, self._scheduler.out_of_sync()),
             errors=[*self._errors, *result.errors],
             restarted=restarted,
         )
-        return SimulatedSession(step, result, self._scheduler.cache, told)
+        return SimulatedSession(step, result, scheduler.cache, told)
 
     def _session(self) -> SessionResult:
         """Run a session, if the scheduler survived the events before it."""
         if self._panic is not None:
             return SessionResult(panic=self._panic)
         self._inputs.lend(self._scheduler.process, self._conf, self._now, self._config_map)
-        result = self._scheduler.run(self._conf, self._now, scores=self._scores)
-        self._panic = result.panic
-        return result
+        return self._scheduler.run(self._conf, self._now, scores=self._scores)
 
     def _create_queues(self) -> None:
         if self._case.options.no_default_queues:
@@ -192,8 +195,11 @@ class Simulation:
         return self._store.get("ConfigMap", namespace, name)
 
     def _restart(self) -> None:
+        """Start the scheduler anew; what was exported of queues is still known to who asked."""
+        exported = self._scheduler.process.gauges
         self._panic = None
         self._scheduler = Scheduler(self._behaviours, self._cache_options)
+        self._scheduler.process.gauges = exported
         try:
             self._scheduler.list_all(self._store)
         except Panic as panic:

@@ -16,9 +16,12 @@ VOLCANO = "scheduling.volcano.sh/v1beta1"
 Event = dict[str, Any]
 
 
-def run(*steps: list[Event], conf: str = "") -> list[dict[str, Any]]:
-    document = {"conf": conf, "steps": [{"events": events} for events in steps]}
-    return simulate(parse_case(msgspec.json.encode(document)), resolve("v1.12.1"))
+def run(
+    *steps: list[Event] | dict[str, Any], conf: str = "", release: str = "v1.12.1"
+) -> list[dict[str, Any]]:
+    steps_told = [step if isinstance(step, dict) else {"events": step} for step in steps]
+    document = {"conf": conf, "steps": steps_told}
+    return simulate(parse_case(msgspec.json.encode(document)), resolve(release))
 
 
 def added(kind: str, name: str, api: str = "v1", **parts: Any) -> Event:
@@ -70,6 +73,50 @@ def test_a_restart_revives_a_scheduler_that_crashed_in_the_same_step() -> None:
     _, second = run([node(), group(), asks, gives], [deleted(asks), {"type": "RESTART"}])
     assert second["panic"] is None
     assert second["session_jobs"] == ["default/g"]
+
+
+WITHOUT_SHARES = "actions: allocate\ntiers:\n- plugins:\n  - name: gang\n  - name: predicates\n"
+WITH_SHARES = f"{WITHOUT_SHARES}  - name: proportion\n"
+
+
+def test_after_a_crash_nodes_are_those_of_the_process_started_anew() -> None:
+    """A process that saw the node go has dropped it; one that starts meets only its pods."""
+    lost = node()
+    lost["object"]["metadata"]["name"] = "lost"
+    stays, there = pod("stays"), pod("there")
+    for each, where in ((stays, "lost"), (there, "n")):
+        each["object"]["spec"]["nodeName"] = where
+        each["object"]["status"]["phase"] = "Running"
+    shrunk = node()
+    shrunk["type"] = "MODIFIED"
+    shrunk["object"]["status"] = {"allocatable": {"cpu": "500m", "memory": "8Gi", "pods": "10"}}
+    _, gone, crashed, after = run(
+        [node(), lost, group(), stays, there],
+        [deleted(lost)],
+        [shrunk, pod("waits", gpu="0")],
+        [],
+        conf=WITHOUT_SHARES,
+        release="v1.8.2",
+    )
+    assert (gone["panic"], gone["out_of_sync_nodes_after"]) == (None, [])
+    assert crashed["panic"]
+    assert crashed["out_of_sync_nodes"] == []
+    assert crashed["out_of_sync_nodes_after"] == ["lost"]
+    assert after["restarted"]
+    assert after["out_of_sync_nodes"] == ["lost"]
+
+
+def test_gauges_are_the_last_that_any_process_told() -> None:
+    anew: Event = {"type": "RESTART"}
+    first, after, gone = run(
+        [node(), group(), pod("p", gpu="0")],
+        {"events": [anew], "conf": WITHOUT_SHARES},
+        [anew, deleted(added("Queue", "default", VOLCANO))],
+        conf=WITH_SHARES,
+    )
+    assert first["metrics"]["default"]["allocated_milli_cpu"] == 1000
+    assert after["metrics"] == first["metrics"]
+    assert "default" not in gone["metrics"]
 
 
 def test_what_is_refused_is_not_stored() -> None:
