@@ -392,6 +392,9 @@ class Behaviours:
     extender_manages_resources: bool
     """``extender`` is asked only about pods that name what it manages, if that is given."""
 
+    extender_lists_statuses: bool
+    """``extender`` takes a list of statuses for an answer about a node; else a text and a code."""
+
     extender_told_of_placements: bool
     """``extender`` is told when a pod is placed, which it may refuse, and when it is taken away."""
 

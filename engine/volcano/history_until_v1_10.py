@@ -9,7 +9,7 @@ from .behaviours import (
     Nomination,
     QueueStatusCounts,
 )
-from .releases import Row, landed
+from .releases import FIRST, Row, landed
 
 ROWS_UNTIL_V1_10: tuple[Row, ...] = (
     Row(
@@ -266,6 +266,21 @@ ROWS_UNTIL_V1_10: tuple[Row, ...] = (
         landed("v1.10.0"),
         source="plugins/tdm/tdm.go OnSessionOpen",
         why="Nobody is evicted for pods that may not use a revocable node.",
+        pull=3553,
+    ),
+    Row(
+        "extender_lists_statuses",
+        True,
+        FIRST,
+        source="plugins/extender/argument.go PredicateResponse",
+        why="A service of one's own says in a list, each with Code and Reason, why not a node.",
+    ),
+    Row(
+        "extender_lists_statuses",
+        False,
+        landed("v1.10.0"),
+        source="plugins/extender/argument.go PredicateResponse",
+        why="A service of one's own says with one text and one code why not a node.",
         pull=3553,
     ),
 )

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, TypeVar
 
 import msgspec
 import numpy as np
+from msgspec.structs import fields
 
 from ...volcano.conf import Arguments
 from ..extension import ScoreError
@@ -40,6 +41,17 @@ class _Opening(msgspec.Struct):
 class _Predicate(msgspec.Struct):
     status: str | None = None
     code: int | None = None
+
+
+class _Status(msgspec.Struct, rename="pascal"):
+    code: int | None = None
+    reason: str | None = None
+
+
+class _Listed(msgspec.Struct):
+    """An answer about a node, as older releases read it."""
+
+    status: list[_Status | None] | None = None
 
 
 class _Prioritize(msgspec.Struct, rename="camel"):
@@ -70,6 +82,7 @@ class _Event(msgspec.Struct, rename="camel"):
 
 _Shape = TypeVar("_Shape", bound=msgspec.Struct)
 _CODES = frozenset(StatusCode)
+_CURABLE = frozenset({StatusCode.SUCCESS, StatusCode.UNSCHEDULABLE})
 _MANAGED = "extender.managedResources"
 
 
@@ -165,7 +178,7 @@ class Extender:
             self._ssn.errors.append(text)
             return None
         try:
-            return msgspec.convert(answer, type=shape)
+            return msgspec.convert(_spelt(answer, shape), type=shape)
         except msgspec.ValidationError as fault:
             what = str(fault).replace("`", "")
             text = f"extender: the answer to {asked} is none: {what}; the call counts as failed"
@@ -173,25 +186,50 @@ class Extender:
             return None
 
     def _predicate(self, verb: str) -> Callable[[int, Rows], Ints]:
-        names, intern = self._ssn.nodes.names, self._ssn.reasons.intern
-
-        def verdict(key: str, node: int) -> int:
-            answer = self._ask(verb, f"{key} {names[node]}", _Predicate)
-            if answer is None:
-                return PASS if self._ignorable else intern(StatusCode.ERROR, "the call failed")
-            if not answer.status:
-                return PASS
-            code = answer.code or StatusCode.ERROR
-            known = StatusCode(code) if code in _CODES else StatusCode.UNSCHEDULABLE
-            return intern(known, answer.status)
+        names, verdict = self._ssn.nodes.names, self._listed_verdict
+        if not self._ssn.behaviours.extender_lists_statuses:
+            verdict = self._verdict
 
         def predicate(task: int, rows: Rows) -> Ints:
             if not self._minds(task):
                 return np.full(len(rows), PASS, dtype=np.int32)
             key = self._ssn.tasks.info[task].key
-            return np.array([verdict(key, node) for node in rows.tolist()], dtype=np.int32)
+            asked = (f"{key} {names[node]}" for node in rows.tolist())
+            return np.array([verdict(verb, about) for about in asked], dtype=np.int32)
 
         return predicate
+
+    def _verdict(self, verb: str, about: str) -> int:
+        answer = self._ask(verb, about, _Predicate)
+        if answer is None:
+            return self._unanswered(StatusCode.ERROR)
+        if not answer.status:
+            return PASS
+        code = answer.code or StatusCode.ERROR
+        # Nobody looks for a code that there is none of, so the node is taken.
+        known = code in _CODES
+        return self._ssn.reasons.intern(StatusCode(code), answer.status) if known else PASS
+
+    def _listed_verdict(self, verb: str, about: str) -> int:
+        """Return a verdict by the codes of all statuses of a list; their reasons are told as one.
+
+        Source: pkg/scheduler/util/predicate_helper.go StatusSets.
+        """
+        answer = self._ask(verb, about, _Listed)
+        if answer is None:
+            ends = self._ssn.behaviours.filter_errors_final
+            return self._unanswered(StatusCode.ERROR if ends else StatusCode.UNSCHEDULABLE)
+        listed = [each for each in answer.status or () if each is not None]
+        codes = {each.code or StatusCode.SUCCESS for each in listed} & _CODES
+        if codes <= {StatusCode.SUCCESS}:
+            return PASS
+        final = StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE
+        code = StatusCode.UNSCHEDULABLE if codes <= _CURABLE else final
+        reason = ",".join(each.reason for each in listed if each.reason)
+        return self._ssn.reasons.intern(code, reason)
+
+    def _unanswered(self, code: StatusCode) -> int:
+        return PASS if self._ignorable else self._ssn.reasons.intern(code, "the call failed")
 
     def _prioritize(self, verb: str) -> Callable[[int, Rows], Floats | None]:
         names = self._ssn.nodes.names
@@ -251,3 +289,14 @@ class Extender:
             return not self._ignorable if answer is None else bool(answer.status)
 
         return job_ready
+
+
+def _spelt(answer: Answer, shape: type[msgspec.Struct]) -> dict[str, Any]:
+    """Return an answer with the names of a shape: Go takes them in whatever case."""
+    names = {field.encode_name.casefold(): field.encode_name for field in fields(shape)}
+    spelt = {names.get(name.casefold(), name): value for name, value in answer.items()}
+    if shape is _Listed and isinstance(spelt.get("status"), list):
+        spelt["status"] = [
+            _spelt(each, _Status) if isinstance(each, Mapping) else each for each in spelt["status"]
+        ]
+    return spelt

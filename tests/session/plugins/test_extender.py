@@ -59,24 +59,75 @@ def test_only_what_there_are_verbs_for_is_asked() -> None:
     ]
 
 
+def verdicts_on(ssn: Session, pod_name: str) -> list[tuple[Status, ...]]:
+    """Return what the service says of each node for a pod."""
+    ((_, predicate),) = ssn.flat("Predicate")
+    verdicts = predicate.function(*tasks(ssn, pod_name), np.arange(len(ssn.nodes)))
+    return [ssn.reasons.statuses(verdict) for verdict in verdicts.tolist()]
+
+
 def test_predicates_answer_for_each_node() -> None:
     answers = {
         ("predicate", "ns/p n1"): {},
         ("predicate", "ns/p n2"): {"status": "no", "code": 2},
-        ("predicate", "ns/p n3"): {"status": "never"},
-        ("predicate", "ns/q n1"): {"status": "odd", "code": 99},
+        ("predicate", "ns/p n3"): {"Status": "never"},
     }
     ssn = extended("predicate", answers=answers)
-    ((_, predicate),) = ssn.flat("Predicate")
-    verdicts = predicate.function(*tasks(ssn, "p"), np.arange(3)).tolist()
-    assert [ssn.reasons.statuses(verdict) for verdict in verdicts] == [
+    assert verdicts_on(ssn, "p") == [
         (),
         (Status(StatusCode.UNSCHEDULABLE, "no"),),
         (Status(StatusCode.ERROR, "never"),),
     ]
-    (odd,) = predicate.function(*tasks(ssn, "q"), np.arange(1)).tolist()
-    assert ssn.reasons.statuses(odd) == (Status(StatusCode.UNSCHEDULABLE, "odd"),)
     assert ssn.errors == []
+
+
+def test_a_node_is_taken_with_a_code_that_nobody_knows() -> None:
+    ssn = extended("predicate", answers={("predicate", "ns/p n1"): {"status": "odd", "code": 99}})
+    assert verdicts_on(ssn, "p")[0] == ()
+
+
+def listed(*statuses: Any) -> tuple[Status, ...]:
+    """Return what a node gets of which the service says this list, in a release that reads one."""
+    answers = {("predicate", "ns/p n1"): {"status": list(statuses)}}
+    return verdicts_on(extended("predicate", answers=answers, release="v1.9.0"), "p")[0]
+
+
+def test_older_releases_take_a_list_of_statuses() -> None:
+    no, far = {"Code": 2, "Reason": "no"}, {"code": 2, "reason": "too far"}
+    fine, never = {"Code": 0, "Reason": "fine"}, {"Code": 3, "Reason": "never"}
+    final = StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE
+    assert listed() == listed(fine) == listed(None) == listed({"Code": 99, "Reason": "odd"}) == ()
+    assert listed(no, far) == (Status(StatusCode.UNSCHEDULABLE, "no,too far"),)
+    assert listed(fine, never) == (Status(final, "fine,never"),)
+    assert listed({"Code": 1, "Reason": "broken"}) == (Status(final, "broken"),)
+
+
+@pytest.mark.parametrize(
+    ("release", "answer"),
+    [
+        ("v1.9.0", {"status": "no", "code": 2}),
+        ("v1.9.0", {"status": [{"Code": "2"}]}),
+        ("v1.10.0", {"status": [{"Code": 2}]}),
+    ],
+)
+def test_an_answer_in_the_form_of_another_release_is_none(
+    release: str, answer: dict[str, Any]
+) -> None:
+    ssn = extended("predicate", answers={("predicate", "ns/p n1"): answer}, release=release)
+    ((verdict,), *_) = verdicts_on(ssn, "p")
+    assert verdict.message == "the call failed"
+    assert "the answer to predicate about ns/p n1 is none" in ssn.errors[0]
+
+
+@pytest.mark.parametrize(
+    ("release", "curable"), [("v1.8.2", False), ("v1.9.0", True), ("v1.10.0", False)]
+)
+def test_only_v1_9_evicts_where_nobody_answered(
+    release: str,
+    curable: bool,  # noqa: FBT001
+) -> None:
+    ((verdict,), *_) = verdicts_on(extended("predicate", release=release), "p")
+    assert (verdict.code is StatusCode.UNSCHEDULABLE) is curable
 
 
 @pytest.mark.parametrize("ignorable", [False, True])
