@@ -8,11 +8,14 @@ million events and the audit log 3 GB; the whole takes about twenty minutes and 
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
 import tempfile
 from pathlib import Path
 
 import msgspec
+
+from plinian.replay.cli.main import GARBAGE
 
 from . import append, audit, bare_copy, belief, comparison, seek, session, space
 from .measure import Result
@@ -50,6 +53,7 @@ def main() -> int:
     parser.add_argument("--scale", type=float, default=1.0)
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
+    gc.set_threshold(*GARBAGE)  # as in the commands that are measured
     results: list[Result] = []
     for name in arguments.name or BENCHMARKS:
         with tempfile.TemporaryDirectory(prefix="plinian-benchmark-") as folder:

@@ -1,12 +1,19 @@
-"""Ingest: from the lines of a file to a committed log, against the eventsourcing library."""
+"""Ingest: from the lines of a file to a committed log, against the eventsourcing library.
+
+The peer is given the same bytes, the lines of the file, since it does not parse them. Beside it
+stands what it takes for the payloads alone, a good half of these bytes, made before the clock runs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from uuid import UUID
 
-from plinian.engine.events import Event
+from eventsourcing.persistence import StoredEvent
+from eventsourcing.sqlite import SQLiteApplicationRecorder, SQLiteDatastore
+
 from plinian.engine.log import open_log
 from plinian.replay.ingest import IngestOptions, ingest
 
@@ -14,6 +21,10 @@ from . import corpus
 from .measure import Clock, Result, clock
 
 EVENTS = 40_000
+BATCHES = (200, 500, 1000, 2000)
+"""Sizes among which the peer's best is looked for."""
+
+TURNS = 3
 
 
 def run(folder: Path, *, scale: float) -> list[Result]:
@@ -23,16 +34,13 @@ def run(folder: Path, *, scale: float) -> list[Result]:
     path = folder / "watch.jsonl"
     path.write_bytes(b"\n".join(lines) + b"\n")
     events = [corpus.event_of(line, number) for number, line in enumerate(lines, 1)]
-    ours, peer = [], []
-    for turn in range(3):
+    payloads = list(_stored((event.kind, event.payload) for event in events))
+    ours, same_bytes, bare = [], [], []
+    for turn in range(TURNS):
         ours.append(_ingest(path, str(folder / f"ingest-{turn}.db")))
-        peer.append(
-            min(
-                (_eventsourcing(events, folder, size) for size in (200, 500, 1000)),
-                key=lambda reading: reading.wall,
-            )
-        )
-    best, best_peer = min(ours, key=lambda r: r.cpu), min(peer, key=lambda r: r.wall)
+        same_bytes.append(_best(folder, lambda: _stored(_lines(path))))
+        bare.append(_best(folder, lambda: payloads))
+    best = min(ours, key=lambda reading: reading.cpu)
     wall = min(reading.wall for reading in ours)
     return [
         Result(
@@ -45,11 +53,11 @@ def run(folder: Path, *, scale: float) -> list[Result]:
         ),
         Result(
             benchmark="ingest",
-            figure="wall time, ratio to eventsourcing at its best batch",
-            value=wall / best_peer.wall,
+            figure="wall time, ratio to eventsourcing appending the same lines",
+            value=wall / min(same_bytes),
             unit="×",
             limit=1.0,
-            note="the peer neither parses, compresses nor hashes",
+            note=f"at its best batch; {wall / min(bare):.2f} × of payloads that lie in memory",
         ),
     ]
 
@@ -60,25 +68,39 @@ def _ingest(path: Path, log: str) -> Clock:
     return reading
 
 
-def _eventsourcing(events: Sequence[Event], folder: Path, size: int) -> Clock:
-    from eventsourcing.persistence import StoredEvent
-    from eventsourcing.sqlite import SQLiteApplicationRecorder, SQLiteDatastore
+def _best(folder: Path, stored: Callable[[], Iterable[StoredEvent]]) -> float:
+    """Return the wall seconds of the peer at its best batch."""
+    return min(_eventsourcing(stored(), _recorder(folder, size), size).wall for size in BATCHES)
 
+
+def _recorder(folder: Path, size: int) -> SQLiteApplicationRecorder:
     path = folder / f"peer-{size}.db"
-    path.unlink(missing_ok=True)
+    for old in folder.glob(f"{path.name}*"):
+        old.unlink()
     recorder = SQLiteApplicationRecorder(SQLiteDatastore(str(path)))
     recorder.create_table()
-    originator = UUID(int=1)
-    stored = [
-        StoredEvent(
-            originator_id=originator,
-            originator_version=number,
-            topic=event.kind,
-            state=event.payload,
-        )
-        for number, event in enumerate(events, 1)
-    ]
+    return recorder
+
+
+def _eventsourcing(
+    stored: Iterable[StoredEvent], recorder: SQLiteApplicationRecorder, size: int
+) -> Clock:
     with clock() as reading:
-        for start in range(0, len(stored), size):
-            recorder.insert_events(stored[start : start + size])
+        rest = iter(stored)
+        while some := list(islice(rest, size)):
+            recorder.insert_events(some)
     return reading
+
+
+def _stored(topics_and_states: Iterable[tuple[str, bytes]]) -> Iterator[StoredEvent]:
+    originator = UUID(int=1)
+    for number, (topic, state) in enumerate(topics_and_states, 1):
+        yield StoredEvent(
+            originator_id=originator, originator_version=number, topic=topic, state=state
+        )
+
+
+def _lines(path: Path) -> Iterator[tuple[str, bytes]]:
+    with path.open("rb") as file:
+        for line in file:
+            yield "watch", line

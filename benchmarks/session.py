@@ -5,7 +5,6 @@ The peer is Volcano itself, whose times were recorded (:mod:`.volcano_times`).
 
 from __future__ import annotations
 
-import gc
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -106,7 +105,6 @@ GROWTH_LIMIT = 1.15
 
 def run(_: Path, *, scale: float = 1.0) -> Iterator[Result]:
     """Run sessions on clusters of three sizes, with flat queues, trees of queues, and evictions."""
-    gc.set_threshold(100_000, 50, 50)  # as the command line does
     for case in CASES:
         yield from _case(case, scale)
     for growth in GROWTH:

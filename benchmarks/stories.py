@@ -26,6 +26,7 @@ from plinian.engine.log import open_log
 from plinian.engine.session.outcome import SessionResult
 from plinian.engine.volcano.conf import parse_scheduler_conf
 from plinian.engine.volcano.history import resolve
+from plinian.replay.cli.main import GARBAGE
 from plinian.replay.simulation.feedback import changes
 from plinian.replay.simulation.scheduler import Scheduler
 
@@ -35,10 +36,10 @@ from .laps import NOW, RELEASE
 
 NODES = 100
 SECOND = 1_000_000
-LIFE = 120
+LIFE = 149
 """Seconds that a job's pods run, if it is not a long one."""
 
-AT_FIRST = 110
+AT_FIRST = 149
 """Jobs of ten pods that are there when the story begins, in an order of ending."""
 
 EVENTS_AT_ONCE = 1000
@@ -162,7 +163,7 @@ def write(log: str, events: Iterator[Event]) -> None:
 
 def main(log: str, count: int) -> None:
     """Write a story of so many sessions to a log."""
-    gc.set_threshold(100_000, 50, 50)
+    gc.set_threshold(*GARBAGE)
     write(log, sessions(count))
 
 

@@ -92,8 +92,11 @@ app.command("__complete", hidden=True)(completion.candidates)
 app.command()(version.version)
 
 
+GARBAGE = (100_000, 50, 50)
+"""How seldom cycles are looked for: commands make many objects and few cycles, and end soon."""
+
+
 def main() -> None:
     """Run the command line and exit with its code."""
-    # Commands make many objects, few cycles, and end soon: looking for garbage is wasted time.
-    gc.set_threshold(100_000, 50, 50)
+    gc.set_threshold(*GARBAGE)
     app(prog_name="plinian")
