@@ -1,4 +1,4 @@
-"""Claims of devices: a pod that names one which is not known does not become a task.
+"""Claims of devices: what a task claims, and pods that name a claim which is not known.
 
 Source: pkg/scheduler/cache/cache.go buildTaskDRAInfo, resolvePodClaimName since v1.15.
 """
@@ -6,9 +6,24 @@ Source: pkg/scheduler/cache/cache.go buildTaskDRAInfo, resolvePodClaimName since
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
+from .int64 import wrap
 from .objects import Pod, ResourceClaim
 from .volumes import ClaimMissing
+
+_ALL = "All"
+
+
+class DeviceClaim(NamedTuple):
+    """One claim of a task.
+
+    :param key: its ``namespace/name``.
+    :param counts: how many devices of which class it asks for.
+    """
+
+    key: str
+    counts: tuple[tuple[str, int], ...]
 
 
 class DeviceClaimMissing(ClaimMissing):
@@ -22,13 +37,14 @@ class DeviceClaimMissing(ClaimMissing):
         self.awaited = awaited
 
 
-def check_device_claims(pod: Pod, claims: Mapping[str, ResourceClaim]) -> None:
-    """Look for the claims that a pod names.
+def device_claims(pod: Pod, claims: Mapping[str, ResourceClaim]) -> tuple[DeviceClaim, ...]:
+    """Return the claims of a pod that ask for countable devices, by key; each once.
 
     :param claims: by ``namespace/name``.
     :raises DeviceClaimMissing: one is not there; the text is Volcano's.
     """
     made = {each.name: each.resource_claim_name for each in pod.status.resource_claim_statuses}
+    found: dict[str, tuple[tuple[str, int], ...]] = {}
     for named in pod.spec.resource_claims:
         awaited = named.resource_claim_template_name is not None
         name = named.resource_claim_name
@@ -51,3 +67,21 @@ def check_device_claims(pod: Pod, claims: Mapping[str, ResourceClaim]) -> None:
                 else f"failed to get ResourceClaim {key}: {text}",
                 awaited=awaited,
             )
+        found[key] = device_counts(claims[key])
+    return tuple(DeviceClaim(key, found[key]) for key in sorted(found) if found[key])
+
+
+def device_counts(claim: ResourceClaim) -> tuple[tuple[str, int], ...]:
+    """Return how many devices of which class a claim asks for.
+
+    A request for all devices, or for the first of several wishes, counts for nothing; one without
+    a number asks for one device.
+    """
+    counts: dict[str, int] = {}
+    for request in claim.spec.devices.requests:
+        exact = request.exact
+        if exact is None or exact.allocation_mode == _ALL or not exact.device_class_name:
+            continue
+        before = counts.get(exact.device_class_name, 0)
+        counts[exact.device_class_name] = wrap(before + (exact.count or 1))
+    return tuple(counts.items())

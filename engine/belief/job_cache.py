@@ -13,7 +13,7 @@ import msgspec
 from ..volcano.behaviours import ClaimlessPods
 from . import objects
 from .changes import Changes
-from .device_claims import DeviceClaimMissing, check_device_claims
+from .device_claims import DeviceClaimMissing, device_claims
 from .informers import Stores, is_resync
 from .job import JobInfo
 from .node_cache import NodeCache
@@ -130,7 +130,7 @@ class JobCache:
         return self._claimless_pods is ClaimlessPods.KEPT
 
     def _task_of(self, pod: objects.Pod) -> TaskInfo:
-        """Return the task of a pod, with the volumes that it attaches.
+        """Return the task of a pod, with the volumes that it attaches and the devices it claims.
 
         :raises ClaimMissing: the volumes, or devices, cannot be counted.
 
@@ -138,7 +138,7 @@ class JobCache:
         """
         task = self._with_volumes(pod) if pod.spec.volumes else self._builder.task(pod)
         if pod.spec.resource_claims and self._needs_device_claims:
-            check_device_claims(pod, self._stores.of("ResourceClaim"))
+            task.devices = device_claims(pod, self._stores.of("ResourceClaim"))
         return task
 
     def _with_volumes(self, pod: objects.Pod) -> TaskInfo:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from .device_claims import DeviceClaim
 from .go_text import parse_bool, parse_int
 from .objects import Pod
 from .resizes import as_resized
@@ -39,6 +40,7 @@ class TaskInfo(msgspec.Struct, gc=False):
         only selectors look at (:meth:`.task_classes.TaskClasses.finer`).
     :param status: as the cache believes now; a session has its own column.
     :param node_name: likewise.
+    :param devices: its claims of devices, where the release counts them.
     """
 
     uid: str
@@ -60,6 +62,7 @@ class TaskInfo(msgspec.Struct, gc=False):
     klass: int
     status: Status
     node_name: str
+    devices: tuple[DeviceClaim, ...] = ()
 
     def clone(self) -> TaskInfo:
         """Return a task whose status and node may change apart from this one's."""

@@ -2,37 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..volcano.history_arguments import arguments_of
 
 if TYPE_CHECKING:
-    from ..belief.queue import QueueInfo
     from ..volcano.conf import SchedulerConf
 
 _OFF = ("", "false", "0", "none")
-_CLASSES = "capacity.DynamicResourceAllocationEnable"
-"""On if not given: whether quotas of device classes hold."""
-_CLASS = "deviceclass/"
-
-
-def quotas_not_simulated(
-    conf: SchedulerConf, release: str, queues: Mapping[str, QueueInfo]
-) -> Iterator[str]:
-    """Yield a line for each queue that limits device classes, in a release that heeds it.
-
-    Source: plugins/capacity/capacity.go parseDRAResourceList.
-    """
-    options = [option for tier in conf.tiers for option in tier if option.name == "capacity"]
-    heeded = any(argument.matches(_CLASSES) for argument in arguments_of("capacity", release))
-    if not heeded or not any(_is_on(each.arguments.raw.get(_CLASSES, True)) for each in options):
-        return
-    for name, queue in sorted(queues.items()):
-        spec = queue.queue.spec
-        limits = (spec.capability, spec.deserved, spec.guarantee.resource)
-        if any(_CLASS in resource for limit in limits for resource in limit):
-            yield f"capacity: what queue {name} may use of device classes is not simulated"
 
 
 def not_simulated(conf: SchedulerConf, release: str) -> Iterator[str]:

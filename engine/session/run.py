@@ -14,7 +14,7 @@ from .actions import ACTIONS
 from .chooser import Chooser
 from .close import close
 from .consulted import Consulted
-from .not_simulated import not_simulated, quotas_not_simulated
+from .not_simulated import not_simulated
 from .outcome import SessionResult
 from .plugins import BUILDERS, NEWER_PLUGINS
 from .session import CacheActions, Plugin, ProcessState, Session
@@ -110,7 +110,6 @@ def open_plugins(ssn: Session) -> dict[str, Plugin]:
     plugins: dict[str, Plugin] = {}
     ssn.trace.action = "open"
     ssn.errors += not_simulated(ssn.conf, ssn.behaviours.release)
-    ssn.errors += quotas_not_simulated(ssn.conf, ssn.behaviours.release, ssn.queues)
     for tier in ssn.conf.tiers:
         for option in tier:
             build = BUILDERS.get(option.name)

@@ -460,6 +460,12 @@ class Behaviours:
     claimless_pods: ClaimlessPods
     """What becomes of a pod that comes before one of its claims."""
 
+    device_quotas: bool
+    """With ``capacity``, a queue's capability bounds how many devices of a class its pods claim."""
+
+    device_counts_saturate: bool
+    """Numbers of devices end at the largest one; else they begin again below nothing."""
+
     subtractions_checked: bool
     """Nothing is taken from what is not there: no account goes below nothing, and none crashes."""
 

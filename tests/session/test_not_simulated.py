@@ -8,7 +8,7 @@ from plinian.engine.session.actions import ACTIONS
 from plinian.engine.session.plugins import BUILDERS, NEWER_PLUGINS
 from plinian.engine.volcano.conf import known_actions
 from plinian.engine.volcano.history import HISTORY, SUPPORTED, record, resolve
-from sessions import node, opened, queue
+from sessions import node, opened
 
 CONF = """
 actions: "allocate"
@@ -120,22 +120,3 @@ def test_a_plugin_that_a_release_lacks_is_told_and_left_out(name: str, since: st
     ssn, plugins = opened(name, node("n"), release=str(before))
     assert ssn.errors == [f"Failed to get plugin {name}."]
     assert plugins == {}
-
-
-@pytest.mark.parametrize(
-    ("plugin", "argument", "release", "is_told"),
-    [
-        ("capacity", "", "v1.15.1", True),
-        ("capacity", "capacity.DynamicResourceAllocationEnable: false", "v1.15.1", False),
-        ("capacity", "", "v1.14.4", False),
-        ("proportion", "", "v1.15.1", False),
-    ],
-)
-def test_a_quota_of_device_classes_is_told_where_it_would_hold(
-    plugin: str, argument: str, release: str, *, is_told: bool
-) -> None:
-    conf = CONF.format(plugin=plugin, argument=argument)
-    limited = queue("q", capability={"cpu": "4", "deviceclass/gpu.example.com": "2"})
-    ssn, _ = opened(conf, node("n"), limited, queue("free"), release=release)
-    lines = [line for line in ssn.errors if "not simulated" in line]
-    assert lines == ["capacity: what queue q may use of device classes is not simulated"] * is_told

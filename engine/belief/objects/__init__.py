@@ -14,7 +14,6 @@ from .cluster import (
     PriorityClass,
     ReplicaSet,
     ReplicationController,
-    ResourceClaim,
     ResourceQuota,
     ResourceQuotaStatus,
     Service,
@@ -22,6 +21,7 @@ from .cluster import (
     StorageClass,
 )
 from .decoding import KINDS, decode
+from .devices import ResourceClaim
 from .metadata import (
     LabelSelector,
     Metadata,

@@ -164,10 +164,6 @@ class PersistentVolumeClaim(Object, frozen=True, gc=False):
     status: Phase = msgspec.field(default_factory=Phase)
 
 
-class ResourceClaim(Object, frozen=True, gc=False):
-    """A claim of devices; what it asks for is not looked at."""
-
-
 class TopologyRequirement(Part, frozen=True, gc=False):
     """Values of one label of nodes."""
 

@@ -19,12 +19,12 @@ from .cluster import (
     PriorityClass,
     ReplicaSet,
     ReplicationController,
-    ResourceClaim,
     ResourceQuota,
     Service,
     StatefulSet,
     StorageClass,
 )
+from .devices import ResourceClaim
 from .metadata import Object, ResourceList, seconds
 from .nodes import CSINode, HyperNode, Node, Numatopology
 from .pods import Pod

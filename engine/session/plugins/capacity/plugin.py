@@ -21,6 +21,7 @@ from ...session import Session
 from ...trace import NOTHING, PERMIT, PERMITTED, REJECT, REJECTED, Verdict
 from ..amounts import gauge_setter, plain
 from .attrs import QueueAttr, compare_shares
+from .device_quotas import DeviceQuotas
 from .dimensions import fits_partly
 from .flat import build_queue_attrs, record_flat_gauges
 from .hierarchy import ROOT, Hierarchy, HierarchyError
@@ -29,6 +30,7 @@ from .victims import VICTIMS, Question, of_gangs
 OPEN = "Open"
 UNSCHEDULABLE = "Unschedulable"
 QUOTA_INSUFFICIENT = "queue resource quota insufficient"
+DEVICE_QUOTAS = "capacity.DynamicResourceAllocationEnable"
 _CLOSURE = "plugins/capacity.(*capacityPlugin).OnSessionOpen.func"
 
 
@@ -41,7 +43,8 @@ class Capacity:
         """Keep the arguments; the enable flag ``enableHierarchy`` makes a tree of the queues.
 
         Argument ``ancestorReclaimLevel`` (0), which newer releases read: how many levels above a
-        queue are asked too when it reclaims and gives.
+        queue are asked too when it reclaims and gives; and, of those that count devices,
+        ``capacity.DynamicResourceAllocationEnable`` (true): whether they do.
         """
         self._arguments = arguments
         self._level = 0
@@ -62,6 +65,8 @@ class Capacity:
                 self._level = max(0, self._arguments.get_int("ancestorReclaimLevel", 0))
         else:
             self._open_flat()
+        counts = ssn.behaviours.device_quotas and self._arguments.get_bool(DEVICE_QUOTAS, True)
+        self._devices = DeviceQuotas(ssn, self._attrs if counts else {}, tree=self._hierarchical)
         ssn.add_reclaimable(self.name, self._reclaimable)
         ssn.add_unified_evictable(self.name, self._unified_evictable)
         if ssn.behaviours.preemptive_by_queue:
@@ -188,7 +193,10 @@ class Capacity:
         attr = self._attrs[queue]
         if self._hierarchical and attr.children:
             return _NOT_LEAF
-        request = self._ssn.tasks.info[task].request
+        info = self._ssn.tasks.info[task]
+        if info.devices and (full := self._devices.full(attr, info.devices)) is not None:
+            return _no_devices(full)
+        request = info.request
         for account in attr.lineage:
             if not account.takes(request):
                 return self._verdict(
@@ -212,7 +220,7 @@ class Capacity:
             return _NOT_OPEN
         if attr.real_capability is None or ssn.jobs.info[job].min_resources is None:
             return PERMITTED
-        wanted = ssn.jobs.min_resources(job)
+        wanted, devices = ssn.jobs.min_resources(job), self._devices.minimum(job)
         accounts = attr.lineage if ssn.behaviours.enqueue_asks_ancestors else (attr,)
         for account in accounts:
             if not account.enqueues(wanted):
@@ -220,22 +228,29 @@ class Capacity:
                 return self._verdict(
                     REJECT, account, "realCapability", account.real_capability, wanted
                 )
+            if not self._devices.enqueues(account, devices):
+                ssn.record_event(job, UNSCHEDULABLE, QUOTA_INSUFFICIENT)
+                return _no_devices(account)
         verdict = self._verdict(PERMIT, attr, "realCapability", attr.real_capability, wanted)
         reserved = ssn.jobs.deduct_sch_gated_resources(job, wanted)
         for account in accounts:
             account.inqueue.add(reserved)
+        self._devices.reserve(attr, devices)
         if not ssn.behaviours.refused_jobs_reserve:
             ssn.reserved.setdefault(job, []).extend(
                 partial(account.inqueue.sub_unchecked, reserved) for account in accounts
             )
+            ssn.reserved[job].append(partial(self._devices.give_back, attr, devices))
         return verdict
 
     def _task_allocated(self, task: int, node: int) -> None:
         """Add the task to its queue and to all above; only the queue's own share moves."""
         attr = self._account(task, "5")
-        request = self._ssn.tasks.info[task].request
+        info = self._ssn.tasks.info[task]
         for account in attr.lineage:
-            account.allocated.add(request)
+            account.allocated.add(info.request)
+        if info.devices:
+            self._devices.hold(attr, info.devices)
         self._record(attr)
 
     def _task_deallocated(self, task: int, node: int) -> None:
@@ -244,12 +259,14 @@ class Capacity:
         :raises Panic: they hold less.
         """
         attr = self._account(task, "6")
-        request = self._ssn.tasks.info[task].request
+        info = self._ssn.tasks.info[task]
         try:
             for account in attr.lineage:
-                self._ssn.subtract(account.allocated, request)
+                self._ssn.subtract(account.allocated, info.request)
         except Panic as panic:
             raise panic.through(f"{_CLOSURE}6") from None
+        if info.devices:
+            self._devices.release(attr, info.devices)
         self._record(attr)
 
     def _account(self, task: int, closure: str) -> QueueAttr:
@@ -282,6 +299,10 @@ class Capacity:
             "requested": plain(request),
         }
         return Verdict(vote, "", numbers)
+
+
+def _no_devices(attr: QueueAttr) -> Verdict:
+    return Verdict(REJECT, f"queue {attr.name} may not use so many devices of a class")
 
 
 _NOT_READY = Verdict(REJECT, "the tree of queues is not sound")

@@ -1,0 +1,229 @@
+"""What queues may use of classes of devices, and what they use of them: numbers of devices.
+
+Only a capability bounds; capacities within devices are behind a feature gate that is off.
+
+Source: pkg/scheduler/plugins/capacity/capacity.go newDRAQuotaAttr, checkDRAAllocatable,
+incrementalTaskDRA, addTaskDRAAllocated, removeTaskDRAAllocated, getDRADelta;
+pkg/scheduler/api/job_info.go GetMinDRAResources.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from ....belief.device_claims import DeviceClaim
+from ....belief.int64 import SATURATING, WRAPPING, Counting, wrap
+from ....belief.objects import ResourceList
+from ....belief.queue import QueueInfo
+from ....quantity import parse
+from ...session import Session
+from ...tables import IS_ALLOCATED
+from .attrs import QueueAttr
+
+_COUNT = "deviceclass/"
+_WITHIN = ".deviceclass/"
+
+Demand = Mapping[str, int]
+"""Numbers of devices by class."""
+
+
+def _limits(queue: QueueInfo) -> Demand | None:
+    """Return the numbers that a capability allows; None if the queue names no class at all."""
+    spec = queue.queue.spec
+    named = [_classes(each) for each in (spec.capability, spec.deserved, spec.guarantee.resource)]
+    return named[0] if any(named) else None
+
+
+def _classes(resources: ResourceList) -> dict[str, int]:
+    """Return numbers of devices by class; 0, which bounds nothing, if only what is within them."""
+    found: dict[str, int] = {}
+    for name, quantity in resources.items():
+        at = name.find(_WITHIN)
+        if at > 0:
+            of = name[at + len(_WITHIN) :]
+            if of:
+                found.setdefault(of, 0)
+        elif name.startswith(_COUNT) and name != _COUNT:
+            found[name.removeprefix(_COUNT)] = parse(quantity).value()
+    return found
+
+
+class DeviceAccount:
+    """What one queue may use of classes, what it holds, and what enqueued jobs reserve.
+
+    ``holders`` are, by claim, the tasks of the queue that hold it: it counts once.
+    """
+
+    __slots__ = ("_counting", "allocated", "holders", "inqueue", "limits")
+
+    def __init__(self, limits: Demand, counting: Counting) -> None:
+        self.limits = limits
+        self.allocated: dict[str, int] = {}
+        self.inqueue: dict[str, int] = {}
+        self.holders: dict[str, int] = {}
+        self._counting = counting
+
+    def takes(self, demand: Demand, *, reserved: bool) -> bool:
+        """Return whether allocated + demand ≤ limit, in classes that have one.
+
+        :param reserved: what enqueued jobs reserve counts too.
+        """
+        add = self._counting.add
+        for name, count in demand.items():
+            limit = self.limits.get(name, 0)
+            waiting = self.inqueue.get(name, 0) if reserved else 0
+            if 0 < limit < add(add(self.allocated.get(name, 0), waiting), count):
+                return False
+        return True
+
+    def lacking(self, claims: Iterable[DeviceClaim]) -> Demand:
+        """Return what the claims ask for that no task of the queue holds yet."""
+        demand: dict[str, int] = {}
+        for claim in claims:
+            if claim.key not in self.holders:
+                self._merge(demand, claim.counts)
+        return demand
+
+    def reserve(self, demand: Demand) -> None:
+        """Reserve devices for a job that was enqueued."""
+        self._merge(self.inqueue, demand.items())
+
+    def add(self, demand: Demand) -> None:
+        """Add to what the queue holds."""
+        self._merge(self.allocated, demand.items())
+
+    def hold(self, claims: Iterable[DeviceClaim]) -> None:
+        """Count a task's claims, each with its first holder."""
+        for claim in claims:
+            held = self.holders.get(claim.key, 0)
+            if not held:
+                self._merge(self.allocated, claim.counts)
+            self.holders[claim.key] = held + 1
+
+    def release(self, claims: Iterable[DeviceClaim]) -> None:
+        """Take a task's claims away, each with its last known holder; nothing goes below 0."""
+        for claim in claims:
+            held = self.holders.pop(claim.key, 0)
+            if held > 1:
+                self.holders[claim.key] = held - 1
+                continue
+            for name, count in claim.counts:
+                if name in self.allocated:
+                    self.allocated[name] = max(0, wrap(self.allocated[name] - count))
+
+    def _merge(self, into: dict[str, int], counts: Iterable[tuple[str, int]]) -> None:
+        for name, count in counts:
+            into[name] = self._counting.add(into.get(name, 0), count)
+
+
+class DeviceQuotas:
+    """The accounts of a session's queues; a queue that names no class has none, and is passed by.
+
+    :param attrs: the queues' accounts of everything else, which say what is above which.
+    :param tree: whether what queues hold counts in those above them.
+    """
+
+    def __init__(self, ssn: Session, attrs: Mapping[str, QueueAttr], *, tree: bool) -> None:
+        self._ssn = ssn
+        self._counting = SATURATING if ssn.behaviours.device_counts_saturate else WRAPPING
+        self._accounts = {
+            name: DeviceAccount(limits, self._counting)
+            for name in attrs
+            if (limits := _limits(ssn.queues[name])) is not None
+        }
+        if self._accounts:
+            self._add_jobs(attrs, tree=tree)
+
+    def _add_jobs(self, attrs: Mapping[str, QueueAttr], *, tree: bool) -> None:
+        """Count what tasks hold as the session opens.
+
+        In a tree the queues above count what is in their own capability, each job's part, but not
+        whose it is.
+        """
+        tasks, jobs = self._ssn.tasks, self._ssn.jobs
+        for job, queue in enumerate(jobs.queue):
+            attr, own = attrs.get(queue), self._accounts.get(queue)
+            if attr is None or own is None:
+                continue
+            before = dict(own.allocated)
+            for task in jobs.tasks[job]:
+                if IS_ALLOCATED[tasks.status.item(task)]:
+                    own.hold(tasks.info[task].devices)
+            more = {
+                name: count - before.get(name, 0) for name, count in own.allocated.items() if tree
+            }
+            for account in self._of(attr.lineage[1:]):
+                account.add({name: more[name] for name in more if name in account.limits})
+
+    def full(self, attr: QueueAttr, claims: Iterable[DeviceClaim]) -> QueueAttr | None:
+        """Return the queue, of this one and those above, that may not have a task's claims."""
+        for each in attr.lineage:
+            account = self._accounts.get(each.name)
+            if account is not None and not account.takes(account.lacking(claims), reserved=False):
+                return each
+        return None
+
+    def enqueues(self, attr: QueueAttr, demand: Demand) -> bool:
+        """Return whether a queue has room for what a job needs at least."""
+        account = self._accounts.get(attr.name)
+        return account is None or account.takes(demand, reserved=True)
+
+    def reserve(self, attr: QueueAttr, demand: Demand) -> None:
+        """Reserve devices in a queue and in all above it; in none if the queue names no class."""
+        if attr.name in self._accounts:
+            for account in self._of(attr.lineage):
+                account.reserve(demand)
+
+    def give_back(self, attr: QueueAttr, demand: Demand) -> None:
+        """Take back what :meth:`reserve` reserved."""
+        if attr.name in self._accounts:
+            for account in self._of(attr.lineage):
+                account.reserve({name: -count for name, count in demand.items()})
+
+    def hold(self, attr: QueueAttr, claims: Iterable[DeviceClaim]) -> None:
+        """Count a task that was placed, in its queue and in all above it."""
+        for account in self._of(attr.lineage):
+            account.hold(claims)
+
+    def release(self, attr: QueueAttr, claims: Iterable[DeviceClaim]) -> None:
+        """Take a task away that was evicted, or whose place was taken back."""
+        for account in self._of(attr.lineage):
+            account.release(claims)
+
+    def minimum(self, job: int) -> Demand:
+        """Return what a job needs at least.
+
+        That is what its first pods by name ask for, as many as ``minMember``, whatever their
+        status; or, where roles have minima, as many times what one pod of the role asks for. A
+        claim that pods share counts for each.
+        """
+        if not self._accounts:
+            return {}
+        jobs, info = self._ssn.jobs, self._ssn.tasks.info
+        claiming = [task for task in jobs.tasks[job] if info[task].devices]
+        demand: dict[str, int] = {}
+        minima = jobs.info[job].task_min_available
+        if not minima:
+            claiming.sort(key=lambda task: (info[task].namespace, info[task].name, info[task].uid))
+            for task in claiming[: max(0, jobs.min_available[job])]:
+                self._add(demand, info[task].devices, 1)
+            return demand
+        seen: set[str] = set()
+        for task in claiming:
+            role = info[task].role
+            if minima.get(role, 0) > 0 and role not in seen:
+                seen.add(role)
+                self._add(demand, info[task].devices, minima[role])
+        return demand
+
+    def _add(self, demand: dict[str, int], claims: Iterable[DeviceClaim], times: int) -> None:
+        one: dict[str, int] = {}
+        for claim in claims:
+            for name, count in claim.counts:
+                one[name] = wrap(one.get(name, 0) + count)
+        for name, count in one.items():
+            product = self._counting.multiply(count, times)
+            demand[name] = self._counting.add(demand.get(name, 0), product)
+
+    def _of(self, lineage: Sequence[QueueAttr]) -> Iterable[DeviceAccount]:
+        return [self._accounts[each.name] for each in lineage if each.name in self._accounts]
