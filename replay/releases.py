@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
+from itertools import pairwise
 from typing import NamedTuple
 
-from ..engine.volcano.history import HISTORY, SUPPORTED, rows_of
-from ..engine.volcano.proofs import is_claim, lack, proof_of, unproven
+from ..engine.volcano.parts import Part, part_of, rows_in
+from ..engine.volcano.proofs import claims, lack, proof_of, unproven
 from ..engine.volcano.releases import RELEASES, Row, parse_release
 
 
 class ReleaseLine(NamedTuple):
     """A release in the list.
 
-    :param sessions: its sessions can be run.
-    :param changed: behaviours in which it differs from the release before it in the list.
+    :param changed: by part of Volcano, the behaviours in which it differs from the release before
+        it in the list.
     """
 
     name: str
-    sessions: bool
-    changed: tuple[str, ...]
+    changed: Mapping[Part, tuple[str, ...]]
 
 
 class Held(NamedTuple):
@@ -33,6 +33,7 @@ class Held(NamedTuple):
     """
 
     behaviour: str
+    part: Part
     value: str
     since: tuple[str, ...]
     source: str
@@ -49,6 +50,7 @@ class BehaviourDiff(NamedTuple):
     """
 
     behaviour: str
+    part: Part
     values: tuple[str, ...]
     why: str
     source: str
@@ -64,6 +66,7 @@ class Unproven(NamedTuple):
     """
 
     behaviour: str
+    part: Part
     value: str
     since: tuple[str, ...]
     source: str
@@ -73,24 +76,26 @@ class Unproven(NamedTuple):
 
 def release_lines() -> list[ReleaseLine]:
     """Return all releases, oldest first."""
-    found, before = [], rows_of(RELEASES[0])
-    for release in RELEASES:
-        rows = rows_of(release)
-        changed = tuple(sorted(n for n in rows if rows[n].value != before[n].value))
-        found.append(ReleaseLine(str(release), release in SUPPORTED, changed))
-        before = rows
+    found = []
+    for before, release in pairwise((RELEASES[0], *RELEASES)):
+        changed = {}
+        for part in Part:
+            rows, old = rows_in(part, release), rows_in(part, before)
+            changed[part] = tuple(sorted(n for n in rows if rows[n].value != old[n].value))
+        found.append(ReleaseLine(str(release), changed))
     return found
 
 
-def behaviours_of(name: str) -> list[Held]:
-    """Return a release's behaviours by name.
+def behaviours_of(name: str, parts: Sequence[Part] = tuple(Part)) -> list[Held]:
+    """Return a release's behaviours, part by part, by name.
 
     :raises UsageError: there is no such release.
     """
-    rows = rows_of(parse_release(name))
+    release = parse_release(name)
     return [
         Held(
             behaviour,
+            part,
             value_text(row.value),
             tuple(map(str, row.change.landed)),
             row.source,
@@ -98,27 +103,33 @@ def behaviours_of(name: str) -> list[Held]:
             row.link,
             None if (proof := proof_of(row)) is None else str(proof),
         )
-        for behaviour, row in sorted(rows.items())
+        for part in parts
+        for behaviour, row in sorted(rows_in(part, release).items())
     ]
 
 
-def release_diff(*names: str) -> list[BehaviourDiff]:
-    """Return the behaviours in which two or more releases differ, by name.
+def release_diff(*names: str, parts: Sequence[Part] = tuple(Part)) -> list[BehaviourDiff]:
+    """Return the behaviours in which two or more releases differ, part by part, by name.
 
     :raises UsageError: there is no such release.
     """
-    held = [rows_of(parse_release(name)) for name in names]
+    releases = [parse_release(name) for name in names]
     found = []
-    for behaviour in sorted(held[0]):
-        rows = [of[behaviour] for of in held]
-        if any(row.value != rows[0].value for row in rows):
-            values = tuple(value_text(row.value) for row in rows)
-            latest = _latest(rows)
-            since = tuple(map(str, latest.change.landed))
-            found.append(
-                BehaviourDiff(behaviour, values, latest.why, latest.source, since, pull=latest.link)
-            )
+    for part in parts:
+        held = [rows_in(part, release) for release in releases]
+        for behaviour in sorted(held[0]):
+            rows = [of[behaviour] for of in held]
+            if any(row.value != rows[0].value for row in rows):
+                found.append(_differing(part, rows))
     return found
+
+
+def session_diff(*names: str) -> list[BehaviourDiff]:
+    """Return the behaviours in which sessions of two or more releases differ, by name.
+
+    :raises UsageError: there is no such release.
+    """
+    return release_diff(*names, parts=(Part.SESSION,))
 
 
 def unproven_rows() -> tuple[int, list[Unproven]]:
@@ -126,6 +137,7 @@ def unproven_rows() -> tuple[int, list[Unproven]]:
     found = [
         Unproven(
             row.behaviour,
+            part_of(row.behaviour),
             value_text(row.value),
             tuple(map(str, row.change.landed)),
             row.source,
@@ -134,7 +146,20 @@ def unproven_rows() -> tuple[int, list[Unproven]]:
         )
         for row in unproven()
     ]
-    return sum(map(is_claim, HISTORY)), found
+    return len(claims()), found
+
+
+def _differing(part: Part, rows: Sequence[Row]) -> BehaviourDiff:
+    latest = _latest(rows)
+    return BehaviourDiff(
+        latest.behaviour,
+        part,
+        tuple(value_text(row.value) for row in rows),
+        latest.why,
+        latest.source,
+        tuple(map(str, latest.change.landed)),
+        latest.link,
+    )
 
 
 def value_text(value: object) -> str:

@@ -12,13 +12,14 @@ import inspect
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from types import MappingProxyType
+from typing import NamedTuple
 
-from plinian.engine.volcano import behaviours, variants
-from plinian.engine.volcano.history import HISTORY
-from plinian.engine.volcano.proofs import is_claim, lack, proof_of, unproven
+from plinian.engine.volcano import behaviours, cache_behaviours, controller_behaviours, variants
+from plinian.engine.volcano.parts import TABLE, Part, part_of
+from plinian.engine.volcano.proofs import claims, is_claim, lack, proof_of, unproven
 from plinian.engine.volcano.releases import RELEASES, REPOSITORY, Release, Row
 from plinian.replay.releases import value_text
 from reference import cell, table
@@ -28,25 +29,56 @@ MADE = (
     "<!-- Made by tools/behaviours.py from the history. Change the history, then run it again. -->"
 )
 INTRODUCTION = """
-Releases of Volcano differ in what is listed here. Each behaviour has a row for every value that it
-had: the releases that have it, what that means, where it is to be read in Volcano's source (paths
-are below `pkg/scheduler/`), the pull request that brought it, and what proves it.
+Releases of Volcano differ in what is listed here, in three parts: what [sessions](#sessions)
+decide, what the scheduler's [cache](#the-cache-besides-sessions) does besides them, and what the
+[controllers](#controllers) do. Each behaviour has a row for every value that it had: the releases
+that have it, what that means, where it is to be read in Volcano's source (a path below
+`pkg/scheduler/`, or a full one, which begins with `pkg/`), the pull request that brought it, and
+what proves it.
 
-A row is proven by a scenario and a release: our session decides what that release's scheduler was
-recorded to decide, and decides otherwise as soon as the row is reverted. The scenarios are in
-`tests/data`, and `tests/volcano/test_proofs.py` holds every proof. `plinian release show RELEASE
--o wide` tells the same of one release, `plinian release diff A B` where two differ, and
+A row of sessions is proven by a scenario and a release: our session decides what that release's
+scheduler was recorded to decide, and decides otherwise as soon as the row is reverted. The
+scenarios are in `tests/data`, and `tests/volcano/test_proofs.py` holds every proof. Rows of the
+cache and the controllers are proven by what the code of releases on both sides of the row was
+recorded to do with the same input; we do not simulate them. `plinian release show RELEASE -o wide`
+tells the same of one release, `plinian release diff A B` where two differ, and
 `plinian release unproven` which rows rest on their source alone. Rows of `hardened`, a release of
 our own, claim nothing of Volcano: the tests that they name hold them.
 """
 PARTS = MappingProxyType(
     {
-        "conf": "Configuration",
-        "cache": "What the scheduler knows",
-        "framework": "Sessions",
-        "actions": "Actions",
-        "plugins": "Plugins",
-        "metrics": "Gauges",
+        Part.SESSION: "Sessions",
+        Part.CACHE: "The cache, besides sessions",
+        Part.CONTROLLERS: "Controllers",
+    }
+)
+SECTIONS = MappingProxyType(
+    {
+        Part.SESSION: {
+            "conf": "Configuration",
+            "cache": "What the scheduler knows",
+            "framework": "The course of a session",
+            "actions": "Actions",
+            "plugins": "Plugins",
+            "metrics": "Gauges",
+        },
+        Part.CACHE: {"cache": ""},
+        Part.CONTROLLERS: {
+            "framework": "All controllers",
+            "podgroup": "PodGroups of pods that bring none",
+            "cache": "Known jobs",
+            "job": "Jobs",
+            "queue": "Queues",
+            "garbagecollector": "Finished jobs",
+        },
+    }
+)
+"""What each part is divided into, by folder of the source."""
+RECORDS = MappingProxyType(
+    {
+        Part.SESSION: "Behaviours",
+        Part.CACHE: "CacheBehaviours",
+        Part.CONTROLLERS: "ControllerBehaviours",
     }
 )
 
@@ -70,22 +102,34 @@ def docstrings(source: str) -> dict[tuple[str, str], str]:
     return found
 
 
-def part_of(row: Row) -> tuple[int, str]:
-    """Return what a row concerns: the place of the part of the page, and the section in it."""
-    first, _, rest = row.source.split()[0].rstrip(",").partition("/")
-    if rest.startswith("factory.go") or first == "util.go":
-        part, section = "conf", ""
-    elif first in {"actions", "plugins"} and not rest.startswith("util/"):
-        part, section = first, rest.partition("/")[0]
-    else:
-        part = {"api": "cache", "util": "framework", "plugins": "framework"}.get(first, first)
-        section = ""
-    return [*PARTS].index(part), section
+class Place(NamedTuple):
+    """Where on the page a row is: places are in the order of the page."""
+
+    part: int
+    section: int
+    folder: str
+
+
+def place_of(row: Row) -> Place:
+    """Return where on the page a row is, by its source."""
+    part = part_of(row.behaviour)
+    path = row.source.split()[0].rstrip(",").removeprefix("pkg/controllers/")
+    first, _, rest = path.partition("/")
+    folder = ""
+    if part is Part.SESSION:
+        if rest.startswith("factory.go") or first == "util.go":
+            first = "conf"
+        elif first in {"actions", "plugins"} and not rest.startswith("util/"):
+            folder = rest.partition("/")[0]
+        else:
+            first = {"api": "cache", "util": "framework", "plugins": "framework"}.get(first, first)
+    return Place([*PARTS].index(part), [*SECTIONS[part]].index(first), folder)
 
 
 def spans(row: Row) -> str:
     """Return the releases for which a row holds, neighbours as one."""
-    rows = [other for other in HISTORY if other.behaviour == row.behaviour]
+    table = TABLE[part_of(row.behaviour)]
+    rows = [other for other in table if other.behaviour == row.behaviour]
     flags = [
         ([other for other in rows if other.change.reached(release)][-1] is row, release)
         for release in RELEASES
@@ -120,28 +164,43 @@ def link(row: Row) -> str:
 
 def page() -> str:
     """Return what the page should say."""
-    said = docstrings(inspect.getsource(behaviours)) | docstrings(inspect.getsource(variants))
+    modules = (behaviours, variants, cache_behaviours, controller_behaviours)
+    said = dict(chain.from_iterable(docstrings(inspect.getsource(m)).items() for m in modules))
     by_name: dict[str, list[Row]] = {}
-    for row in HISTORY:
+    for row in chain.from_iterable(TABLE.values()):
         by_name.setdefault(row.behaviour, []).append(row)
-    lines = [MADE, "", "# Behaviours", *INTRODUCTION.splitlines(), "", *_count(by_name), ""]
-    ordered = sorted(by_name.values(), key=lambda rows: (part_of(rows[0]), rows[0].behaviour))
-    for part, of_part in groupby(ordered, key=lambda rows: part_of(rows[0])[0]):
-        lines += [f"## {[*PARTS.values()][part]}", ""]
-        for section, of_section in groupby(of_part, key=lambda rows: part_of(rows[0])[1]):
-            lines += [f"### {section}", ""] if section else []
-            for rows in of_section:
-                lines += _behaviour(rows, said)
+    lines = [MADE, "", "# Behaviours", *INTRODUCTION.splitlines(), "", *_counts(by_name), ""]
+    ordered = sorted(by_name.values(), key=lambda rows: (place_of(rows[0]), rows[0].behaviour))
+    before = Place(-1, -1, "")
+    for place, of_place in groupby(ordered, key=lambda rows: place_of(rows[0])):
+        lines += _headings(before, place)
+        before = place
+        for rows in of_place:
+            lines += _behaviour(rows, said)
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _count(by_name: dict[str, list[Row]]) -> Iterator[str]:
-    claims, missing = [row for row in HISTORY if is_claim(row)], unproven()
-    proven = len(claims) - len(missing)
+def _headings(before: Place, place: Place) -> Iterator[str]:
+    """Yield the headings between two neighbouring places."""
+    part = [*PARTS][place.part]
+    section = [*SECTIONS[part].values()][place.section]
+    if place.part != before.part:
+        yield from (f"## {PARTS[part]}", "")
+    if section and place[:2] != before[:2]:
+        yield from (f"### {section}", "")
+    if place.folder:
+        yield from (f"#### {place.folder}", "")
+
+
+def _counts(by_name: dict[str, list[Row]]) -> Iterator[str]:
+    missing = unproven()
     yield (
-        f"**{len(by_name)} behaviours, {len(claims)} rows about Volcano: {proven} are proven"
-        f" ({100 * proven / len(claims):.0f} %), {len(missing)} are not:**"
+        f"**{len(by_name)} behaviours; {_proven(len(claims()), len(missing))}, and"
+        f" {len(missing)} are not:**"
     )
+    yield ""
+    heads = ("part", "behaviours", "rows about Volcano", "proven")
+    yield from table(heads, map(_count, Part))
     yield ""
     heads = ("behaviour", "value", "releases", "what is missing")
     yield from table(
@@ -153,10 +212,28 @@ def _count(by_name: dict[str, list[Row]]) -> Iterator[str]:
     )
 
 
+def _count(part: Part) -> tuple[str, str, str, str]:
+    rows, missing = claims(part), unproven(part)
+    names = {row.behaviour for row in TABLE[part]}
+    share = 100 * (len(rows) - len(missing)) / len(rows)
+    return (
+        PARTS[part],
+        str(len(names)),
+        str(len(rows)),
+        f"{len(rows) - len(missing)} ({share:.0f} %)",
+    )
+
+
+def _proven(rows: int, missing: int) -> str:
+    proven = rows - missing
+    return f"of {rows} rows about Volcano {proven} are proven ({100 * proven / rows:.0f} %)"
+
+
 def _behaviour(rows: Iterable[Row], said: dict[tuple[str, str], str]) -> Iterator[str]:
     rows = list(rows)
     name = rows[0].behaviour
-    yield from (f"#### {name}", "", cell(said["Behaviours", name]), "")
+    record = RECORDS[part_of(name)]
+    yield from (f"##### {name}", "", cell(said[record, name]), "")
     yield from table(
         ("value", "releases", "that is", "source", "pull request", "proof"),
         (

@@ -2,7 +2,9 @@
 
 A row is proven by a scenario and a release for which it holds: our session decides what that
 release's scheduler was recorded to decide, and decides otherwise as soon as the row is reverted.
-A row that is not proven may be true all the same; it rests on its source alone.
+Rows of the cache and the controllers are proven by what the code of releases on both sides of the
+row was recorded to do with the same input. A row that is not proven may be true all the same; it
+rests on its source alone.
 """
 
 from __future__ import annotations
@@ -11,9 +13,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from . import history_controller_proofs as others
 from .behaviours import Behaviours
-from .history import HISTORY, SUPPORTED, behaviours, rows_of
+from .history import SUPPORTED, behaviours
 from .history_proofs import PROOFS, RECORDED
+from .parts import TABLE, Part, part_of, rows_in
 from .releases import Release, Row, parse_release
 
 LACKS: Mapping[str, str] = MappingProxyType(
@@ -35,7 +39,7 @@ LACKS: Mapping[str, str] = MappingProxyType(
 
 
 class Proof(NamedTuple):
-    """A scenario, and the release under which its recorded outcome depends on a row."""
+    """A case, and the release under which its recorded outcome depends on a row."""
 
     case: str
     release: str
@@ -51,7 +55,7 @@ def key_of(row: Row) -> tuple[str, str]:
 
 def proof_of(row: Row) -> Proof | None:
     """Return what proves a row; None if nothing does."""
-    found = PROOFS.get(key_of(row))
+    found = _proofs(part_of(row.behaviour)).get(key_of(row))
     return None if found is None else Proof(*found)
 
 
@@ -60,24 +64,38 @@ def is_claim(row: Row) -> bool:
     return not row.change.landed[-1].ours
 
 
-def unproven() -> list[Row]:
-    """Return the rows about Volcano that nothing proves, in the order of the history."""
-    return [row for row in HISTORY if is_claim(row) and proof_of(row) is None]
+def claims(*parts: Part) -> list[Row]:
+    """Return the rows about Volcano of some parts, or of all, in the order of their histories."""
+    return [row for part in parts or Part for row in TABLE[part] if is_claim(row)]
+
+
+def unproven(*parts: Part) -> list[Row]:
+    """Return those of :func:`claims` that nothing proves."""
+    return [row for row in claims(*parts) if proof_of(row) is None]
 
 
 def holds_in(row: Row) -> list[Release]:
-    """Return the releases whose sessions can be run and for which a row holds."""
-    held = ((release, rows_of(release)[row.behaviour]) for release in SUPPORTED)
+    """Return the releases for which a row holds."""
+    part = part_of(row.behaviour)
+    held = ((release, rows_in(part, release)[row.behaviour]) for release in SUPPORTED)
     return [release for release, of_it in held if of_it is row]
 
 
 def lack(row: Row) -> str:
     """Say why nothing proves a row."""
-    recorded = {parse_release(name) for name in RECORDED}
+    recorded = {parse_release(name) for name in _recorded(part_of(row.behaviour))}
     held = [release for release in holds_in(row) if not release.ours]
     if not recorded.intersection(held):
         return f"nothing was recorded of {', '.join(map(str, held))}"
     return LACKS.get(row.behaviour, "no recorded outcome depends on it")
+
+
+def _proofs(part: Part) -> Mapping[tuple[str, str], tuple[str, str]]:
+    return PROOFS if part is Part.SESSION else others.PROOFS
+
+
+def _recorded(part: Part) -> tuple[str, ...]:
+    return RECORDED if part is Part.SESSION else others.RECORDED
 
 
 def reverted(row: Row) -> Any:
@@ -85,13 +103,13 @@ def reverted(row: Row) -> Any:
 
     :raises LookupError: the behaviour never had another value.
     """
-    rows = [other for other in HISTORY if other.behaviour == row.behaviour]
+    rows = [other for other in TABLE[part_of(row.behaviour)] if other.behaviour == row.behaviour]
     place = rows.index(row)
     return rows[place - 1 if place else 1].value
 
 
 def without(row: Row, release: str) -> Behaviours:
-    """Return how a release would behave without a row that holds for it.
+    """Return how a release's sessions would be without one of their rows that holds for it.
 
     :raises UsageError: sessions of that release cannot be run.
     """

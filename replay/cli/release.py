@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from . import options
 from .assumption import chosen
 from .shell import guarded, note, style
+
+if TYPE_CHECKING:
+    from ...engine.volcano.parts import Part
 
 app = typer.Typer(
     help="List releases of Volcano, show one, compare two, tell what is proven.",
@@ -38,6 +41,34 @@ Output = Annotated[
     ),
 ]
 
+PARTS = "session|cache|controllers"
+
+
+def _known_parts(values: list[str] | None) -> list[str]:
+    unknown = [value for value in values or [] if value not in PARTS.split("|")]
+    if unknown:
+        named = "session, cache or controllers"
+        raise typer.BadParameter(f"Volcano has no part {unknown[0]!r} here; choose {named}")
+    return values or []
+
+
+def _chosen(values: list[str] | None) -> list[Part]:
+    from ...engine.volcano.parts import Part
+
+    return [part for part in Part if not values or part in values]
+
+
+Parts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--part",
+        metavar=PARTS,
+        help="Only what sessions, the scheduler's cache besides them, or the controllers do. "
+        "Repeatable; by default all.",
+        callback=_known_parts,
+    ),
+]
+
 ORIGIN = ("PULL REQUEST", "SOURCE")
 """Columns of the wide form."""
 
@@ -45,9 +76,10 @@ ORIGIN = ("PULL REQUEST", "SOURCE")
 @app.command("list")
 @guarded
 def list_releases(output: options.JsonOrText = "text") -> None:
-    """List the releases that are known, and which of them sessions can be run as.
+    """List the releases that are known, and what each changed: in sessions, cache, controllers.
 
-    The last one, hardened, is ours: the newest release with remedies that none has in full.
+    Sessions of all of them can be run. The last one, hardened, is ours: the newest release with
+    remedies that none has in full.
     """
     from ..releases import release_lines
     from ..render.documents import json_text
@@ -57,29 +89,35 @@ def list_releases(output: options.JsonOrText = "text") -> None:
     if output == "json":
         sys.stdout.write(json_text([line._asdict() for line in found], indent=2) + "\n")
         return
-    rows = [
-        (line.name, "yes" if line.sessions else "no", ", ".join(line.changed) or NONE)
-        for line in found
-    ]
-    headers = ("RELEASE", "SESSIONS", "OTHER THAN THE ONE BEFORE")
+    rows: list[tuple[str, ...]] = []
+    for line in found:
+        changed = [(part, ", ".join(names)) for part, names in line.changed.items() if names]
+        rows += [(line.name, *each) for each in changed or [(NONE, NONE)]]
+    headers = ("RELEASE", "PART", "OTHER THAN THE ONE BEFORE")
     write_table(sys.stdout, Table(headers, rows), style=style())
 
 
 @app.command()
 @guarded
-def show(name: Name, output: Output = "text", assume: options.Assume = False) -> None:
-    """Show how a release behaves, since when, and what that means."""
+def show(
+    name: Name, part: Parts = None, output: Output = "text", assume: options.Assume = False
+) -> None:
+    """Show how a release behaves, since when, and what that means.
+
+    Sources are paths below pkg/scheduler/ of Volcano, or full ones, which begin with pkg/.
+    """
     from ..releases import behaviours_of
     from ..render.documents import json_text
     from ..render.tables import NONE, Table, write_table
 
-    found = behaviours_of(*chosen([name], assume=assume).names)
+    (name,) = chosen([name], assume=assume).names
+    found = behaviours_of(name, parts=_chosen(part))
     if output == "json":
         sys.stdout.write(json_text([held._asdict() for held in found], indent=2) + "\n")
         return
-    headers: tuple[str, ...] = ("BEHAVIOUR", "VALUE", "SINCE", "THAT IS")
+    headers: tuple[str, ...] = ("BEHAVIOUR", "PART", "VALUE", "SINCE", "THAT IS")
     rows: list[tuple[str, ...]] = [
-        (held.behaviour, held.value, ",".join(held.since), held.why) for held in found
+        (held.behaviour, held.part, held.value, ",".join(held.since), held.why) for held in found
     ]
     if output == "wide":
         headers = (*headers, "PROOF", *ORIGIN)
@@ -93,21 +131,25 @@ def show(name: Name, output: Output = "text", assume: options.Assume = False) ->
 def diff(
     one: Annotated[str, typer.Argument(metavar="A", help="A release, as in v1.11.0.")],
     other: Annotated[str, typer.Argument(metavar="B", help="Another.")],
+    part: Parts = None,
     output: Output = "text",
     assume: options.Assume = False,
 ) -> None:
-    """Show the behaviours in which two releases differ."""
+    """Show the behaviours in which two releases differ.
+
+    Sources are as in plinian release show.
+    """
     from ..releases import release_diff
     from ..render.documents import json_text
     from ..render.tables import NONE, Table, write_table
 
     one, other = chosen([one, other], assume=assume).names
-    found = release_diff(one, other)
+    found = release_diff(one, other, parts=_chosen(part))
     if output == "json":
         sys.stdout.write(json_text([each._asdict() for each in found], indent=2) + "\n")
         return
-    rows = [(each.behaviour, *each.values, each.why) for each in found]
-    headers: tuple[str, ...] = ("BEHAVIOUR", one, other, "THE LATER OF THE TWO")
+    rows = [(each.behaviour, each.part, *each.values, each.why) for each in found]
+    headers: tuple[str, ...] = ("BEHAVIOUR", "PART", one, other, "THE LATER OF THE TWO")
     if output == "wide":
         headers = (*headers, "SINCE", *ORIGIN)
         origins = [(",".join(each.since), each.pull or NONE, each.source) for each in found]
@@ -131,7 +173,9 @@ def list_unproven(output: options.JsonOrText = "text") -> None:
     if output == "json":
         sys.stdout.write(json_text([each._asdict() for each in found], indent=2) + "\n")
         return
-    table = [(each.behaviour, each.value, ",".join(each.since), each.lack) for each in found]
-    headers = ("BEHAVIOUR", "VALUE", "SINCE", "WHY NOT")
+    table = [
+        (each.behaviour, each.part, each.value, ",".join(each.since), each.lack) for each in found
+    ]
+    headers = ("BEHAVIOUR", "PART", "VALUE", "SINCE", "WHY NOT")
     write_table(sys.stdout, Table(headers, table), style=style())
     note(f"{len(found)} of {rows} rows are not proven")

@@ -12,7 +12,7 @@ from ...engine.session.consulted import Consulted
 from ...engine.session.trace import Step
 from ...engine.volcano.history import resolve
 from ...engine.volcano.releases import RELEASES, Release, parse_release
-from ..releases import BehaviourDiff, release_diff
+from ..releases import BehaviourDiff, session_diff
 from ..session import SessionAnswer
 from .causes import Cause, causes, changed, partly
 from .decisions import Parting, partings
@@ -136,7 +136,7 @@ def over_releases(subject: Subject, question: Question, releases: Sequence[Relea
         *sides(question, taken[-2:], sessions),
         causes=named,
         behaviours=[
-            row for row in release_diff(one.release, other.release) if row.behaviour in matter
+            row for row in session_diff(one.release, other.release) if row.behaviour in matter
         ],
         partings=partings([session.result.trace for session in sessions]),
     )

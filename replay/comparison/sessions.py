@@ -14,7 +14,7 @@ from ...engine.volcano.history import resolve
 from ..belief import believed
 from ..log import Log
 from ..points import Moment
-from ..releases import BehaviourDiff, release_diff
+from ..releases import BehaviourDiff, session_diff
 from ..session import ConfText, SessionAnswer, answer_document, step_document
 from .consultation import Consultation, Way, consultations
 from .decisions import CONTEXT, Differing, Parting, decisions_of, differing, partings
@@ -74,7 +74,7 @@ def compared(sides: Sequence[Side], steps: int | None = None) -> Comparison:
     answers = [side.answer for side in sides]
     releases = tuple(answer.release for answer in answers)
     parted = partings([answer.result.trace for answer in answers])
-    behaviours = release_diff(*releases) if len(set(releases)) > 1 else []
+    behaviours = session_diff(*releases) if len(set(releases)) > 1 else []
     return Comparison(
         sides=tuple(sides),
         decisions=differing([decisions_of(answer) for answer in answers]),
@@ -183,7 +183,7 @@ def _consulted(sides: Sequence[Side], parting: Parting) -> list[Consultation]:
         return consultations(
             ways,
             parting,
-            release_diff(one.answer.release, side.answer.release),
+            session_diff(one.answer.release, side.answer.release),
             side.subject if side.subject is one.subject else None,
             pods=len(side.answer.cache.stores.of("Pod")),
         )

@@ -17,7 +17,7 @@ from ...engine.volcano.history import resolve
 from .. import parallel
 from ..belief import Way, beliefs_along, believed
 from ..log import opened
-from ..releases import BehaviourDiff, release_diff
+from ..releases import BehaviourDiff, session_diff
 from ..session import ConfText, Scene, scene_at, session_in
 from .causes import Cause, causes, changed, partly, suspects
 from .decisions import Decision, Differing, decisions_of, differing
@@ -139,7 +139,7 @@ def upgrade_check(
         known=len(places.found),
         differing=len({each.at for each in found}),
         groups=tuple(_groups(found)),
-        behaviours=tuple(release_diff(one, other)),
+        behaviours=tuple(session_diff(one, other)),
     )
 
 

@@ -77,7 +77,8 @@ def _behaviours(found: Comparison, style: Style) -> Iterator[str]:
     rest = len(found.behaviours) - len(shown) - len(others)
     if rest:
         names = " ".join(dict.fromkeys(releases))
-        yield f"{rest} more differ, and did nothing here: plinian release diff {names}\n"
+        told = f"plinian release diff {names} --part session"
+        yield f"{rest} more differ, and did nothing here: {told}\n"
 
 
 def consulted_lines(found: Sequence[Consultation], *, style: Style = PLAIN) -> Iterator[str]:

@@ -94,7 +94,7 @@ def test_the_first_step_that_differs_has_the_numbers_of_both(log: Path) -> None:
 
 def test_releases_are_told_apart_by_their_behaviours(log: Path) -> None:
     found = told("session", "--log", log, *BOTH)["behaviours"]
-    listed = told("release", "diff", OLD, NEW)
+    listed = told("release", "diff", OLD, NEW, "--part", "session")
     assert found == listed
     assert "enqueue_asks_ancestors" in {one["behaviour"] for one in found}
 

@@ -19,10 +19,48 @@ def run(*arguments: str) -> Result:
 def test_the_list_says_what_each_release_changed() -> None:
     listed = json.loads(run("list", "-o", "json").stdout)
     assert [line["name"] for line in listed] == [str(release) for release in RELEASES]
-    assert {line["name"] for line in listed if line["sessions"]} >= {"v1.12.1"}
     for before, line in pairwise(listed):
         differing = json.loads(run("diff", before["name"], line["name"], "-o", "json").stdout)
-        assert [each["behaviour"] for each in differing] == line["changed"]
+        assert {
+            part: [each["behaviour"] for each in differing if each["part"] == part]
+            for part in ("session", "cache", "controllers")
+        } == line["changed"]
+
+
+def test_the_list_groups_by_part() -> None:
+    shown = [line.split(maxsplit=2) for line in run("list").stdout.splitlines()]
+    assert shown[0] == ["RELEASE", "PART", "OTHER THAN THE ONE BEFORE"]
+    assert ["v1.12.1", "cache", "queue_status_write"] in shown
+    assert ["v1.10.2", "<none>", "<none>"] in shown
+
+
+def test_parts_of_volcano_may_be_chosen() -> None:
+    def parts(*arguments: str) -> list[str]:
+        shown = json.loads(run(*arguments, "-o", "json").stdout)
+        return list(dict.fromkeys(each["part"] for each in shown))
+
+    assert parts("show", "v1.12.1") == ["session", "cache", "controllers"]
+    assert parts("show", "v1.12.1", "--part", "cache") == ["cache"]
+    chosen = ("--part", "controllers", "--part", "session")
+    assert parts("diff", "v1.8.2", "v1.12.1", *chosen) == ["session", "controllers"]
+    ran = run("diff", "v1.8.2", "v1.12.1", "--part", "kubelet")
+    assert ran.exit_code == 2
+    assert "kubelet" in ran.output
+    assert "session, cache or controllers" in ran.output
+
+
+def test_what_controllers_do_is_told_like_what_sessions_do() -> None:
+    shown = run("diff", "v1.12.2", "v1.12.3", "--part", "controllers", "-o", "wide").stdout
+    line = next(line for line in shown.splitlines() if line.startswith("terminating_pods_stay"))
+    cells = line.split()
+    assert cells[1:4] == ["controllers", "no", "yes"]
+    assert cells[-5:] == [
+        "v1.12.3,v1.13.2,v1.14.0",
+        "volcano-sh/volcano#4829",
+        "pkg/controllers/job/job_controller_handler.go",
+        "addPod,",
+        "updatePod",
+    ]
 
 
 def test_a_release_shows_where_each_behaviour_is_from() -> None:
@@ -61,7 +99,8 @@ def test_what_is_not_proven_is_listed_with_the_reason() -> None:
     listed = json.loads(run("unproven", "-o", "json").stdout)
     told = run("unproven")
     assert f"{len(listed)} of " in told.output
-    assert told.stdout.splitlines()[0].split() == ["BEHAVIOUR", "VALUE", "SINCE", "WHY", "NOT"]
+    heads = ["BEHAVIOUR", "PART", "VALUE", "SINCE", "WHY", "NOT"]
+    assert told.stdout.splitlines()[0].split() == heads
     assert len(told.stdout.splitlines()) == 1 + len(listed)
     assert all(row["lack"] and row["source"] for row in listed)
     for row in listed[::8]:

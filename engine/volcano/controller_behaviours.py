@@ -1,0 +1,194 @@
+"""What a release's controllers do (vc-controller-manager): one record, complete, as of sessions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class RestartUnit(StrEnum):
+    """What a policy of a Volcano Job may restart."""
+
+    JOB = "job"
+    """Whole jobs; what else is asked for only syncs the job."""
+    POD = "pod"
+    """Also a task, or a pod."""
+    PARTITION = "partition"
+    """Also a task, one of its partitions, or a pod."""
+
+
+class JobConditions(StrEnum):
+    """When a condition is added to a Volcano Job's status."""
+
+    PHASE_CHANGE = "phase change"
+    """When its phase changes."""
+    ANY_CHANGE = "any change"
+    """When anything in its status changes, with the phase that it has."""
+    LATEST_OF_PHASE = "latest of phase"
+    """When anything in its status changes, in place of the one of the same phase."""
+
+
+class QueueStateWrite(StrEnum):
+    """How the controller writes a queue's state."""
+
+    UPDATE = "update"
+    """The whole status, if the queue is as it was read."""
+    APPLY_ALLOCATED = "apply with allocated"
+    """The state, and what is allocated as it was read, by server-side apply."""
+    APPLY = "apply"
+    """Only the state, by server-side apply."""
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerBehaviours:
+    """What a release's controllers do where releases differ."""
+
+    release: str
+    """The release that this is the behaviour of, or was before single fields were changed."""
+
+    replicasets_restore_groups: bool
+    """A ReplicaSet with replicas gets its PodGroup back if that is missing."""
+
+    replicasets_update_groups: bool
+    """A ReplicaSet's PodGroup follows changes of what it was made from."""
+
+    replicasets_spare_annotated_pods: bool
+    """For a ReplicaSet whose first pod names a PodGroup, nothing is made or changed."""
+
+    statefulsets_have_groups: bool
+    """PodGroups of StatefulSets are deleted at 0 replicas, and restored above."""
+
+    statefulset_pods_by_revision: bool
+    """A StatefulSet's PodGroup is made from a pod of the newest revision."""
+
+    statefulsets_update_groups: bool
+    """A StatefulSet's PodGroup follows changes of what it was made from."""
+
+    statefulsets_spare_annotated_pods: bool
+    """For a StatefulSet whose first pod names a PodGroup, nothing is made or changed."""
+
+    group_minimum_by_annotation: bool
+    """The owner of a pod may say by annotation how many pods its PodGroup needs."""
+
+    group_topology_by_annotation: bool
+    """A pod may say by annotation which network topology its PodGroup asks for."""
+
+    group_deletions_checked: bool
+    """A PodGroup is deleted only if it is the one, and the version, that was seen."""
+
+    job_cleanup_delayed: bool
+    """A Volcano Job that is deleted waits before it is first asked whether to forget it."""
+
+    job_cleanup_by_any_pod: bool
+    """Each pod that goes asks whether its deleted job can be forgotten; else the last."""
+
+    job_cleanup_checked: bool
+    """A job is forgotten only if it is the one that was deleted, by its uid."""
+
+    deleted_pods_make_jobs: bool
+    """A deleted pod of a job that is not known leaves an empty job behind."""
+
+    terminating_pods_stay: bool
+    """A pod that is being deleted stays known until it is gone."""
+
+    requests_of_other_jobs_only_sync: bool
+    """What happens to pods of a deleted job does not act on a new one of its name."""
+
+    policies_wait: bool
+    """A policy may have a timeout, after which its action is taken."""
+
+    pod_starts_are_events: bool
+    """Pods that begin to be pending, or to run, are events of their own."""
+
+    unknown_deletions_only_sync: bool
+    """The deletion of a pod that is not known acts on nothing."""
+
+    failed_requests_forgotten: bool
+    """A request that fails is tried again for ever, as if it were new."""
+
+    restart_unit: RestartUnit
+    """What a policy may restart."""
+
+    restarting_jobs_sync: bool
+    """A job that is Restarting makes its pods again as soon as it is synced."""
+
+    vanished_targets_crash: bool
+    """RestartPod of a pod that is not known crashes the controller."""
+
+    failed_kills_count: bool
+    """A job's version is raised before its pods are killed, also if that fails."""
+
+    killed_pods_marked: bool
+    """A pod is marked before it is killed, and its events act on nothing from then on."""
+
+    vanished_job_kill_fails: bool
+    """Killing the pods of a job that has just been deleted is an error, and tried again."""
+
+    kept_pods_counted: bool
+    """A job's status counts the pods that a kill leaves, as completed ones."""
+
+    unchanged_jobs_written: bool
+    """A job's status is written with each sync, changed or not."""
+
+    job_conditions: JobConditions
+    """When a condition is added to a job's status."""
+
+    existing_pods_counted: bool
+    """A pod that is there already when it is to be made is counted as an unknown one."""
+
+    succeeded_pods_satisfy: bool
+    """A task may start when pods of the one that it depends on have succeeded."""
+
+    minimum_by_task: bool
+    """A PodGroup's minResources are what the minima of its tasks need; else its first pods."""
+
+    task_minimum_follows_replicas: bool
+    """The minimum of a task that names none follows its replicas."""
+
+    shared_groups_changed: bool
+    """A PodGroup is changed in the cache that controllers share, before it is written."""
+
+    jobs_pass_topology: bool
+    """The network topology that a job asks for is written into its PodGroup."""
+
+    jobs_pass_sub_groups: bool
+    """The partitions of a job's tasks are groups within its PodGroup."""
+
+    pods_inherit_job_priority: bool
+    """A pod whose template names no priority class has its job's."""
+
+    pods_tell_index: bool
+    """A job's pods tell their index in their task, by label and annotation."""
+
+    pods_tell_retries: bool
+    """A job's pods tell how often it had been restarted when they were made."""
+
+    queue_counts_in_status: bool
+    """A queue's status tells how many of its PodGroups are in which phase."""
+
+    queue_state_write: QueueStateWrite
+    """How the controller writes a queue's state."""
+
+    queue_allocated_filled_in: bool
+    """A queue without ``status.allocated`` gets an empty one with its state."""
+
+    missing_groups_stop_queue_sync: bool
+    """A PodGroup that went unnoticed keeps its queue's status as it is."""
+
+    queue_tree: bool
+    """Queues have parents: closing one closes its children, opening it opens those again."""
+
+    child_annotation_added: bool
+    """A child may be closed by its parent though it has no such annotation yet."""
+
+    queue_workers: int
+    """How many requests about queues are handled at once, also of the same queue."""
+
+    vanished_jobs_collected_again: bool
+    """A finished job that goes while it is being collected is an error, and tried again."""
+
+    informers_shared: bool
+    """Controllers see objects of Volcano through the same informers."""
+
+    controllers: frozenset[str]
+    """Controllers that there are; ``sharding`` runs only if --controllers names it."""

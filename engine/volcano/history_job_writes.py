@@ -1,0 +1,218 @@
+"""The history of what the controller of Volcano Jobs writes: status, PodGroups, pods.
+
+See :mod:`.parts`.
+"""
+
+from __future__ import annotations
+
+from .controller_behaviours import JobConditions
+from .releases import FIRST, Row, landed
+
+_ACTIONS = "pkg/controllers/job/job_controller_actions.go"
+_UTIL = "pkg/controllers/job/job_controller_util.go"
+
+ROWS_JOB_WRITES: tuple[Row, ...] = (
+    Row(
+        "kept_pods_counted",
+        True,
+        FIRST,
+        source=f"{_ACTIONS} killPods",
+        why="A job that is ended tells how many of its pods succeeded and failed.",
+    ),
+    Row(
+        "kept_pods_counted",
+        False,
+        landed("v1.11.0"),
+        source=f"{_ACTIONS} killPods",
+        why="A job that is ended tells of no pods, until it is synced again.",
+        pull=3813,
+    ),
+    Row(
+        "unchanged_jobs_written",
+        True,
+        FIRST,
+        source=f"{_ACTIONS} syncJob",
+        why="Each sync of a job is a write, and comes back as an update.",
+    ),
+    Row(
+        "unchanged_jobs_written",
+        False,
+        landed("v1.10.0"),
+        source=f"{_ACTIONS} syncJob",
+        why="A sync that changes nothing writes nothing.",
+        pull=3514,
+    ),
+    Row(
+        "job_conditions",
+        JobConditions.PHASE_CHANGE,
+        FIRST,
+        source=f"{_ACTIONS} syncJob, appendJobCondition",
+        why="A job's conditions tell its phases in order.",
+    ),
+    Row(
+        "job_conditions",
+        JobConditions.ANY_CHANGE,
+        landed("v1.10.0"),
+        source=f"{_ACTIONS} syncJob, appendJobCondition",
+        why="A job with many pods has a condition for each count that it had, without end.",
+        pull=3514,
+    ),
+    Row(
+        "job_conditions",
+        JobConditions.LATEST_OF_PHASE,
+        landed("v1.14.3", "v1.15.1"),
+        source=f"{_ACTIONS} syncJob, appendJobCondition",
+        why="A job's conditions tell when it was last in each phase.",
+        pull=5422,
+    ),
+    Row(
+        "existing_pods_counted",
+        True,
+        FIRST,
+        source=f"{_ACTIONS} syncJob",
+        why="After a restart of controllers, a job may tell of unknown pods for a while.",
+    ),
+    Row(
+        "existing_pods_counted",
+        False,
+        landed("v1.14.0"),
+        source=f"{_ACTIONS} syncJob",
+        why="A pod is counted once it is known.",
+        pull=4985,
+    ),
+    Row(
+        "succeeded_pods_satisfy",
+        False,
+        FIRST,
+        source=f"{_ACTIONS} isDependsOnPodsReady",
+        why="A task whose predecessor is quick never starts: no container is ready any more.",
+    ),
+    Row(
+        "succeeded_pods_satisfy",
+        True,
+        landed("v1.14.4", "v1.15.1"),
+        source=f"{_ACTIONS} isDependsOnPodsReady",
+        why="A task starts after a predecessor that runs or has succeeded.",
+        pull=5439,
+    ),
+    Row(
+        "minimum_by_task",
+        False,
+        FIRST,
+        source=f"{_ACTIONS} calcPGMinResources, {_UTIL} CalcPGMinResources",
+        why="A job may be enqueued though there is no room for tasks that it needs.",
+    ),
+    Row(
+        "minimum_by_task",
+        True,
+        landed("v1.10.0"),
+        source=f"{_ACTIONS} calcPGMinResources, {_UTIL} CalcPGMinResources",
+        why="Each task's minimum counts first, then the most important ones up to minAvailable.",
+        pull=3057,
+    ),
+    Row(
+        "task_minimum_follows_replicas",
+        False,
+        FIRST,
+        source=f"{_ACTIONS} createOrUpdatePodGroup",
+        why="A job that is scaled goes on with the minTaskMember that it began with.",
+    ),
+    Row(
+        "task_minimum_follows_replicas",
+        True,
+        landed("v1.9.0"),
+        source=f"{_ACTIONS} createOrUpdatePodGroup",
+        why="A job that is scaled has the minTaskMember of its replicas.",
+        pull=2802,
+    ),
+    Row(
+        "shared_groups_changed",
+        True,
+        FIRST,
+        source=f"{_ACTIONS} createOrUpdatePodGroup",
+        why="A write that is refused seems to be done, and is not tried again.",
+    ),
+    Row(
+        "shared_groups_changed",
+        False,
+        landed("v1.12.2", "v1.13.0"),
+        source=f"{_ACTIONS} createOrUpdatePodGroup",
+        why="A write that is refused is tried again.",
+        pull=4526,
+    ),
+    Row(
+        "jobs_pass_topology",
+        False,
+        FIRST,
+        source=f"{_ACTIONS} createOrUpdatePodGroup",
+        why="Jobs have no network topology.",
+    ),
+    Row(
+        "jobs_pass_topology",
+        True,
+        landed("v1.12.0"),
+        source=f"{_ACTIONS} createOrUpdatePodGroup",
+        why="A job's network topology is that of its PodGroup, as when it was made.",
+        pull=4310,
+    ),
+    Row(
+        "jobs_pass_sub_groups",
+        False,
+        FIRST,
+        source=f"{_ACTIONS} setPgSubGroupPolicy, {_UTIL} createJobPod",
+        why="Tasks have no partitions.",
+    ),
+    Row(
+        "jobs_pass_sub_groups",
+        True,
+        landed("v1.14.0"),
+        source=f"{_ACTIONS} setPgSubGroupPolicy, {_UTIL} createJobPod",
+        why="A task's partitions are labelled, and scheduled as groups.",
+        pull=4675,
+    ),
+    Row(
+        "pods_inherit_job_priority",
+        False,
+        FIRST,
+        source=f"{_UTIL} createJobPod",
+        why="A job's priority class orders jobs only: its pods have the default one.",
+    ),
+    Row(
+        "pods_inherit_job_priority",
+        True,
+        landed("v1.11.0"),
+        source=f"{_UTIL} createJobPod",
+        why="A job's pods have its priority.",
+        pull=3739,
+    ),
+    Row(
+        "pods_tell_index",
+        False,
+        FIRST,
+        source=f"{_UTIL} createJobPod",
+        why="A pod's index is to be read off its name.",
+    ),
+    Row(
+        "pods_tell_index",
+        True,
+        landed("v1.9.0"),
+        source=f"{_UTIL} createJobPod",
+        why="A pod's index is in volcano.sh/task-index.",
+        pull=3076,
+    ),
+    Row(
+        "pods_tell_retries",
+        False,
+        FIRST,
+        source=f"{_UTIL} createJobPod",
+        why="Pods do not know whether their job was restarted.",
+    ),
+    Row(
+        "pods_tell_retries",
+        True,
+        landed("v1.10.0"),
+        source=f"{_UTIL} createJobPod",
+        why="How often a job was restarted is in volcano.sh/job-retry-count of its pods.",
+        pull=3544,
+    ),
+)

@@ -1,0 +1,160 @@
+"""The history of the controller of PodGroups for pods that bring none; see :mod:`.parts`."""
+
+from __future__ import annotations
+
+from .releases import FIRST, Row, landed
+
+_HANDLER = "pkg/controllers/podgroup/pg_controller_handler.go"
+_ACTIONS = "pkg/controllers/job/job_controller_actions.go"
+
+ROWS_PODGROUP_CONTROLLER: tuple[Row, ...] = (
+    Row(
+        "replicasets_restore_groups",
+        False,
+        FIRST,
+        source=f"{_HANDLER} addReplicaSet",
+        why="A PodGroup that is deleted late, after scaling down and up, stays away: pods wait.",
+    ),
+    Row(
+        "replicasets_restore_groups",
+        True,
+        landed("v1.9.1", "v1.10.0"),
+        source=f"{_HANDLER} addReplicaSet",
+        why="A missing PodGroup is made again with the next change of the ReplicaSet.",
+        pull=3561,
+    ),
+    Row(
+        "replicasets_update_groups",
+        False,
+        FIRST,
+        source=f"{_HANDLER} addReplicaSet, createOrUpdateNormalPodPG",
+        why="A new group-min-member of a Deployment has no effect on PodGroups that exist.",
+    ),
+    Row(
+        "replicasets_update_groups",
+        True,
+        landed("v1.12.3", "v1.13.1", "v1.14.0"),
+        source=f"{_HANDLER} addReplicaSet, createOrUpdateNormalPodPG",
+        why="A PodGroup's spec, labels and annotations are those that it would be made with now.",
+        pull=4786,
+    ),
+    Row(
+        "replicasets_spare_annotated_pods",
+        False,
+        FIRST,
+        source=f"{_HANDLER} addReplicaSet",
+        why="Pods that bring a PodGroup of their own get one from their ReplicaSet all the same.",
+    ),
+    Row(
+        "replicasets_spare_annotated_pods",
+        True,
+        landed("v1.12.3", "v1.13.1", "v1.14.0"),
+        source=f"{_HANDLER} addReplicaSet",
+        why="A PodGroup that was deleted too late stays away, as long as pods name it.",
+        pull=4792,
+    ),
+    Row(
+        "statefulsets_have_groups",
+        False,
+        FIRST,
+        source=f"{_HANDLER} addStatefulSet",
+        why="A StatefulSet scaled to 0 leaves its PodGroup behind.",
+    ),
+    Row(
+        "statefulsets_have_groups",
+        True,
+        landed("v1.12.0"),
+        source=f"{_HANDLER} addStatefulSet",
+        why="A StatefulSet's PodGroup goes and comes with its replicas.",
+        pull=3603,
+    ),
+    Row(
+        "statefulset_pods_by_revision",
+        False,
+        FIRST,
+        source=f"{_HANDLER} addStatefulSet",
+        why="During an update, a PodGroup may be restored as the old pods want it.",
+    ),
+    Row(
+        "statefulset_pods_by_revision",
+        True,
+        landed("v1.12.2", "v1.13.0"),
+        source=f"{_HANDLER} addStatefulSet",
+        why="A PodGroup is restored as the new pods want it.",
+        pull=4517,
+    ),
+    Row(
+        "statefulsets_update_groups",
+        False,
+        FIRST,
+        source=f"{_HANDLER} addStatefulSet, createOrUpdateNormalPodPG",
+        why="A StatefulSet that is given more cpu goes on with the minResources of before.",
+    ),
+    Row(
+        "statefulsets_update_groups",
+        True,
+        landed("v1.12.2", "v1.13.0"),
+        source=f"{_HANDLER} addStatefulSet, createOrUpdateNormalPodPG",
+        why="A PodGroup's spec, labels and annotations are those that it would be made with now.",
+        pull=4517,
+    ),
+    Row(
+        "statefulsets_spare_annotated_pods",
+        False,
+        FIRST,
+        source=f"{_HANDLER} addStatefulSet",
+        why="Pods that bring a PodGroup of their own, as of a LeaderWorkerSet, get another.",
+    ),
+    Row(
+        "statefulsets_spare_annotated_pods",
+        True,
+        landed("v1.13.0"),
+        source=f"{_HANDLER} addStatefulSet",
+        why="A PodGroup that was deleted too late stays away, as long as pods name it.",
+        pull=4478,
+    ),
+    Row(
+        "group_minimum_by_annotation",
+        False,
+        FIRST,
+        source=f"{_HANDLER} getMinMemberFromUpperRes",
+        why="PodGroups of ReplicaSets and the like need one pod.",
+    ),
+    Row(
+        "group_minimum_by_annotation",
+        True,
+        landed("v1.12.0"),
+        source=f"{_HANDLER} getMinMemberFromUpperRes",
+        why="Deployments can be gangs, by scheduling.volcano.sh/group-min-member.",
+        pull=4000,
+    ),
+    Row(
+        "group_topology_by_annotation",
+        False,
+        FIRST,
+        source=f"{_HANDLER} parseNetworkTopologyFromPod",
+        why="PodGroups of ReplicaSets and the like ask for no topology.",
+    ),
+    Row(
+        "group_topology_by_annotation",
+        True,
+        landed("v1.13.0"),
+        source=f"{_HANDLER} parseNetworkTopologyFromPod",
+        why="PodGroups of ReplicaSets and the like may ask for a topology.",
+        pull=4583,
+    ),
+    Row(
+        "group_deletions_checked",
+        False,
+        FIRST,
+        source=f"{_HANDLER} addReplicaSet; {_ACTIONS} killPods",
+        why="PodGroups are deleted by name: what is told late hits one that was made again.",
+    ),
+    Row(
+        "group_deletions_checked",
+        True,
+        landed("hardened"),
+        source="engine/volcano/controller_behaviours.py; tests/volcano/test_parts.py",
+        why="A deletion names uid and resourceVersion, and does nothing if they have changed.",
+    ),
+)

@@ -1,0 +1,95 @@
+"""The whole table of releases, by part of Volcano: sessions, the scheduler's cache, controllers.
+
+Each part has a history and a record of its own. Whatever runs sessions, and tries rows on them one
+by one, goes by :mod:`.history` alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any
+
+from .cache_behaviours import CacheBehaviours
+from .controller_behaviours import ControllerBehaviours
+from .history import HISTORY
+from .history_cache import ROWS_CACHE
+from .history_job_controller import ROWS_JOB_CONTROLLER
+from .history_job_writes import ROWS_JOB_WRITES
+from .history_podgroup_controller import ROWS_PODGROUP_CONTROLLER
+from .history_queue_controller import ROWS_QUEUE_CONTROLLER
+from .releases import Release, Row, parse_release
+
+
+class Part(StrEnum):
+    """Which part of Volcano a behaviour is one of."""
+
+    SESSION = "session"
+    """What a session decides, given what the scheduler was told, and in which order."""
+    CACHE = "cache"
+    """What the scheduler's cache does besides sessions: its work queues, and what it writes."""
+    CONTROLLERS = "controllers"
+    """What the controllers do (vc-controller-manager)."""
+
+
+def _in_order(*rows: Row) -> tuple[Row, ...]:
+    """Return rows in the order in which they landed on the main line."""
+    return tuple(sorted(rows, key=lambda row: row.change.landed[-1]))
+
+
+TABLE: Mapping[Part, tuple[Row, ...]] = MappingProxyType(
+    {
+        Part.SESSION: HISTORY,
+        Part.CACHE: _in_order(*ROWS_CACHE),
+        Part.CONTROLLERS: _in_order(
+            *(*ROWS_PODGROUP_CONTROLLER, *ROWS_JOB_CONTROLLER),
+            *(*ROWS_JOB_WRITES, *ROWS_QUEUE_CONTROLLER),
+        ),
+    }
+)
+"""All rows by part, each part in the order in which they landed; no name is in two parts."""
+
+_PARTS: Mapping[str, Part] = MappingProxyType(
+    {row.behaviour: part for part, rows in TABLE.items() for row in rows}
+)
+
+
+def part_of(behaviour: str) -> Part:
+    """Return the part of Volcano that a behaviour is one of.
+
+    :raises KeyError: there is no such behaviour.
+    """
+    return _PARTS[behaviour]
+
+
+def rows_in(part: Part, release: Release) -> dict[str, Row]:
+    """Return, by behaviour, the row of a part that holds for a release."""
+    return {row.behaviour: row for row in TABLE[part] if row.change.reached(release)}
+
+
+def cache_behaviours(name: str, **changed: Any) -> CacheBehaviours:
+    """Return what the scheduler's cache of a release does, with some fields changed.
+
+    :raises UsageError: there is no such release.
+    :raises TypeError: there is no such field.
+    """
+    release = parse_release(name)
+    found = CacheBehaviours(release=str(release), **_values(Part.CACHE, release))
+    return dataclasses.replace(found, **changed)
+
+
+def controller_behaviours(name: str, **changed: Any) -> ControllerBehaviours:
+    """Return what the controllers of a release do, with some fields changed.
+
+    :raises UsageError: there is no such release.
+    :raises TypeError: there is no such field.
+    """
+    release = parse_release(name)
+    found = ControllerBehaviours(release=str(release), **_values(Part.CONTROLLERS, release))
+    return dataclasses.replace(found, **changed)
+
+
+def _values(part: Part, release: Release) -> dict[str, Any]:
+    return {behaviour: row.value for behaviour, row in rows_in(part, release).items()}
