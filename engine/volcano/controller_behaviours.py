@@ -179,7 +179,7 @@ class ControllerBehaviours:
     """Queues have parents: closing one closes its children, opening it opens those again."""
 
     child_annotation_added: bool
-    """A child may be closed by its parent though it has no such annotation yet."""
+    """The annotation of a queue that its parent closed is added, and not put in place of one."""
 
     queue_workers: int
     """How many requests about queues are handled at once, also of the same queue."""

@@ -120,14 +120,14 @@ ROWS_QUEUE_CONTROLLER: tuple[Row, ...] = (
         False,
         FIRST,
         source=f"{_ACTIONS} updateQueueAnnotation",
-        why="Closing a queue fails if a child has annotations, but none of this kind.",
+        why="The patch replaces what may not be there, which JSON Patch, to the letter, refuses.",
     ),
     Row(
         "child_annotation_added",
         True,
         landed("v1.15.0"),
         source=f"{_ACTIONS} updateQueueAnnotation",
-        why="Closing a queue closes its children, whatever annotations they have.",
+        why="The patch adds the annotation, whether there was one or not.",
         pull=5303,
     ),
     Row(

@@ -91,7 +91,7 @@ def list_releases(output: options.JsonOrText = "text") -> None:
         return
     rows: list[tuple[str, ...]] = []
     for line in found:
-        changed = [(part, ", ".join(names)) for part, names in line.changed.items() if names]
+        changed = [(str(part), ", ".join(names)) for part, names in line.changed.items() if names]
         rows += [(line.name, *each) for each in changed or [(NONE, NONE)]]
     headers = ("RELEASE", "PART", "OTHER THAN THE ONE BEFORE")
     write_table(sys.stdout, Table(headers, rows), style=style())
