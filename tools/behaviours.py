@@ -70,6 +70,7 @@ SECTIONS = MappingProxyType(
             "job": "Jobs",
             "queue": "Queues",
             "garbagecollector": "Finished jobs",
+            "jobflow": "Flows of jobs",
         },
     }
 )

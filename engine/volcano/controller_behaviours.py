@@ -39,6 +39,17 @@ class QueueStateWrite(StrEnum):
     """Only the state, by server-side apply."""
 
 
+class FlowJobs(StrEnum):
+    """Which Volcano Jobs a JobFlow takes for its own: they make its status, and go with it."""
+
+    OWNED = "owned"
+    """Those whose owner is a JobFlow of its name."""
+    OF_TEMPLATES = "of its templates"
+    """All in its namespace that were made from the templates that it names."""
+    LABELLED = "labelled"
+    """Those with a label that names it."""
+
+
 @dataclass(frozen=True, slots=True)
 class ControllerBehaviours:
     """What a release's controllers do where releases differ."""
@@ -192,3 +203,9 @@ class ControllerBehaviours:
 
     controllers: frozenset[str]
     """Controllers that there are; ``sharding`` runs only if --controllers names it."""
+
+    flow_jobs: FlowJobs
+    """Which Volcano Jobs a JobFlow takes for its own."""
+
+    failed_jobs_fail_flows: bool
+    """A JobFlow that is running fails with the first of its jobs that does."""

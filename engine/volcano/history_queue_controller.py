@@ -1,16 +1,17 @@
-"""The history of the controllers of queues and of finished jobs, and of which there are.
+"""The history of the controllers of queues, flows and finished jobs, and of which there are.
 
 See :mod:`.parts`.
 """
 
 from __future__ import annotations
 
-from .controller_behaviours import QueueStateWrite
+from .controller_behaviours import FlowJobs, QueueStateWrite
 from .releases import FIRST, Row, landed
 
 _ACTIONS = "pkg/controllers/queue/queue_controller_action.go"
 _QUEUE = "pkg/controllers/queue/queue_controller.go"
 _COLLECTOR = "pkg/controllers/garbagecollector/garbagecollector.go"
+_FLOWS = "pkg/controllers/jobflow/jobflow_controller_action.go"
 
 _FIRST = frozenset(
     {
@@ -159,6 +160,44 @@ ROWS_QUEUE_CONTROLLER: tuple[Row, ...] = (
         source=f"{_COLLECTOR} processJob",
         why="A job that is gone is done with.",
         pull=3599,
+    ),
+    Row(
+        "flow_jobs",
+        FlowJobs.OWNED,
+        FIRST,
+        source=f"{_FLOWS} getAllJobStatus, deleteAllJobsCreatedByJobFlow",
+        why="A JobFlow knows its jobs by their owner.",
+    ),
+    Row(
+        "flow_jobs",
+        FlowJobs.OF_TEMPLATES,
+        landed("v1.9.0"),
+        source=f"{_FLOWS} getAllJobsCreatedByJobFlow",
+        why="Flows of the same templates count each other's jobs, and delete them.",
+        pull=3090,
+    ),
+    Row(
+        "flow_jobs",
+        FlowJobs.LABELLED,
+        landed("v1.10.1", "v1.11.1", "v1.12.0"),
+        source=f"{_FLOWS} getAllJobsCreatedByJobFlow",
+        why="A JobFlow knows its jobs by their label.",
+        pull=4090,
+    ),
+    Row(
+        "failed_jobs_fail_flows",
+        False,
+        FIRST,
+        source="pkg/controllers/jobflow/state/running.go Execute",
+        why="A JobFlow is Running for ever when one of its jobs has failed.",
+    ),
+    Row(
+        "failed_jobs_fail_flows",
+        True,
+        landed("v1.12.0"),
+        source="pkg/controllers/jobflow/state/running.go Execute",
+        why="A JobFlow is Failed when one of its jobs is.",
+        pull=4135,
     ),
     Row(
         "informers_shared",
