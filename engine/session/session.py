@@ -74,10 +74,12 @@ class ProcessState:
     """What a scheduler process keeps from session to session outside its cache.
 
     ``gauges`` are the exported metrics by queue; ``kept`` belongs to plugins and actions, by name.
+    ``from_start``: it is known since its start; else it ran for long before its first session here.
     """
 
     gauges: dict[str, dict[str, float]] = field(default_factory=dict)
     kept: dict[str, Any] = field(default_factory=dict)
+    from_start: bool = False
 
 
 class Condition(NamedTuple):

@@ -26,6 +26,7 @@ from .variants import (
     RootQueueBounds,
     RootQueueSpec,
     RunningWhen,
+    SharedDevices,
     TreeDeserved,
     UnknownAction,
 )
@@ -49,6 +50,7 @@ __all__ = [
     "RootQueueBounds",
     "RootQueueSpec",
     "RunningWhen",
+    "SharedDevices",
     "TreeDeserved",
     "UnknownAction",
 ]
@@ -423,6 +425,9 @@ class Behaviours:
 
     init_images_scored: bool
     """Where images count, those of init containers do as well."""
+
+    shared_devices: SharedDevices
+    """How ``deviceshare`` knows of devices, and what pods are told."""
 
     virtual_gpus_counted_twice: bool
     """Within a session, what a pod is given of virtual GPUs is taken away twice."""

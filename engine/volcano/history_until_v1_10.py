@@ -8,6 +8,7 @@ from .behaviours import (
     Filtering,
     Nomination,
     QueueStatusCounts,
+    SharedDevices,
 )
 from .releases import FIRST, Row, landed
 
@@ -281,6 +282,21 @@ ROWS_UNTIL_V1_10: tuple[Row, ...] = (
         landed("v1.10.0"),
         source="plugins/extender/argument.go PredicateResponse",
         why="A service of one's own says with one text and one code why not a node.",
+        pull=3553,
+    ),
+    Row(
+        "shared_devices",
+        SharedDevices.ERRORS_TOLD,
+        FIRST,
+        source="plugins/deviceshare/deviceshare.go OnSessionOpen",
+        why="A pod is told the bare error of a node whose devices turn it down.",
+    ),
+    Row(
+        "shared_devices",
+        SharedDevices.FAULTS_TOLD,
+        landed("v1.10.0"),
+        source="plugins/deviceshare/deviceshare.go OnSessionOpen",
+        why="A pod is told which kind of device turns it down.",
         pull=3553,
     ),
 )

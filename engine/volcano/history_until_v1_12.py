@@ -13,6 +13,7 @@ from .behaviours import (
     ReclaimWhen,
     RootQueueSpec,
     RunningWhen,
+    SharedDevices,
 )
 from .releases import Row, landed
 
@@ -288,6 +289,14 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         source="actions/allocate/allocate.go allocateResourceForTasksWithTopology",
         why="spec.networkTopology of a PodGroup is kept.",
         pull=4310,
+    ),
+    Row(
+        "shared_devices",
+        SharedDevices.FAULTS_UNTOLD,
+        landed("v1.12.0"),
+        source="api/devices/nvidia/vgpu/device_info.go FilterNode",
+        why="A pod is not told why virtual GPUs turn it down; nodes share them in modes.",
+        pull=4290,
     ),
 )
 """Rows by landing; see :data:`.history.HISTORY` for the rest."""

@@ -9,6 +9,7 @@ from .behaviours import (
     CapacityVictims,
     JobReturn,
     ReclaimUnit,
+    SharedDevices,
 )
 from .releases import FIRST, Row, landed
 
@@ -366,5 +367,13 @@ ROWS_V1_14: tuple[Row, ...] = (
         source="plugins/predicates/predicates.go InitPlugin",
         why="A pod whose claim is not bound is told by VolumeZone: PersistentVolume had no name.",
         pull=5505,
+    ),
+    Row(
+        "shared_devices",
+        SharedDevices.LATE,
+        landed("v1.14.0"),
+        source="api/node_info.go setNodeOthersResource",
+        why="A node without devices takes pods that ask for some, and the scheduler crashes.",
+        pull=4717,
     ),
 )

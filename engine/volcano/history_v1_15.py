@@ -5,7 +5,7 @@ Each behaviour's first row says what was so before.
 
 from __future__ import annotations
 
-from .behaviours import ClaimlessPods, FailedPipelining
+from .behaviours import ClaimlessPods, FailedPipelining, SharedDevices
 from .releases import FIRST, Row, landed
 
 ROWS_V1_15: tuple[Row, ...] = (
@@ -302,5 +302,13 @@ ROWS_V1_15: tuple[Row, ...] = (
         source="api/saturating.go",
         why="A claim of more devices than can be counted is within no queue's capability.",
         pull=5621,
+    ),
+    Row(
+        "shared_devices",
+        SharedDevices.REFUSALS_HEEDED,
+        landed("v1.15.0"),
+        source="plugins/predicates/predicates.go OnSessionOpen",
+        why="A pod whose part of a device turns out not to be free is not placed.",
+        pull=5116,
     ),
 )

@@ -150,6 +150,22 @@ class FailedPipelining(StrEnum):
     """In ``allocate`` it stays where it is, but nothing takes it back with the rest of its job."""
 
 
+class SharedDevices(StrEnum):
+    """How ``deviceshare`` keeps accounts, and what it tells; each goes on from the one before."""
+
+    ERRORS_TOLD = "errors told"
+    """A pod is told the error of a node that turns it down, as it is. All cards are shared alike."""
+    FAULTS_TOLD = "faults told"
+    """It is told which kind of device it was, too."""
+    FAULTS_UNTOLD = "faults untold"
+    """It is not told why virtual GPUs turn it down. They have modes."""
+    LATE = "late"
+    """A process knows of nodes' devices from the nodes' updates after its first session on. A node
+    without any takes pods that ask for some, and the scheduler crashes."""
+    REFUSALS_HEEDED = "refusals heeded"
+    """Such a node takes the pods; a pod is not placed if its part turns out not to be free."""
+
+
 class RootQueueBounds(StrEnum):
     """What all queues of a tree may use together."""
 

@@ -26,7 +26,7 @@ class Scheduler:
     def __init__(self, behaviours: Behaviours, options: CacheOptions) -> None:
         self.behaviours = behaviours
         self.cache = SchedulerCache(behaviours, options)
-        self.process = ProcessState()
+        self.process = ProcessState(from_start=True)
         self.holds_cleanup = False
         self._in_hand: list[JobInfo] = []
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plinian.engine.session.session import Session
+from plinian.engine.belief.panic import Panic
+from plinian.engine.session.session import ProcessState, Session
 from sessions import Document, group, node, opened, pod, queue, tasks
 
 NUMBER, CORES, MEMORY = (f"volcano.sh/vgpu-{name}" for name in ("number", "cores", "memory"))
@@ -30,21 +31,43 @@ def gpu_node(handshake: str = "Reported", **allocatable: str) -> Document:
     return node("n1", annotations=marks, more=more)
 
 
-def session(release: str, on: Document) -> Session:
-    """Return a session with two pods that each ask for a part of a card."""
-    pods = [pod(name, "g") for name in ("p1", "p2")]
-    for each in pods:
-        limits = {NUMBER: "1", MEMORY: "100"}
-        each["spec"]["containers"] = [{"name": "main", "resources": {"limits": limits}}]
-    return opened(CONF, queue("default"), group("g", 2), on, *pods, release=release)[0]
+def session(release: str, on: Document, *, process: ProcessState | None = None) -> Session:
+    """Return a session with two pods that each ask for a part of a card, and one for too much."""
+    pods = []
+    for name, memory in (("p1", "100"), ("p2", "100"), ("much", "100000")):
+        limits = {NUMBER: "1", MEMORY: memory}
+        pods.append(pod(name, "g"))
+        pods[-1]["spec"]["containers"] = [{"name": "main", "resources": {"limits": limits}}]
+    objects = (queue("default"), group("g", 2), on, *pods)
+    return opened(CONF, *objects, release=release, process=process)[0]
+
+
+def verdict(ssn: Session, name: str) -> str | None:
+    """Return why the node does not take a pod; None if it does."""
+    predicate = dict(ssn.flat("Predicate"))["deviceshare"]
+    verdicts = predicate.function(*tasks(ssn, name), np.array([0]))
+    assert verdicts is not None
+    return next(iter(ssn.reasons.messages(verdicts.item(0))), None)
 
 
 def takes(ssn: Session, name: str) -> bool:
     """Return whether the node has room for what a pod asks for."""
-    predicate = dict(ssn.flat("Predicate"))["deviceshare"]
-    verdicts = predicate.function(*tasks(ssn, name), np.array([0]))
-    assert verdicts is not None
-    return not verdicts.any()
+    return verdict(ssn, name) is None
+
+
+def placed(ssn: Session, name: str) -> list[str]:
+    """Place a pod on the node, and return what plugins object."""
+    (task,) = tasks(ssn, name)
+    assert ssn.pre_predicate(task) is None
+    return ssn.tell_allocated(task, 0)
+
+
+def has_cards(ssn: Session) -> bool:
+    """Return whether the node has an account: it takes who asks for a part, and not for too much.
+
+    Without, it takes nobody who asks, and later releases everybody.
+    """
+    return takes(ssn, "p1") and not takes(ssn, "much")
 
 
 @pytest.mark.parametrize(
@@ -59,9 +82,9 @@ def test_a_node_has_cards_while_its_agent_answers_or_while_kubelet_says_so(
     asks: bool,  # noqa: FBT001
 ) -> None:
     silent = "Deleted_2025.11.21 13:59:59"
-    assert takes(session(release, gpu_node(silent)), "p1") is not asks
+    assert has_cards(session(release, gpu_node(silent))) is not asks
     for gone in ({"number": "0"}, {"cores": "0"}, {"memory": ""}):
-        assert takes(session(release, gpu_node(**gone)), "p1") is asks
+        assert has_cards(session(release, gpu_node(**gone))) is asks
 
 
 @pytest.mark.parametrize(
@@ -78,3 +101,67 @@ def test_a_pod_that_is_given_a_part_counts_once_or_twice(
     ssn = session(release, gpu_node())
     ssn.tell_allocated(*tasks(ssn, "p1"), 0)
     assert takes(ssn, "p2") is once
+
+
+@pytest.mark.parametrize(
+    ("release", "told", "missing"),
+    [
+        ("v1.9.0", "not enough gpu fitted on this node", "device hamivgpu"),
+        ("v1.10.0", "hami-vgpuDeviceSharing not enough gpu fitted on this node", "devicehamivgpu"),
+        ("v1.12.0", "hami-vgpuDeviceSharing error", "devicehamivgpu"),
+        ("v1.14.0", "hami-vgpuDeviceSharing error", None),
+        ("v1.15.0", "hami-vgpuDeviceSharing error", None),
+    ],
+)
+def test_what_a_pod_is_told_of_virtual_gpus(release: str, told: str, missing: str | None) -> None:
+    assert verdict(session(release, gpu_node()), "much") == told
+    without = verdict(session(release, node("n1")), "p1")
+    assert without == (missing and f"node not initialized with {missing}")
+
+
+def test_more_cards_than_there_are() -> None:
+    ssn = session("v1.10.0", gpu_node())
+    (task,) = tasks(ssn, "much")
+    ssn.tasks.info[task].pod.spec.containers[0].resources.limits[NUMBER] = "2"
+    assert verdict(ssn, "much") == "hami-vgpuDeviceSharing no enough gpu cards on node n1"
+
+
+def test_agents_tell_no_mode_before_v1_12() -> None:
+    on = gpu_node()
+    marks = on["metadata"]["annotations"]
+    marks["volcano.sh/node-vgpu-register"] = "GPU-v,2,16384,NVIDIA-V100,true:"
+    assert has_cards(session("v1.11.0", on))
+    assert not has_cards(session("v1.12.0", on))
+
+
+@pytest.mark.parametrize("release", ["v1.14.0", "v1.15.0"])
+def test_a_node_without_cards_crashes_the_scheduler_only_in_v1_14(release: str) -> None:
+    ssn = session(release, node("n1"))
+    if release == "v1.14.0":
+        with pytest.raises(Panic, match="nil pointer"):
+            placed(ssn, "p1")
+    else:
+        assert placed(ssn, "p1") == []
+
+
+@pytest.mark.parametrize(("release", "heeds"), [("v1.14.4", False), ("v1.15.0", True)])
+def test_a_part_that_turns_out_not_to_be_free_is_an_error_or_only_logged(
+    release: str,
+    heeds: bool,  # noqa: FBT001
+) -> None:
+    ssn = session(release, gpu_node())
+    refusal = "not enough gpu fitted on this node"
+    assert placed(ssn, "much") == ([refusal] if heeds else [])
+    assert ssn.errors == [f"AllocateToPod failed {refusal}"]
+
+
+@pytest.mark.parametrize(("release", "late"), [("v1.13.2", False), ("v1.14.0", True)])
+def test_a_process_learns_of_cards_when_nodes_change(
+    release: str,
+    late: bool,  # noqa: FBT001
+) -> None:
+    watched = ProcessState(from_start=True)
+    assert takes(session(release, gpu_node(), process=watched), "much") is late
+    # The node of another session is another version of it.
+    assert not takes(session(release, gpu_node(), process=watched), "much")
+    assert not takes(session(release, gpu_node(), process=ProcessState()), "much")

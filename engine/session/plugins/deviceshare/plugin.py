@@ -16,8 +16,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ....belief.objects import Pod
+from ....belief.objects import Node, Pod
 from ....belief.panic import Panic
+from ....volcano.behaviours import SharedDevices
 from ....volcano.conf import Arguments
 from ...reasons import PASS, StatusCode
 from ...session import Session
@@ -37,6 +38,8 @@ DEVICE_CONFIG = "vgpu-device-config"
 
 _PLACE = "plugins/deviceshare.enablePredicate"
 _NO_CONFIG: Mapping[str, Any] = MappingProxyType({})
+_TAKING = frozenset({SharedDevices.LATE, SharedDevices.REFUSALS_HEEDED})
+_MODELESS = frozenset({SharedDevices.ERRORS_TOLD, SharedDevices.FAULTS_TOLD})
 _UNCUT = "deviceshare: no device configuration was recorded; cards in mode mig count as uncut"
 
 
@@ -49,6 +52,13 @@ class Kept:
     virtual: bool = False
     annotations: dict[str, dict[str, str]] = field(default_factory=dict)
     """What sessions wrote on pods, by UID."""
+    unknown: dict[str, Node] = field(default_factory=dict)
+    """Nodes by name that were last updated before the plugin was on."""
+
+    @property
+    def on(self) -> bool:
+        """Whether devices of any kind are shared."""
+        return self.sharing or self.number or self.virtual
 
 
 class DeviceShare:
@@ -70,11 +80,17 @@ class DeviceShare:
         """
         self._ssn = ssn
         self._kept: Kept = ssn.process.kept.setdefault(self.name, Kept())
+        self._devices = ssn.behaviours.shared_devices
+        self._takes = self._devices in _TAKING
+        was_on = self._kept.on
         self._set_switches()
         self._shared: dict[int, SharedGpus] = {}
         self._virtual: dict[int, VirtualGpus] = {}
-        if not (self._kept.sharing or self._kept.number or self._kept.virtual):
+        if not self._kept.on:
             return
+        if self._takes and ssn.process.from_start and not was_on:
+            known = (info.node for info in ssn.nodes.info if info.node is not None)
+            self._kept.unknown = {node.name: node for node in known}
         self._build()
         ssn.add_predicate(self.name, self._predicate, per="class")
         if any(option.name == "predicates" for tier in ssn.tiers for option in tier):
@@ -105,12 +121,13 @@ class DeviceShare:
         if kept.virtual and not config and any(map(vgpu.registers_mig, nodes)):
             ssn.errors.append(_UNCUT)
         handshake = ssn.behaviours.virtual_gpus_by_handshake
+        modes = self._devices not in _MODELESS
         for row, info in enumerate(ssn.nodes.info):
-            if info.node is None:
+            if info.node is None or not self._knows(info.node):
                 continue
             shared = SharedGpus.of(info.node) if kept.sharing or kept.number else None
             virtual = (
-                VirtualGpus.of(info.node, config, ssn.now, handshake=handshake)
+                VirtualGpus.of(info.node, config, ssn.now, handshake=handshake, modes=modes)
                 if kept.virtual
                 else None
             )
@@ -128,6 +145,10 @@ class DeviceShare:
             if virtual is not None:
                 self._virtual[row] = virtual
 
+    def _knows(self, node: Node) -> bool:
+        """Say whether a node's devices are looked at."""
+        return self._kept.unknown.get(node.name) is not node
+
     def _asks_shared(self, pod: Pod) -> bool:
         kept = self._kept
         return (kept.sharing and most_of(pod, gpu_share.MEMORY) > 0) or (
@@ -144,42 +165,89 @@ class DeviceShare:
         return np.array([self._filter(pod, node) for node in rows.tolist()], dtype=np.int32)
 
     def _filter(self, pod: Pod, node: int) -> int:
-        error = ""
-        if self._asks_shared(pod):
-            shared = self._shared.get(node)
-            kept = self._kept
-            error = (
-                "node not initialized with deviceGpuShare"
-                if shared is None
-                else shared.filter(pod, sharing=kept.sharing, number=kept.number)
-            )
-        if not error and self._asks_virtual(pod):
-            virtual = self._virtual.get(node)
-            if virtual is None:
-                error = "node not initialized with devicehamivgpu"
-            elif virtual.clone().fit(pod) is None:
-                error = "hami-vgpuDeviceSharing error"
+        error = self._shared_fault(pod, node) or self._virtual_fault(pod, node)
         return self._ssn.reasons.intern(StatusCode.UNSCHEDULABLE, error) if error else PASS
 
-    def _allocate(self, task: int, node: int) -> None:
-        """Give a pod its part, and write it down; a part that is not free is an error logged."""
+    def _shared_fault(self, pod: Pod, node: int) -> str:
+        if not self._asks_shared(pod):
+            return ""
+        shared = self._shared.get(node)
+        if shared is None:
+            return self._missing("GpuShare")
+        return self._told(shared.filter(pod, sharing=self._kept.sharing, number=self._kept.number))
+
+    def _virtual_fault(self, pod: Pod, node: int) -> str:
+        if not self._asks_virtual(pod):
+            return ""
+        virtual = self._virtual.get(node)
+        if virtual is None:
+            return self._missing("hamivgpu")
+        if virtual.clone().fit(pod) is not None:
+            return ""
+        tells = self._devices in _MODELESS
+        return self._told(f"hami-vgpuDeviceSharing {virtual.refusal(pod) if tells else 'error'}")
+
+    def _missing(self, device: str) -> str:
+        """Return the fault of a node without a kind of device; empty if that is none."""
+        if self._takes:
+            return ""
+        space = " " if self._devices is SharedDevices.ERRORS_TOLD else ""
+        return f"node not initialized with device{space}{device}"
+
+    def _told(self, fault: str) -> str:
+        """Return a fault as pods are told it: with the kind of device or without."""
+        bare = self._devices is SharedDevices.ERRORS_TOLD
+        return fault.partition(" ")[2] if bare else fault
+
+    def _allocate(self, task: int, node: int) -> str | None:
+        """Give a pod its part and write it down; return the error if its part is not free.
+
+        :raises Panic: the node has no such devices.
+        """
         pod = self._ssn.tasks.info[task].pod
-        written, error = self._kept.annotations.setdefault(pod.uid, {}), ""
-        shared, virtual = self._shared.get(node), self._virtual.get(node)
-        if shared is not None and self._asks_shared(pod):
-            cards, error = shared.allocate(pod)
-            if cards:
-                written[gpu_share.INDEX] = ",".join(map(str, cards))
-        if not error and virtual is not None and self._asks_virtual(pod):
-            given = virtual.fit(pod)
-            if given is None:
-                error = "not enough gpu fitted on this node"
-            else:
-                written[vgpu.ASSIGNED] = vgpu.encode_given(given)
-                if self._ssn.behaviours.virtual_gpus_counted_twice:
-                    virtual.add(pod.uid, written)
-        if error:
-            self._ssn.errors.append(f"AllocateToPod failed {error}")
+        error = self._give_shared(pod, node) or self._give_virtual(pod, node)
+        if not error:
+            return None
+        self._ssn.errors.append(f"AllocateToPod failed {error}")
+        return error if self._devices is SharedDevices.REFUSALS_HEEDED else None
+
+    def _give_shared(self, pod: Pod, node: int) -> str:
+        if not self._asks_shared(pod):
+            return ""
+        shared = self._shared.get(node)
+        if shared is None:
+            return self._give_nothing(node, "gpushare")
+        cards, error = shared.allocate(pod)
+        if cards:
+            self._written(pod)[gpu_share.INDEX] = ",".join(map(str, cards))
+        return error
+
+    def _give_virtual(self, pod: Pod, node: int) -> str:
+        if not self._asks_virtual(pod):
+            return ""
+        virtual = self._virtual.get(node)
+        if virtual is None:
+            return self._give_nothing(node, "vgpu")
+        given = virtual.fit(pod)
+        if given is None:
+            return virtual.refusal(pod)
+        written = self._written(pod)
+        written[vgpu.ASSIGNED] = vgpu.encode_given(given)
+        if self._ssn.behaviours.virtual_gpus_counted_twice:
+            virtual.add(pod.uid, written)
+        return ""
+
+    def _give_nothing(self, node: int, package: str) -> str:
+        known = self._ssn.nodes.info[node].node
+        if self._devices is SharedDevices.LATE and known is not None and self._knows(known):
+            place = f"api/devices/nvidia/{package}.(*GPUDevices).Allocate"
+            raise Panic(
+                "runtime error: invalid memory address or nil pointer dereference", (place,)
+            )
+        return ""
+
+    def _written(self, pod: Pod) -> dict[str, str]:
+        return self._kept.annotations.setdefault(pod.uid, {})
 
     def _deallocate(self, task: int, node: int) -> None:
         """Take shared cards back that the pod's own annotation names; virtual ones stay taken."""

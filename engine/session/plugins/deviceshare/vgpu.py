@@ -121,13 +121,20 @@ class VirtualGpus:
 
     @classmethod
     def of(
-        cls, node: Node, config: Mapping[str, Any], now: int, *, handshake: bool = True
+        cls,
+        node: Node,
+        config: Mapping[str, Any],
+        now: int,
+        *,
+        handshake: bool = True,
+        modes: bool = True,
     ) -> VirtualGpus | None:
         """Return the cards that a node's agent registered; None if it did not, or has gone.
 
         :param config: the device configuration, with the geometries of MIG.
         :param now: microseconds since 1970; an agent that has not answered for a minute has gone.
         :param handshake: ask whether the agent answers; else whether the node has anything to give.
+        :param modes: agents tell in which mode cards are shared.
 
         Source: device_info.go NewGPUDevices, utils.go decodeNodeDevices.
         """
@@ -139,9 +146,9 @@ class VirtualGpus:
             if "," not in text:
                 continue
             items = text.split(",")
-            if len(items) < 6:
+            if len(items) < (6 if modes else 5):
                 return None
-            mode = MIG if items[5] == MIG else HAMI_CORE
+            mode = MIG if modes and items[5] == MIG else HAMI_CORE
             geometries = geometries_of(config, items[3]) if mode == MIG else None
             if geometries is None:
                 mode = HAMI_CORE
@@ -151,7 +158,7 @@ class VirtualGpus:
             return None
         if handshake and not _answers(annotations[HANDSHAKE], now):
             return None
-        return cls(node.name, mode, cards)
+        return cls(node.name, mode if modes else "", cards)
 
     def clone(self) -> VirtualGpus:
         """Return a copy whose accounts are its own."""
@@ -182,7 +189,7 @@ class VirtualGpus:
         Source: utils.go checkNodeGPUSharingPredicateAndScore.
         """
         mode = pod.annotations.get(MODE)
-        if mode is not None and mode != self.mode:
+        if mode is not None and self.mode and mode != self.mode:
             return None
         given = []
         for request in requests_of(pod):
@@ -193,6 +200,12 @@ class VirtualGpus:
                 return None
             given.append(got)
         return given
+
+    def refusal(self, pod: Pod) -> str:
+        """Return why a pod that has no room has none."""
+        if any(request.cards > len(self.cards) for request in requests_of(pod)):
+            return f"no enough gpu cards on node {self.node}"
+        return "not enough gpu fitted on this node"
 
     def _give(self, request: Request, annotations: Mapping[str, str]) -> list[Given] | None:
         """Give one container its cards, the last first.
