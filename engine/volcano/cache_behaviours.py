@@ -128,3 +128,12 @@ class CacheBehaviours:
 
     lost_groups_crash_close: bool
     """A PodGroup with a place in a topology that goes during a session crashes the scheduler."""
+
+    scheduled_events_by_pod: bool
+    """A pod that was bound gets its event though another of its batch was not bound."""
+
+    vanished_images_forgotten: bool
+    """An image that a node does not have any more is forgotten for that node."""
+
+    start_queues_looked_up: bool
+    """At the start, the root and the default queue are made only if they are not there."""

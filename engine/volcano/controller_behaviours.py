@@ -132,6 +132,12 @@ class ControllerBehaviours:
     killed_pods_marked: bool
     """A pod is marked before it is killed, and its events act on nothing from then on."""
 
+    given_up_pods_block: bool
+    """A pod that could not be looked up ten times is never looked up again."""
+
+    old_group_names_known: bool
+    """A PodGroup named as its job only, as releases before v1.5 made it, is taken for the job's."""
+
     vanished_job_kill_fails: bool
     """Killing the pods of a job that has just been deleted is an error, and tried again."""
 

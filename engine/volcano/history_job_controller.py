@@ -9,6 +9,7 @@ _CACHE = "pkg/controllers/cache/cache.go"
 _HANDLER = "pkg/controllers/job/job_controller_handler.go"
 _ACTIONS = "pkg/controllers/job/job_controller_actions.go"
 _UTIL = "pkg/controllers/job/job_controller_util.go"
+_RESYNC = "pkg/controllers/job/job_controller_resync.go"
 _CONTROLLER = "pkg/controllers/job/job_controller.go"
 
 ROWS_JOB_CONTROLLER: tuple[Row, ...] = (
@@ -259,6 +260,36 @@ ROWS_JOB_CONTROLLER: tuple[Row, ...] = (
         source=f"{_ACTIONS} killPods, {_HANDLER} updatePod",
         why="Pods that a restart kills restart nothing; what cannot be marked is not killed.",
         pull=4815,
+    ),
+    Row(
+        "given_up_pods_block",
+        True,
+        FIRST,
+        source=f"{_RESYNC} processResyncTask",
+        why="A pod whose deletion fails for long may be known wrongly until it changes.",
+    ),
+    Row(
+        "given_up_pods_block",
+        False,
+        landed("v1.12.0"),
+        source=f"{_RESYNC} processResyncTask",
+        why="A pod that was given up can be looked up again when it fails again.",
+        pull=4082,
+    ),
+    Row(
+        "old_group_names_known",
+        False,
+        FIRST,
+        source=f"{_ACTIONS} syncJob, killJob",
+        why="A job from before an upgrade from v1.5 stays Pending, and leaves its PodGroup behind.",
+    ),
+    Row(
+        "old_group_names_known",
+        True,
+        landed("v1.11.0"),
+        source=f"{_ACTIONS} getPodGroupByJob",
+        why="A job from before an upgrade from v1.5 goes on, and its PodGroup goes with it.",
+        pull=3786,
     ),
     Row(
         "vanished_job_kill_fails",
