@@ -111,6 +111,9 @@ class ControllerBehaviours:
     pod_starts_are_events: bool
     """Pods that begin to be pending, or to run, are events of their own."""
 
+    pod_additions_name_task: bool
+    """A pod that is new is one of its task to policies; else only of its job."""
+
     unknown_deletions_only_sync: bool
     """The deletion of a pod that is not known acts on nothing."""
 
@@ -146,6 +149,15 @@ class ControllerBehaviours:
 
     unchanged_jobs_written: bool
     """A job's status is written with each sync, changed or not."""
+
+    unchanged_groups_written: bool
+    """A job's PodGroup is written with each sync, changed or not."""
+
+    unseen_groups_deleted: bool
+    """A kill deletes the job's PodGroup by name; else only one that the controller knows of."""
+
+    new_pods_counted_unknown: bool
+    """``status.taskStatusCount`` counts a pod that has just been made as Unknown."""
 
     job_conditions: JobConditions
     """When a condition is added to a job's status."""
@@ -194,9 +206,6 @@ class ControllerBehaviours:
 
     queue_tree: bool
     """Queues have parents: closing one closes its children, opening it opens those again."""
-
-    child_annotation_added: bool
-    """The annotation of a queue that its parent closed is added, and not put in place of one."""
 
     queue_workers: int
     """How many requests about queues are handled at once, also of the same queue."""

@@ -133,6 +133,21 @@ ROWS_JOB_CONTROLLER: tuple[Row, ...] = (
         pull=3813,
     ),
     Row(
+        "pod_additions_name_task",
+        False,
+        FIRST,
+        source=f"{_HANDLER} addPod",
+        why="A task's policy for pods that stay Pending does not apply to those that are new.",
+    ),
+    Row(
+        "pod_additions_name_task",
+        True,
+        landed("v1.14.0"),
+        source=f"{_HANDLER} addPod",
+        why="A task's policies apply to its new pods.",
+        pull=4675,
+    ),
+    Row(
         "unknown_deletions_only_sync",
         False,
         FIRST,
