@@ -11,7 +11,7 @@ import typer
 
 from . import options
 from .assumption import check_confs, chosen, note_rejected
-from .shell import guarded, shows_progress, style
+from .shell import guarded, note, shows_progress, style
 
 _SAMPLE = 200
 """Moments that are asked where the log tells of no sessions."""
@@ -86,6 +86,20 @@ def upgrade_check(
         sys.stdout.write(json_text(taken.told(upgrade_document(found)), indent=2) + "\n")
     else:
         sys.stdout.writelines(upgrade_lines(found, style=style()))
+        _note_others(*found.releases)
     if exit_code and found:
         sys.stdout.flush()
         raise SystemExit(1)
+
+
+def _note_others(one: str, other: str) -> None:
+    """Say what else differs between releases, which sessions do not show."""
+    from ...engine.volcano.parts import Part
+    from ..releases import release_diff
+
+    count = len(release_diff(one, other, parts=(Part.CACHE, Part.CONTROLLERS)))
+    if count:
+        note(
+            f"{count} behaviours of the cache and the controllers differ too, which sessions do not "
+            f"show: plinian release diff {one} {other} --part cache --part controllers"
+        )

@@ -309,8 +309,17 @@ def test_the_exit_code_of_an_upgrade(log: Path) -> None:
     assert differs.exit_code == 1
     assert "enqueue_asks_ancestors" in differs.stdout
     assert run(*check, "--from", OLD, "--to", NEW).exit_code == 0
-    assert run(*check, "--from", NEW, "--to", NEW, "--exit-code").exit_code == 0
+    same = run(*check, "--from", NEW, "--to", NEW, "--exit-code")
+    assert (same.exit_code, same.stderr) == (0, "")
     assert run(*check, "--from", OLD, "--to", NEW, "--at", "rv:9", "--exit-code").exit_code == 0
+
+
+def test_an_upgrade_also_changes_what_sessions_do_not_show(log: Path) -> None:
+    ran = run("upgrade-check", "--log", log, "-j", "1", "--from", OLD, "--to", NEW)
+    others = ("--part", "cache", "--part", "controllers")
+    differing = told("release", "diff", OLD, NEW, *others)
+    assert f"{len(differing)} behaviours of the cache and the controllers differ" in ran.stderr
+    assert f"plinian release diff {OLD} {NEW} {' '.join(others)}" in ran.stderr
 
 
 def test_processes_and_hash_seeds_make_no_difference(log: Path) -> None:
