@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from ..volcano.variants import VirtualGpuUse
 from . import objects
 from .changes import Changes
 from .informers import Stores, is_resync
@@ -64,6 +65,7 @@ class SchedulerCache:
             self.options.node_selectors,
             condition_hides=behaviours.node_condition_hides,
             uncounted=uncounted,
+            gpus_uncounted=behaviours.virtual_gpu_use is VirtualGpuUse.FROM_LAST,
             volumes_counted=behaviours.volumes_counted,
             rules=_node_rules(behaviours),
         )

@@ -29,6 +29,7 @@ class NodeCache:
     :param node_selectors: ``label:value`` texts; none choose every node.
     :param condition_hides: a node whose condition Ready is not True is not ready, and keeps the
         account that it had.
+    :param gpus_uncounted: virtual GPUs are counted by their devices alone.
     :param rules: how nodes keep their accounts.
     :ivar infos: by name, with those that only pods have spoken of.
     :ivar csi_nodes: node to driver to whether the node limits the driver's volumes.
@@ -46,6 +47,7 @@ class NodeCache:
         *,
         condition_hides: bool = False,
         uncounted: frozenset[str] = frozenset(),
+        gpus_uncounted: bool = True,
         volumes_counted: bool = True,
         rules: NodeRules = AS_RELEASED,
     ) -> None:
@@ -55,6 +57,7 @@ class NodeCache:
         self.queue: WorkQueue[str] = WorkQueue()
         self.hypernode_queue: WorkQueue[tuple[str, str]] = WorkQueue()
         self.ignored = self._uncounted = uncounted
+        self._gpus_uncounted = gpus_uncounted
         self._volumes_counted = volumes_counted
         self._stores = stores
         self._changes = changes
@@ -123,7 +126,7 @@ class NodeCache:
             return None
         if self._volumes_counted:
             node = with_volume_limits(node, self._stores.get("CSINode", name))
-        if self.ignored == self._uncounted:
+        if self._gpus_uncounted and self.ignored == self._uncounted:
             self.ignored = VGPU_RESOURCES | self._uncounted
             self._builder.ignore(self.ignored)
         known = self.infos.get(name)

@@ -28,6 +28,7 @@ ANNOTATIONS = (
     "nvidia.com/use-gputype",
     "nvidia.com/nouse-gputype",
     "volcano.sh/vgpu-number",
+    "volcano.sh/vgpu-podgroup-policy",
     "scheduling.volcano.sh/queue-name",
 )
 """Annotations of a pod that some plugin reads."""

@@ -29,6 +29,7 @@ from .variants import (
     SharedDevices,
     TreeDeserved,
     UnknownAction,
+    VirtualGpuUse,
 )
 
 __all__ = [
@@ -53,6 +54,7 @@ __all__ = [
     "SharedDevices",
     "TreeDeserved",
     "UnknownAction",
+    "VirtualGpuUse",
 ]
 
 
@@ -465,6 +467,12 @@ class Behaviours:
     claimless_pods: ClaimlessPods
     """What becomes of a pod that comes before one of its claims."""
 
+    virtual_gpu_use: VirtualGpuUse
+    """Which virtual GPUs a pod is given, and how much of them."""
+
+    devices_scored: bool
+    """With ``deviceshare``, nodes score by their GPUs, if the score has a weight."""
+
     device_quotas: bool
     """With ``capacity``, a queue's capability bounds how many devices of a class its pods claim."""
 
@@ -489,5 +497,4 @@ class Behaviours:
     """What is told to be gone takes nothing away that has another UID, or a newer version."""
 
     refused_jobs_reserve: bool
-    """A job that a queue permits and another plugin refuses is reserved for until the session's
-    end."""
+    """What a queue permits and another plugin refuses is reserved until the session ends."""

@@ -102,7 +102,7 @@ ARGUMENTS: tuple[Argument, ...] = (
     *_of("deviceshare", Kind.TEXT, "deviceshare.SchedulePolicy", gone=_V1_13, crashes=True),
     *_of("deviceshare", Kind.TEXT, "deviceshare.SchedulePolicy", since=_V1_13),
     *_of("deviceshare", Kind.INT, "deviceshare.ScheduleWeight", gone=_V1_13),
-    *_of("deviceshare", Kind.INT, "deviceshare.ScheduleWeight", since=_V1_13, simulated=False),
+    *_of("deviceshare", Kind.INT, "deviceshare.ScheduleWeight", since=_V1_13),
     *_of("deviceshare", Kind.TEXT, "deviceshare.KnownGeometriesCMName", since=_V1_12),
     *_of("deviceshare", Kind.TEXT, "deviceshare.KnownGeometriesCMNamespace", since=_V1_12),
     *_of(

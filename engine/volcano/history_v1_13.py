@@ -436,4 +436,19 @@ ROWS_V1_13: tuple[Row, ...] = (
         why="A service of one's own can refuse a placement.",
         pull=4377,
     ),
+    Row(
+        "devices_scored",
+        False,
+        FIRST,
+        source="plugins/deviceshare/deviceshare.go OnSessionOpen (AddNodeOrderFn)",
+        why="What nodes score by their GPUs is worked out, and thrown away.",
+    ),
+    Row(
+        "devices_scored",
+        True,
+        landed("v1.13.0"),
+        source="plugins/deviceshare/deviceshare.go OnSessionOpen (AddNodeOrderFn)",
+        why="Nodes are chosen by how much of their GPUs is used, if that has a weight.",
+        pull=4340,
+    ),
 )

@@ -10,6 +10,7 @@ from .behaviours import (
     JobReturn,
     ReclaimUnit,
     SharedDevices,
+    VirtualGpuUse,
 )
 from .releases import FIRST, Row, landed
 
@@ -375,5 +376,28 @@ ROWS_V1_14: tuple[Row, ...] = (
         source="api/node_info.go setNodeOthersResource",
         why="A node without devices takes pods that ask for some, and the scheduler crashes.",
         pull=4717,
+    ),
+    Row(
+        "virtual_gpu_use",
+        VirtualGpuUse.FROM_LAST,
+        FIRST,
+        source="api/devices/nvidia/vgpu/utils.go checkNodeGPUSharingPredicateAndScore",
+        why="Less than all of a card's memory, asked for as a percentage, is nothing.",
+    ),
+    Row(
+        "virtual_gpu_use",
+        VirtualGpuUse.COUNTED,
+        landed("v1.13.0"),
+        source="api/devices/nvidia/vgpu/device_info.go GetIgnoredDevices",
+        why="Nodes and queues count memory and cores of virtual GPUs like other resources.",
+        pull=4520,
+    ),
+    Row(
+        "virtual_gpu_use",
+        VirtualGpuUse.BY_SHARE,
+        landed("v1.14.0"),
+        source="api/devices/nvidia/vgpu/utils.go checkNodeGPUSharingPredicateAndScore",
+        why="A percentage of memory is that of the card that is given.",
+        pull=4714,
     ),
 )

@@ -5,7 +5,7 @@ Each behaviour's first row says what was so before.
 
 from __future__ import annotations
 
-from .behaviours import ClaimlessPods, FailedPipelining, SharedDevices
+from .behaviours import ClaimlessPods, FailedPipelining, SharedDevices, VirtualGpuUse
 from .releases import FIRST, Row, landed
 
 ROWS_V1_15: tuple[Row, ...] = (
@@ -310,5 +310,13 @@ ROWS_V1_15: tuple[Row, ...] = (
         source="plugins/predicates/predicates.go OnSessionOpen",
         why="A pod whose part of a device turns out not to be free is not placed.",
         pull=5116,
+    ),
+    Row(
+        "virtual_gpu_use",
+        VirtualGpuUse.BY_POLICY,
+        landed("v1.15.0"),
+        source="api/devices/nvidia/vgpu/utils.go sortedDeviceIndicesByPolicy",
+        why="The policy of shared GPUs chooses cards, and does not choose nodes by spread any more.",
+        pull=5252,
     ),
 )

@@ -230,3 +230,17 @@ class ClaimlessPods(StrEnum):
     """It is as if it were not there, until the pod changes."""
     AWAITED = "awaited"
     """It is known, if the claim may still come; else it is dropped."""
+
+
+class VirtualGpuUse(StrEnum):
+    """Which virtual GPUs a pod is given, and how they count; each goes on from the one before."""
+
+    FROM_LAST = "from last"
+    """The last cards; less than all of a card's memory, asked for as a percentage, is nothing."""
+    COUNTED = "counted"
+    """The same; their memory and cores are also resources, which nodes and queues count."""
+    BY_SHARE = "by share"
+    """So they are, and a percentage is that of the memory of each card."""
+    BY_POLICY = "by policy"
+    """Cards in the order of the policy, by which fresh cards do not score then; pods of a gang may
+    refuse cards of each other, and what is taken back is free again at once."""

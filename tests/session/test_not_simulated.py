@@ -32,7 +32,7 @@ def told(plugin: str, argument: str, release: str) -> list[str]:
         ("predicates", "predicate.GPUSharingEnable: true", "v1.8.2", "v1.9.0"),
         ("nodeorder", "selectorspread.weight: 1", "v1.8.2", "v1.9.0"),
         ("predicates", "predicate.DynamicResourceAllocationEnable: true", "v1.13.0", "v1.11.0"),
-        ("deviceshare", "deviceshare.ScheduleWeight: 10", "v1.13.0", "v1.12.1"),
+        ("deviceshare", "deviceshare.GPUExclusiveRules: [{}]", "v1.15.1", "v1.14.4"),
         ("deviceshare", "deviceshare.AscendHAMiVNPUEnable: true", "v1.14.4", "v1.13.0"),
     ],
 )

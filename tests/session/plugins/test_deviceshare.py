@@ -289,7 +289,8 @@ def test_what_a_container_asks_for(limits: dict[str, str], request_: Request) ->
 
 def fit(made: VirtualGpus, *limits: dict[str, str], **annotations: str) -> list[list[Given]] | None:
     """Return what a pod would be given."""
-    return made.clone().fit(as_pod(limited("p", *limits, **annotations)))
+    found = made.clone().fit(as_pod(limited("p", *limits, **annotations)))
+    return None if found is None else found.given
 
 
 def test_the_last_cards_are_given_first() -> None:

@@ -1,7 +1,7 @@
 """Plugin ``deviceshare``: pods that share GPUs go where their part is free.
 
 Which part a pod was given stands in its annotations; what sessions give away is remembered by the
-process until they say so. v1.12 computes a score of nodes and throws it away: there is none here.
+process until they say so. Only virtual GPUs score.
 
 Source: pkg/scheduler/plugins/deviceshare/deviceshare.go; what happens to devices when tasks are
 placed is in pkg/scheduler/plugins/predicates/predicates.go.
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import floor, isfinite
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -18,25 +19,29 @@ import numpy as np
 
 from ....belief.objects import Node, Pod
 from ....belief.panic import Panic
-from ....volcano.behaviours import SharedDevices
+from ....volcano.behaviours import SharedDevices, VirtualGpuUse
 from ....volcano.conf import Arguments
 from ...reasons import PASS, StatusCode
+from ...registration import Per
 from ...session import Session
-from ...tables import Ints, Rows, Status
+from ...tables import Floats, Ints, Rows, Status
 from ..type_assertion import text_or_panic
 from . import gpu_share, vgpu
 from .device_config import VGPU
 from .gpu_share import SharedGpus, most_of
-from .vgpu import VirtualGpus
+from .vgpu import Names, Sharing, VirtualGpus, gang_of, names_of
 
 GPU_SHARING = "deviceshare.GPUSharingEnable"
 GPU_NUMBER = "deviceshare.GPUNumberEnable"
 NODE_LOCK = "deviceshare.NodeLockEnable"
+SCHEDULE_WEIGHT = "deviceshare.ScheduleWeight"
 SCHEDULE_POLICY = "deviceshare.SchedulePolicy"
 DEVICE_CONFIG = "vgpu-device-config"
 """Under this name the process keeps the device configuration that it read, if it read one."""
 
 _PLACE = "plugins/deviceshare.enablePredicate"
+_NO_INTEGER = -(2**63)
+"""What Go makes of a number that no integer is."""
 _NO_CONFIG: Mapping[str, Any] = MappingProxyType({})
 _TAKING = frozenset({SharedDevices.LATE, SharedDevices.REFUSALS_HEEDED})
 _MODELESS = frozenset({SharedDevices.ERRORS_TOLD, SharedDevices.FAULTS_TOLD})
@@ -92,7 +97,9 @@ class DeviceShare:
             known = (info.node for info in ssn.nodes.info if info.node is not None)
             self._kept.unknown = {node.name: node for node in known}
         self._build()
-        ssn.add_predicate(self.name, self._predicate, per="class")
+        ssn.add_predicate(self.name, self._predicate, per=self._depends)
+        if self._weight > 0 and ssn.behaviours.devices_scored:
+            ssn.add_node_order(self.name, self._score, per="task")
         if any(option.name == "predicates" for tier in ssn.tiers for option in tier):
             ssn.add_event_handler(allocate=self._allocate, deallocate=self._deallocate)
 
@@ -104,8 +111,13 @@ class DeviceShare:
         kept.sharing = given.get_bool(GPU_SHARING, kept.sharing)
         kept.number = given.get_bool(GPU_NUMBER, kept.number)
         kept.virtual = given.get_bool(VGPU, kept.virtual)
-        if SCHEDULE_POLICY in given.raw:
+        if SCHEDULE_POLICY in given.raw and not self._ssn.behaviours.devices_scored:
             text_or_panic(given.raw[SCHEDULE_POLICY], _PLACE)
+        use, policy = self._ssn.behaviours.virtual_gpu_use, given.get_str(SCHEDULE_POLICY, "")
+        config = self._ssn.process.kept.get(DEVICE_CONFIG, _NO_CONFIG)
+        names = Names() if use is VirtualGpuUse.FROM_LAST else names_of(config)
+        self._sharing = Sharing(use, policy, names)
+        self._weight = given.get_int(SCHEDULE_WEIGHT, 0)
         if kept.sharing and kept.number:
             raise Panic("can not define true in both gpu sharing and gpu number", (_PLACE,))
         if (kept.sharing or kept.number) and kept.virtual:
@@ -127,7 +139,14 @@ class DeviceShare:
                 continue
             shared = SharedGpus.of(info.node) if kept.sharing or kept.number else None
             virtual = (
-                VirtualGpus.of(info.node, config, ssn.now, handshake=handshake, modes=modes)
+                VirtualGpus.of(
+                    info.node,
+                    config,
+                    ssn.now,
+                    handshake=handshake,
+                    modes=modes,
+                    sharing=self._sharing,
+                )
                 if kept.virtual
                 else None
             )
@@ -139,7 +158,7 @@ class DeviceShare:
                 if shared is not None:
                     shared.add(pod, annotations)
                 if virtual is not None:
-                    virtual.add(pod.uid, annotations)
+                    virtual.add(pod.uid, annotations, gang_of(pod))
             if shared is not None:
                 self._shared[row] = shared
             if virtual is not None:
@@ -156,7 +175,12 @@ class DeviceShare:
         )
 
     def _asks_virtual(self, pod: Pod) -> bool:
-        return self._kept.virtual and vgpu.asks(pod)
+        return self._kept.virtual and vgpu.asks(pod, self._sharing.names)
+
+    def _depends(self, task: int) -> Per:
+        """Say whether verdicts hold for a class: not if they depend on who is of the same gang."""
+        pod = self._ssn.tasks.info[task].pod
+        return "task" if vgpu.GANG_POLICY in pod.annotations else "class"
 
     def _predicate(self, task: int, rows: Rows) -> Ints | None:
         pod = self._ssn.tasks.info[task].pod
@@ -228,14 +252,70 @@ class DeviceShare:
         virtual = self._virtual.get(node)
         if virtual is None:
             return self._give_nothing(node, "vgpu")
-        given = virtual.fit(pod)
-        if given is None:
-            return virtual.refusal(pod)
         written = self._written(pod)
-        written[vgpu.ASSIGNED] = vgpu.encode_given(given)
+        if self._returns and self._has_some(pod, virtual.node):
+            return ""
+        before = virtual.clone() if self._returns else virtual
+        fit = virtual.fit(pod)
+        if fit is None:
+            self._virtual[node] = before
+            return before.refusal(pod)
+        written[vgpu.ASSIGNED] = vgpu.encode_given(fit.given)
+        written[vgpu.ASSIGNED_NODE] = virtual.node
         if self._ssn.behaviours.virtual_gpus_counted_twice:
             virtual.add(pod.uid, written)
+        else:
+            virtual.note(pod.uid, fit.given, gang_of(pod))
         return ""
+
+    @property
+    def _returns(self) -> bool:
+        """Whether virtual GPUs that are taken back are free at once."""
+        return self._sharing.use is VirtualGpuUse.BY_POLICY
+
+    def _has_some(self, pod: Pod, node: str) -> bool:
+        """Say whether a pod was given virtual GPUs of a node, and has them still, as it is said."""
+        has = {**pod.annotations, **self._written(pod)}
+        return has.get(vgpu.ASSIGNED_NODE) == node and bool(has.get(vgpu.ASSIGNED))
+
+    def _take_virtual(self, pod: Pod, virtual: VirtualGpus) -> None:
+        """Take virtual GPUs back, and what says that a pod has them, unless its binding is over.
+
+        Source: device_info.go Release.
+        """
+        written = self._written(pod)
+        virtual.remove(pod.uid, {**pod.annotations, **written})
+        if pod.annotations.get(vgpu.BIND_PHASE) != "success":
+            written.update(dict.fromkeys((vgpu.ASSIGNED, vgpu.ASSIGNED_NODE), ""))
+
+    def _score(self, task: int, rows: Rows) -> Floats:
+        """Return weight · ⌊what the cards score that a pod would get + ½⌋.
+
+        :raises Panic: a node has no cards, and a pod asks for some.
+
+        Source: deviceshare.go getDeviceScore.
+        """
+        pod, scores = self._ssn.tasks.info[task].pod, np.zeros(len(rows))
+        if not self._asks_virtual(pod):
+            return scores
+        for index, node in enumerate(rows.tolist()):
+            virtual = self._virtual.get(node)
+            if virtual is None:
+                self._score_nothing(node)
+                continue
+            fit = virtual.clone().fit(pod)
+            score = 0.0 if fit is None else fit.score
+            whole = floor(score + 0.5) if isfinite(score) else _NO_INTEGER
+            scores[index] = float(whole) * self._weight
+        return scores
+
+    def _score_nothing(self, node: int) -> None:
+        known = self._ssn.nodes.info[node].node
+        if known is not None and self._knows(known):
+            place = "api/devices/nvidia/vgpu.(*GPUDevices).ScoreNode"
+            raise Panic(
+                "runtime error: invalid memory address or nil pointer dereference", (place,)
+            )
 
     def _give_nothing(self, node: int, package: str) -> str:
         known = self._ssn.nodes.info[node].node
@@ -250,9 +330,11 @@ class DeviceShare:
         return self._kept.annotations.setdefault(pod.uid, {})
 
     def _deallocate(self, task: int, node: int) -> None:
-        """Take shared cards back that the pod's own annotation names; virtual ones stay taken."""
+        """Take shared cards back that the pod's own annotation names; virtual ones may stay."""
         pod = self._ssn.tasks.info[task].pod
-        shared = self._shared.get(node)
+        shared, virtual = self._shared.get(node), self._virtual.get(node)
+        if self._returns and virtual is not None and self._asks_virtual(pod):
+            self._take_virtual(pod, virtual)
         if shared is not None and self._asks_shared(pod):
             shared.remove(pod)
             self._kept.annotations.get(pod.uid, {}).pop(gpu_share.INDEX, None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from math import inf, nan
 from typing import Any, NamedTuple
 
 from ....belief.go_text import parse_int
@@ -15,6 +16,7 @@ from ....belief.objects import Container, Node, Pod
 from ....belief.panic import Panic
 from ....quantity import parse
 from ....units import SECOND_US
+from ....volcano.behaviours import VirtualGpuUse
 from .mig import Geometry, MigUsage, decode_instance, find_match, geometries_of, use
 
 NUMBER = "volcano.sh/vgpu-number"
@@ -25,14 +27,21 @@ REGISTER = "volcano.sh/node-vgpu-register"
 HANDSHAKE = "volcano.sh/node-vgpu-handshake"
 ASSIGNED = "volcano.sh/vgpu-ids-new"
 MODE = "volcano.sh/vgpu-mode"
+ASSIGNED_NODE = "volcano.sh/vgpu-node"
+BIND_PHASE = "volcano.sh/bind-phase"
+GANG_POLICY = "volcano.sh/vgpu-podgroup-policy"
 USE_TYPE = "nvidia.com/use-gputype"
 NO_USE_TYPE = "nvidia.com/nouse-gputype"
 
+BINPACK = "binpack"
+SPREAD = "spread"
 HAMI_CORE = "hami-core"
 MIG = "mig"
 NVIDIA = "NVIDIA"
 HANDSHAKE_US = 60 * SECOND_US
 NO_PERCENTAGE = 101
+
+_GROUP_NAMES = ("scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name")
 
 
 class Request(NamedTuple):
@@ -54,7 +63,11 @@ class Given(NamedTuple):
 
 @dataclass(slots=True)
 class Card:
-    """One card, and what is used of it; ``pods`` are those that were counted, by UID."""
+    """One card, and what is used of it.
+
+    ``pods`` are those that were counted, by UID, with ``namespace/name`` of their PodGroup if they
+    have some of the card.
+    """
 
     uuid: str
     number: int
@@ -65,17 +78,23 @@ class Card:
     used_memory: int = 0
     used_cores: int = 0
     mig: MigUsage = field(default_factory=MigUsage)
-    pods: set[str] = field(default_factory=set)
+    pods: dict[str, str] = field(default_factory=dict)
 
     def clone(self) -> Card:
         """Return a copy whose account is its own."""
-        return replace(self, mig=self.mig.clone(), pods=set(self.pods))
+        return replace(self, mig=self.mig.clone(), pods=dict(self.pods))
 
     def count(self, memory: int, cores: int) -> None:
         """Add to what is used."""
         self.used_number += 1
         self.used_memory += memory
         self.used_cores += cores
+
+    def discount(self, memory: int, cores: int) -> None:
+        """Take from what is used."""
+        self.used_number -= 1
+        self.used_memory -= memory
+        self.used_cores -= cores
 
     def holds(self, request: Request, annotations: Mapping[str, str]) -> bool:
         """Return whether the card has room, and is of a type that the pod takes.
@@ -111,13 +130,61 @@ def registers_mig(node: Node) -> bool:
     return any(card.split(",")[5:6] == [MIG] for card in cards)
 
 
+class Names(NamedTuple):
+    """By which resources containers ask for virtual GPUs; an empty name is none."""
+
+    number: str = NUMBER
+    memory: str = MEMORY
+    percentage: str = MEMORY_PERCENTAGE
+    cores: str = CORES
+
+
+def names_of(config: Mapping[str, Any]) -> Names:
+    """Return the names that a device configuration gives; without one there is no percentage.
+
+    Source: config.go GetDefaultDevicesConfig, utils.go getConfig.
+    """
+    if not config:
+        return Names(percentage="")
+    given = config.get("nvidia") or {}
+    parts = ("Count", "Memory", "MemoryPercentage", "Core")
+    return Names(*(given.get(f"resource{part}Name") or "" for part in parts))
+
+
+class Sharing(NamedTuple):
+    """How cards are chosen: as a release does it, by a policy that the configuration names."""
+
+    use: VirtualGpuUse = VirtualGpuUse.FROM_LAST
+    policy: str = ""
+    names: Names = Names()
+
+    @property
+    def exact(self) -> bool:
+        """Whether a percentage is that of each card's memory."""
+        return self.use in {VirtualGpuUse.BY_SHARE, VirtualGpuUse.BY_POLICY}
+
+
+class Fit(NamedTuple):
+    """What a pod would be given, by container, and what that scores."""
+
+    given: list[list[Given]]
+    score: float
+
+
 class VirtualGpus:
     """The cards of one node."""
 
-    def __init__(self, node: str, mode: str, cards: Sequence[Card]) -> None:
+    def __init__(
+        self,
+        node: str,
+        mode: str,
+        cards: Sequence[Card],
+        sharing: Sharing = Sharing(),  # noqa: B008 -- a tuple
+    ) -> None:
         self.node = node
         self.mode = mode
         self.cards = list(cards)
+        self.sharing = sharing
 
     @classmethod
     def of(
@@ -128,6 +195,7 @@ class VirtualGpus:
         *,
         handshake: bool = True,
         modes: bool = True,
+        sharing: Sharing = Sharing(),  # noqa: B008 -- a tuple
     ) -> VirtualGpus | None:
         """Return the cards that a node's agent registered; None if it did not, or has gone.
 
@@ -158,14 +226,17 @@ class VirtualGpus:
             return None
         if handshake and not _answers(annotations[HANDSHAKE], now):
             return None
-        return cls(node.name, mode if modes else "", cards)
+        return cls(node.name, mode if modes else "", cards, sharing)
 
     def clone(self) -> VirtualGpus:
         """Return a copy whose accounts are its own."""
-        return VirtualGpus(self.node, self.mode, [card.clone() for card in self.cards])
+        cards = [card.clone() for card in self.cards]
+        return VirtualGpus(self.node, self.mode, cards, self.sharing)
 
-    def add(self, uid: str, annotations: Mapping[str, str]) -> None:
+    def add(self, uid: str, annotations: Mapping[str, str], gang: str = "") -> None:
         """Count what a pod was given before, once for each card.
+
+        :param gang: ``namespace/name`` of its PodGroup.
 
         Source: device_info.go addResource.
         """
@@ -178,11 +249,32 @@ class VirtualGpus:
                         if instance is None:
                             continue
                         memory = use(card.mig, card.geometries, *instance)
-                    card.pods.add(uid)
+                    card.pods[uid] = gang if memory or given.cores else ""
                     card.count(memory, given.cores)
 
-    def fit(self, pod: Pod) -> list[list[Given]] | None:
-        """Count what a pod would be given, and return it by container; None if it has no room.
+    def note(self, uid: str, given: Sequence[Sequence[Given]], gang: str = "") -> None:
+        """Note whose what is that :meth:`fit` counted.
+
+        Source: device_info.go addToPodMap.
+        """
+        for each in (each for container in given for each in container):
+            for card in self.cards:
+                if card.uuid in each.uuid:
+                    before = card.pods.get(uid, "")
+                    card.pods[uid] = gang if each.memory or each.cores else before
+
+    def remove(self, uid: str, annotations: Mapping[str, str]) -> None:
+        """Take back what a pod was given, of each card once.
+
+        Source: device_info.go SubResource, hamicore.go SubPod.
+        """
+        for given in decode_given(annotations.get(ASSIGNED, "")):
+            card = next((card for card in self.cards if card.uuid in given.uuid), None)
+            if card is not None and card.pods.pop(uid, None) is not None:
+                card.discount(given.memory, given.cores)
+
+    def fit(self, pod: Pod) -> Fit | None:
+        """Count what a pod would be given, and return it; None if it has no room.
 
         It is counted even if in the end there is no room: ask a copy to try.
 
@@ -191,45 +283,78 @@ class VirtualGpus:
         mode = pod.annotations.get(MODE)
         if mode is not None and self.mode and mode != self.mode:
             return None
-        given = []
-        for request in requests_of(pod):
-            if request.cards > len(self.cards):
-                return None
-            got = self._give(request, pod.annotations)
+        made = Fit([], 0.0)
+        for request in requests_of(pod, self.sharing.names):
+            got = self._give(request, pod) if request.cards <= len(self.cards) else None
             if got is None:
                 return None
-            given.append(got)
-        return given
+            made = Fit([*made.given, *got.given], made.score + got.score)
+        return made
 
     def refusal(self, pod: Pod) -> str:
         """Return why a pod that has no room has none."""
-        if any(request.cards > len(self.cards) for request in requests_of(pod)):
+        requests = requests_of(pod, self.sharing.names)
+        if any(request.cards > len(self.cards) for request in requests):
             return f"no enough gpu cards on node {self.node}"
         return "not enough gpu fitted on this node"
 
-    def _give(self, request: Request, annotations: Mapping[str, str]) -> list[Given] | None:
-        """Give one container its cards, the last first.
-
-        A percentage below 100 comes to nothing, and 100 % is the memory of the first card looked
-        at.
-        """
-        left, got = request.cards, []
-        for card in reversed(self.cards):
+    def _give(self, request: Request, pod: Pod) -> Fit | None:
+        """Give one container its cards."""
+        left, got, score = request.cards, [], 0.0
+        exact = self.sharing.exact
+        for card in self._in_order(pod):
             if card.number <= card.used_number:
                 continue
-            if request.percentage != NO_PERCENTAGE and request.memory == 0:
-                request = request._replace(memory=card.memory * (request.percentage // 100))
-            if not card.holds(request, annotations):
+            asked = _asked_of(card, request, exact=exact)
+            if not exact:
+                request = asked
+            if not card.holds(asked, pod.annotations):
                 continue
-            uuid = self._take(card, request)
+            uuid = self._take(card, asked)
             if uuid is None:
                 continue
             if left > 0:
                 left -= 1
-                got.append(Given(uuid, request.memory, request.cores))
+                got.append(Given(uuid, asked.memory, asked.cores))
+                score += self._score(card)
             if left == 0:
                 break
-        return None if left > 0 else got
+        return None if left > 0 else Fit([got], score)
+
+    def _in_order(self, pod: Pod) -> list[Card]:
+        """Return the cards in the order in which they are given.
+
+        That is the last first, or where a policy is heeded, those of which most memory is used
+        (``binpack``), or of which least parts are (``spread``). There a pod may also refuse cards
+        that another one of its gang has some of.
+
+        Source: utils.go sortedDeviceIndicesByPolicy, deviceHasPodFromSameGroup.
+        """
+        if self.sharing.use is not VirtualGpuUse.BY_POLICY:
+            return self.cards[::-1]
+        cards, gang = self.cards, gang_of(pod)
+        if gang and pod.annotations.get(GANG_POLICY) == SPREAD:
+            cards = [card for card in cards if gang not in card.pods.values()]
+        if self.sharing.policy == BINPACK:
+            return sorted(cards, key=lambda card: -card.used_memory)
+        if self.sharing.policy == SPREAD:
+            return sorted(cards, key=lambda card: card.used_number)
+        return cards[::-1]
+
+    def _score(self, card: Card) -> float:
+        """Score a card of which a part was given.
+
+        With ``spread`` that is 100 for one that nobody had before; where cards are given by policy,
+        nothing.
+
+        Source: utils.go GPUScore.
+        """
+        if self.sharing.policy == BINPACK:
+            if not card.memory:
+                return inf if card.used_memory else nan
+            return 100 * (card.used_memory / card.memory)
+        fresh = card.used_number == 1 and self.sharing.use is not VirtualGpuUse.BY_POLICY
+        return 100.0 if self.sharing.policy == SPREAD and fresh else 0.0
 
     def _take(self, card: Card, request: Request) -> str | None:
         """Source: hamicore.go and mig.go TryAddPod."""
@@ -243,27 +368,47 @@ class VirtualGpus:
         return match[0]
 
 
-def asks(pod: Pod) -> bool:
+def _asked_of(card: Card, request: Request, *, exact: bool) -> Request:
+    """Return what is asked of a card, with its memory.
+
+    :param exact: a percentage is that of each card's memory, and counts before an amount; else one
+        below 100 comes to nothing, and 100 % is the memory of the first card looked at.
+    """
+    if request.percentage == NO_PERCENTAGE or (request.memory and not exact):
+        return request
+    if exact:
+        return request._replace(memory=int(card.memory * request.percentage / 100))
+    return request._replace(memory=card.memory * (request.percentage // 100))
+
+
+def gang_of(pod: Pod) -> str:
+    """Return ``namespace/name`` of a pod's PodGroup; empty if it names none."""
+    names = (pod.annotations.get(name) for name in _GROUP_NAMES)
+    group = next((name for name in names if name), "")
+    return f"{pod.namespace}/{group}" if group else ""
+
+
+def asks(pod: Pod, names: Names = Names()) -> bool:  # noqa: B008 -- a tuple
     """Return whether a pod asks for virtual GPUs."""
     limits = [container.resources.limits for container in pod.spec.containers]
-    return any(MEMORY in limit or NUMBER in limit for limit in limits)
+    return any(names.memory in limit or names.number in limit for limit in limits)
 
 
-def requests_of(pod: Pod) -> Iterator[Request]:
+def requests_of(pod: Pod, names: Names = Names()) -> Iterator[Request]:  # noqa: B008 -- a tuple
     """Yield what each container that asks for virtual GPUs asks for.
 
     Source: utils.go resourcereqs.
     """
     for container in pod.spec.containers:
         limits = container.resources.limits
-        if NUMBER not in limits and MEMORY not in limits:
+        if names.number not in limits and names.memory not in limits:
             continue
-        cards = 1 if NUMBER not in limits else _as_int64(limits[NUMBER]) or 0
-        memory = _amount(container, MEMORY, 0)
-        percentage = _amount(container, MEMORY_PERCENTAGE, NO_PERCENTAGE)
+        cards = 1 if names.number not in limits else _as_int64(limits[names.number]) or 0
+        memory = _amount(container, names.memory, 0)
+        percentage = _amount(container, names.percentage, NO_PERCENTAGE)
         if percentage == NO_PERCENTAGE and memory == 0:
             percentage = 100
-        yield Request(cards, memory, percentage, _amount(container, CORES, 0))
+        yield Request(cards, memory, percentage, _amount(container, names.cores, 0))
 
 
 def _amount(container: Container, resource: str, default: int) -> int:
