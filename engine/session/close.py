@@ -16,6 +16,7 @@ from ..quantity import parse
 from ..volcano.behaviours import QueueStatusCounts, RootQueueSpec, RunningWhen
 from .fit_errors import ALL_NODES_UNAVAILABLE
 from .outcome import PodCondition, PodGroupStatus, QueueStatus, SessionResult
+from .queue_devices import devices_held
 from .session import Condition, Session
 from .tables import ALLOCATED_STATUS, COMPLETED_STATUS, IS_ALLOCATED, NO_JOB, Status
 
@@ -167,11 +168,14 @@ def _queue_statuses(ssn: Session) -> dict[str, QueueStatus]:
     for queue, held in _held_by_queue(ssn).items():
         for name in _lineage(ssn, queue):
             allocated[name].add(held)
+    devices: dict[str, dict[str, str]] = {}
+    if ssn.behaviours.device_quotas:
+        devices = devices_held(ssn, lambda queue: _lineage(ssn, queue))
     writes_root = ssn.behaviours.root_queue_spec is not RootQueueSpec.KEPT
     return {
         name: _root_status(ssn, amount)
         if writes_root and name == ROOT_QUEUE
-        else _status(ssn, name, amount)
+        else _status(ssn, name, {**amount.resource_list(), **devices.get(name, {})})
         for name, amount in allocated.items()
     }
 
@@ -223,8 +227,7 @@ def _lineage(ssn: Session, queue: str) -> list[str]:
     return names
 
 
-def _status(ssn: Session, name: str, amount: Resource) -> QueueStatus:
-    told = amount.resource_list()
+def _status(ssn: Session, name: str, told: dict[str, str]) -> QueueStatus:
     changed = not _same(told, ssn.queues[name].queue.status.allocated)
     return QueueStatus(allocated=told, deserved=None, guarantee=None, written=changed)
 

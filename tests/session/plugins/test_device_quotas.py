@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from plinian.engine.session.close import close
+from plinian.engine.session.outcome import SessionResult
 from plinian.engine.session.session import Session
 from sessions import Document, document, group, job, node, opened, pod, queue, tasks
 
@@ -193,6 +195,26 @@ def test_queues_above_are_asked_too() -> None:
     assert not takes(ssn, "pa")
     ssn.tell_deallocated(*tasks(ssn, "pb"), 0)
     assert takes(ssn, "pa")
+
+
+def test_statuses_of_queues_tell_devices_once_for_each_claim() -> None:
+    ssn = session(
+        queue("root"),
+        queue("a", parent="root"),
+        queue("b", parent="root"),
+        group("ga", queue="a"),
+        group("gb", queue="b"),
+        claim("one"),
+        claim("two", 2),
+        claiming("p", "ga", "one", on="n1"),
+        claiming("q", "ga", "one", "two", on="n1"),
+        claiming("r", "gb", "two", on="n1"),
+        claiming("s", "gb", "one"),
+    )
+    result = SessionResult()
+    close(ssn, result)
+    told = {name: status.allocated.get(LIMIT) for name, status in result.queues.items()}
+    assert told == {"default": None, "root": "3", "a": "3", "b": "2"}
 
 
 @pytest.mark.parametrize(("release", "fits"), [("v1.15.0", True), ("v1.15.1", False)])
