@@ -201,6 +201,9 @@ class ControllerBehaviours:
     queue_allocated_filled_in: bool
     """A queue without ``status.allocated`` gets an empty one with its state."""
 
+    unchanged_queues_written: bool
+    """The status of a queue that nothing is allocated of is written with each sync."""
+
     missing_groups_stop_queue_sync: bool
     """A PodGroup that went unnoticed keeps its queue's status as it is."""
 
