@@ -210,6 +210,9 @@ class ControllerBehaviours:
     queue_tree: bool
     """Queues have parents: closing one closes its children, opening it opens those again."""
 
+    child_annotation_added: bool
+    """The annotation of a queue that its parent closed is added, and not put in place of one."""
+
     queue_workers: int
     """How many requests about queues are handled at once, also of the same queue."""
 

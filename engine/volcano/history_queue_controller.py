@@ -140,6 +140,21 @@ ROWS_QUEUE_CONTROLLER: tuple[Row, ...] = (
         pull=3743,
     ),
     Row(
+        "child_annotation_added",
+        False,
+        FIRST,
+        source=f"{_ACTIONS} updateQueueAnnotation",
+        why="The patch replaces what may not be there, which JSON Patch, to the letter, refuses.",
+    ),
+    Row(
+        "child_annotation_added",
+        True,
+        landed("v1.15.0"),
+        source=f"{_ACTIONS} updateQueueAnnotation",
+        why="The patch adds the annotation, whether there was one or not.",
+        pull=5303,
+    ),
+    Row(
         "queue_workers",
         1,
         FIRST,
