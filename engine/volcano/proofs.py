@@ -23,16 +23,11 @@ from .releases import Release, Row, parse_release
 LACKS: Mapping[str, str] = MappingProxyType(
     {
         "binding_pods_always_count": "no recorded binding was under way for long",
-        "extender_manages_resources": "no extender was recorded",
-        "extender_told_of_placements": "no extender was recorded",
-        "failed_pipelining": "no recorded plugin objects to what is pipelined",
-        "failed_placements_skipped": "no recorded plugin objects to a placement",
+        "failed_pipelining": "no plugin of these releases objects to what is pipelined",
         "lowest_hypernode_found": "it matters only with topology_gradients",
-        "new_numa_resources_crash": "no NUMA topology that changes was recorded",
         "reclaim_orders_victims": "the order was that of a Go map: chance decides who goes",
+        "root_queue_spec": "only what is written to the root queue tells of it",
         "sub_groups": "before it, nothing reads what it is about",
-        "virtual_gpus_by_handshake": "no shared GPUs were recorded",
-        "virtual_gpus_counted_twice": "no shared GPUs were recorded",
     }
 )
 """By behaviour, what a proof of a row that has none would need."""
