@@ -100,6 +100,6 @@ def _note_others(one: str, other: str) -> None:
     count = len(release_diff(one, other, parts=(Part.CACHE, Part.CONTROLLERS)))
     if count:
         note(
-            f"{count} behaviours of the cache and the controllers differ too, which sessions do not "
-            f"show: plinian release diff {one} {other} --part cache --part controllers"
+            f"{count} behaviours of the cache and the controllers differ too, which sessions do "
+            f"not show: plinian release diff {one} {other} --part cache --part controllers"
         )
