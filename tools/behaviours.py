@@ -17,7 +17,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from plinian.engine.volcano import behaviours, cache_behaviours, controller_behaviours, variants
+from plinian.engine.volcano import (
+    behaviours,
+    cache_behaviours,
+    controller_behaviours,
+    kube_behaviours,
+    variants,
+)
 from plinian.engine.volcano.parts import TABLE, Part, part_of
 from plinian.engine.volcano.proofs import claims, is_claim, lack, proof_of, unproven
 from plinian.engine.volcano.releases import RELEASES, REPOSITORY, Release, Row
@@ -77,9 +83,9 @@ SECTIONS = MappingProxyType(
 """What each part is divided into, by folder of the source."""
 RECORDS = MappingProxyType(
     {
-        Part.SESSION: "Behaviours",
-        Part.CACHE: "CacheBehaviours",
-        Part.CONTROLLERS: "ControllerBehaviours",
+        Part.SESSION: behaviours.Behaviours,
+        Part.CACHE: cache_behaviours.CacheBehaviours,
+        Part.CONTROLLERS: controller_behaviours.ControllerBehaviours,
     }
 )
 
@@ -165,7 +171,7 @@ def link(row: Row) -> str:
 
 def page() -> str:
     """Return what the page should say."""
-    modules = (behaviours, variants, cache_behaviours, controller_behaviours)
+    modules = (behaviours, kube_behaviours, variants, cache_behaviours, controller_behaviours)
     said = dict(chain.from_iterable(docstrings(inspect.getsource(m)).items() for m in modules))
     by_name: dict[str, list[Row]] = {}
     for row in chain.from_iterable(TABLE.values()):
@@ -233,8 +239,9 @@ def _proven(rows: int, missing: int) -> str:
 def _behaviour(rows: Iterable[Row], said: dict[tuple[str, str], str]) -> Iterator[str]:
     rows = list(rows)
     name = rows[0].behaviour
-    record = RECORDS[part_of(name)]
-    yield from (f"##### {name}", "", cell(said[record, name]), "")
+    records = (each.__name__ for each in RECORDS[part_of(name)].__mro__)
+    effect = next(said[record, name] for record in records if (record, name) in said)
+    yield from (f"##### {name}", "", cell(effect), "")
     yield from table(
         ("value", "releases", "that is", "source", "pull request", "proof"),
         (

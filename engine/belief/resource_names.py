@@ -8,6 +8,8 @@ from functools import lru_cache
 PODS = "pods"
 """Counted in units, where every other scalar is counted in milli."""
 
+ATTACHABLE = "attachable-volumes-"
+"""How the names begin of volumes that a node can attach."""
 
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _QUALIFIED = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
@@ -22,7 +24,7 @@ def is_scalar_name(name: str) -> bool:
     """
     if name.startswith("count/"):
         return False
-    if name.startswith(("hugepages-", "attachable-volumes-")) or "kubernetes.io/" in name:
+    if name.startswith(("hugepages-", ATTACHABLE)) or "kubernetes.io/" in name:
         return True
     if "/" not in name or name.startswith("requests."):
         return False

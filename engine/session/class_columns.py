@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..belief.resource_names import PODS
+from ..belief.resource_names import ATTACHABLE, PODS
 from .extension import BatchEntry, NodeOrderEntry, PredicateEntry
 from .reasons import PASS, StatusCode
 from .tables import Floats, Ints, Rows
@@ -237,8 +237,13 @@ def _requested(ssn: Session, task: int) -> list[int]:
     """Return the dimensions that a task's request names; cpu and memory always.
 
     The first that does not suffice is the reason given: there the first of a map's iteration, which
-    begins in seven of eight cases with what was put in first. ``pods`` is put in last.
+    begins in seven of eight cases with what was put in first. ``pods`` is put in after what
+    containers request, volumes after that.
     """
     scalars = ssn.tasks.info[task].request.scalars or {}
-    named = [(name == PODS, name, dim) for dim, name in enumerate(ssn.dims) if name in scalars]
+    named = [(_put_in(name), name, dim) for dim, name in enumerate(ssn.dims) if name in scalars]
     return [0, 1, *(dim for _, _, dim in sorted(named))]
+
+
+def _put_in(name: str) -> int:
+    return 2 if name.startswith(ATTACHABLE) else int(name == PODS)

@@ -276,6 +276,8 @@ class NodeSelection:
             fault = next(faults, "")
             end = f": {fault}" if fault else ", status is not success"
             text = f"{head} <{ssn.nodes.names[rows.item(place)]}>{end}"
+            if fault and purpose is Purpose.BACKFILL:
+                text = fault
             told[place] = ssn.reasons.intern(StatusCode.ERROR, text)
         return told
 

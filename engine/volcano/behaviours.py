@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .kube_behaviours import KubeBehaviours
 from .variants import (
     BackfillFailure,
     CapacityVictims,
@@ -59,7 +60,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class Behaviours:
+class Behaviours(KubeBehaviours):
     """What a release's scheduler does where releases differ."""
 
     release: str
@@ -94,15 +95,6 @@ class Behaviours:
 
     stale_jobs_take_new: bool
     """Forgetting a deleted PodGroup may also forget a new one of the same name."""
-
-    sidecars_scored: bool
-    """Scores of nodes count init containers that go on running, those of the pod that is placed."""
-
-    lying_sidecars_scored: bool
-    """Scores of nodes count init containers that go on running, of the pods that are there."""
-
-    unconstrained_spread_scores: bool
-    """Pods without constraints on their spread get the full score of it on every node."""
 
     scheduling_gates: bool
     """Pods with scheduling gates are left alone."""
@@ -425,9 +417,6 @@ class Behaviours:
     images_scored: bool
     """The images that nodes have count in their scores."""
 
-    init_images_scored: bool
-    """Where images count, those of init containers do as well."""
-
     shared_devices: SharedDevices
     """How ``deviceshare`` knows of devices, and what pods are told."""
 
@@ -459,10 +448,6 @@ class Behaviours:
 
     backfill_scores: bool
     """``backfill`` takes the best node; else any that takes the pod."""
-
-    spread_refined: bool
-    """Constraints of a pod's spread are looked at with ``minDomains``, ``matchLabelKeys`` and
-    policies of affinity and taints."""
 
     claimless_pods: ClaimlessPods
     """What becomes of a pod that comes before one of its claims."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plinian.engine.session.actions import ACTIONS
+from plinian.engine.session.scoring import Purpose
 from plinian.engine.session.session import Session
 from plinian.engine.session.tables import Status
 from plinian.engine.volcano.releases import RELEASES
@@ -233,3 +234,110 @@ def test_whether_the_cache_of_filters_forgets_what_failed(
     ssn, _ = opened(conf, queue("default"), cordoned, *groups, *pods, release=release)
     ACTIONS["allocate"](ssn)
     assert [int(ssn.tasks.node[task]) >= 0 for task in tasks(ssn, "a", "b")] == [False, forgives]
+
+
+def mounting(name: str, claim: str) -> Document:
+    """Return a pod that mounts a claim."""
+    made = pod(name, "g")
+    made["spec"]["volumes"] = [{"name": "v", "persistentVolumeClaim": {"claimName": claim}}]
+    return made
+
+
+LOST = 'persistentvolumeclaim "c" not found'
+OF_LIMITS = f"plugin NodeVolumeLimits predicates failed looking up PVC ns/c: {LOST}"
+OF_ZONES = f"plugin VolumeZone predicates failed {LOST}"
+
+
+@pytest.mark.parametrize(
+    ("release", "why"),
+    [
+        (FIRST, f"predicates failed in allocate for task <ns/p> on node <n>: {OF_LIMITS}"),
+        (NEXT, OF_LIMITS),
+        (LAST, OF_ZONES),
+        ("v1.9.1", OF_ZONES),
+        ("v1.10.0", f"looking up PVC ns/c: {LOST}"),
+    ],
+)
+def test_what_a_pod_is_told_whose_claim_is_missing(release: str, why: str) -> None:
+    ssn = session(release, node("n"), group("g"), mounting("p", "c"))
+    assert told(ssn, "allocate", "p") == f"0/1 nodes are unavailable: 1 {why}."
+
+
+def test_what_ends_no_asking_is_told_in_one_sentence_where_nobody_objects() -> None:
+    """The filter of zones would tell of a claim that pods bring with them only by its name."""
+    own = pod("p", "g")
+    own["spec"]["volumes"] = [{"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}}]
+    full = node("n", more={"pods": "0"})
+    ssn = session(LAST, full, group("g"), own)
+    told_all = ssn.selection.predicate(
+        tasks(ssn, "p")[0], ssn.selection.all_rows, Purpose.BACKFILL, None
+    )[1]
+    lost = 'looking up PVC ns/p-v: persistentvolumeclaim "p-v" not found'
+    assert list(told_all.reasons()) == [f"node(s) pod number exceeded,{lost}"]
+
+
+@pytest.mark.parametrize(("release", "placed"), [(FIRST, ["zoneless"]), (NEXT, []), (LAST, [])])
+def test_where_a_pod_goes_whose_claim_has_no_volume_yet(release: str, placed: list[str]) -> None:
+    """Kubernetes 1.25 looked at claims on nodes only that say in what zone they are."""
+    claim = document("PersistentVolumeClaim", "c", "ns", spec={"storageClassName": "now"})
+    now = document("StorageClass", "now", provisioner="d") | {"volumeBindingMode": "Immediate"}
+    ssn = session(
+        release,
+        node("zoned", labels={"topology.kubernetes.io/zone": "a"}),
+        node("zoneless"),
+        *(now, claim, group("g"), mounting("p", "c")),
+    )
+    ACTIONS["allocate"](ssn)
+    (task,) = tasks(ssn, "p")
+    row = ssn.tasks.node.item(task)
+    assert [name for place, name in enumerate(ssn.nodes.names) if place == row] == placed
+
+
+@pytest.mark.parametrize(("release", "passes"), [(LAST, False), ("v1.9.0", True)])
+def test_whether_a_zone_told_by_the_old_name_of_the_label_is_found(
+    release: str,
+    passes: bool,  # noqa: FBT001
+) -> None:
+    old = {"failure-domain.beta.kubernetes.io/zone": "a"}
+    volume = document("PersistentVolume", "v", labels=old)
+    claim = document("PersistentVolumeClaim", "c", "ns", spec={"volumeName": "v"})
+    place = node("n", labels={"topology.kubernetes.io/zone": "a"})
+    ssn = session(release, place, volume, claim, group("g"), mounting("p", "c"))
+    assert (told(ssn, "allocate", "p") == "") is passes
+
+
+@pytest.mark.parametrize(("release", "chosen"), [(FIRST, "wide"), (NEXT, "long")])
+def test_how_much_an_overhead_of_cpu_counts_for_scores(release: str, chosen: str) -> None:
+    """Kubernetes 1.25 took whole cores of overhead for thousandths."""
+    heavy = pod("p", "g", cpu=0.5, requests={"memory": "4Gi"})
+    heavy["spec"]["overhead"] = {"cpu": "1500m"}
+    ssn = session(
+        release,
+        node("long", cpu=16, memory="16Gi"),
+        node("wide", cpu=4, memory="64Gi"),
+        group("g"),
+        heavy,
+        plugins="gang predicates nodeorder",
+    )
+    ACTIONS["allocate"](ssn)
+    (task,) = tasks(ssn, "p")
+    assert ssn.nodes.names[ssn.tasks.node.item(task)] == chosen
+
+
+@pytest.mark.parametrize(("release", "chosen"), [(FIRST, "empty"), (NEXT, "full")])
+def test_whom_a_spread_counts_that_selects_all_pods(release: str, chosen: str) -> None:
+    """Kubernetes 1.25 counted all; later nobody is counted, and the larger node wins."""
+    spreading = pod("p", "g")
+    spreading["spec"]["topologySpreadConstraints"] = [
+        {"maxSkew": 1, "topologyKey": "z", "whenUnsatisfiable": "DoNotSchedule"}
+        | {"labelSelector": {}}
+    ]
+    ssn = session(
+        release,
+        *(node("full", cpu=8, labels={"z": "a"}), node("empty", cpu=2, labels={"z": "b"})),
+        *(group("there", phase="Running"), pod("x", "there", on="full", cpu="100m")),
+        *(pod("y", "there", on="full", cpu="100m"), group("g"), spreading),
+    )
+    ACTIONS["allocate"](ssn)
+    (task,) = tasks(ssn, "p")
+    assert ssn.nodes.names[ssn.tasks.node.item(task)] == chosen

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from ..tables import NO_JOB, NO_NODE, Status
 from .node_columns import Amounts, LabelColumn, Mask, NodeColumns
-from .pod_class import ANY_ADDRESS, HostPort, PodClass, class_of
-from .requests import requests_on_nodes
+from .pod_class import ANY_ADDRESS, HostPort, PodClass, Reading, class_of
+from .requests import pod_requests, requests_on_nodes
 
 if TYPE_CHECKING:
     from ..session import Session
@@ -291,17 +291,16 @@ def _classes(ssn: Session, known: dict[int, PodClass]) -> tuple[dict[int, PodCla
     first = ssn.tasks.first_of_class(live)
     vectors = np.zeros((len(first), _COLUMNS), dtype=np.int64)
     classes: dict[int, PodClass] = {}
+    how = ssn.behaviours
+    reading = Reading(how.sidecars_scored, how.overhead_scored_in_cores, how.spread_refined)
     for number in np.flatnonzero(first >= 0).tolist():
         info = ssn.tasks.info[first[number]]
-        made = known[info.klass] = class_of(
-            info.pod,
-            known.get(info.klass),
-            sidecars=ssn.behaviours.sidecars_scored,
-            spread_refined=ssn.behaviours.spread_refined,
-        )
+        made = known[info.klass] = class_of(info.pod, known.get(info.klass), reading)
         classes[number] = made
         lying = made.requests
-        if not ssn.behaviours.lying_sidecars_scored and info.pod.spec.init_containers:
-            lying = requests_on_nodes(info.pod, lying, sidecars=ssn.behaviours.sidecars_scored)
+        if reading.overhead_in_cores and info.pod.spec.overhead:
+            lying = pod_requests(info.pod, sidecars=reading.sidecars)
+        if not how.lying_sidecars_scored and info.pod.spec.init_containers:
+            lying = requests_on_nodes(info.pod, lying, sidecars=reading.sidecars)
         vectors[number] = (*lying, 1)
     return classes, vectors

@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
-import msgspec
-
 from ...belief.objects import (
     NodeSelectorTerm,
     Pod,
@@ -102,6 +100,27 @@ class Spread(NamedTuple):
     min_domains: int
     honors_affinity: bool
     honors_taints: bool
+    empty_means_all: bool = False
+
+
+class Reading(NamedTuple):
+    """How a release of Kubernetes reads pods.
+
+    :param sidecars: init containers that go on running count with the containers.
+    :param overhead_in_cores: see :func:`.pod_requests`.
+    :param spread_refined: constraints of a spread are looked at in full.
+    """
+
+    sidecars: bool = True
+    overhead_in_cores: bool = False
+    spread_refined: bool = True
+
+    def requests(self, pod: Pod) -> PodRequests:
+        """Return what a pod asks for where it is scored."""
+        return pod_requests(pod, sidecars=self.sidecars, overhead_in_cores=self.overhead_in_cores)
+
+
+PRESENT = Reading()
 
 
 class PodClass:
@@ -109,22 +128,16 @@ class PodClass:
 
     :param pod: any of them.
     :param requests: what it asks for, if that is known.
-    :param spread_refined: whether constraints of its spread are looked at in full.
     """
 
     def __init__(
-        self,
-        pod: Pod,
-        requests: PodRequests | None = None,
-        *,
-        sidecars: bool = True,
-        spread_refined: bool = True,
+        self, pod: Pod, requests: PodRequests | None = None, reading: Reading = PRESENT
     ) -> None:
         self.pod = pod
         self.namespace = pod.namespace
         self.labels = pod.labels
-        self._spread_refined = spread_refined
-        self.requests = pod_requests(pod, sidecars=sidecars) if requests is None else requests
+        self._spread_refined = reading.spread_refined
+        self.requests = reading.requests(pod) if requests is None else requests
 
     @cached_property
     def tolerations(self) -> tuple[Toleration, ...]:
@@ -286,25 +299,23 @@ class PodClass:
 
     def _spread(self, action: str) -> tuple[Spread, ...]:
         return tuple(
-            _constraint(source if self._spread_refined else _plain(source), self.labels)
+            _constraint(source, self.labels, refined=self._spread_refined)
             for source in self.pod.spec.topology_spread_constraints
             if source.when_unsatisfiable == action
         )
 
 
-def class_of(
-    pod: Pod, before: PodClass | None, *, sidecars: bool = True, spread_refined: bool = True
-) -> PodClass:
+def class_of(pod: Pod, before: PodClass | None, reading: Reading = PRESENT) -> PodClass:
     """Return the class of a pod: the one before, or as much of it as still holds."""
     if before is None:
-        return PodClass(pod, sidecars=sidecars, spread_refined=spread_refined)
+        return PodClass(pod, reading=reading)
     if before.pod is pod:
         return before
     same = _read(pod) == _read(before.pod)
     if same and before.labels == pod.labels:
         return before
     requests = before.requests if same else None
-    return PodClass(pod, requests, sidecars=sidecars, spread_refined=spread_refined)
+    return PodClass(pod, requests, reading)
 
 
 def _read(pod: Pod) -> tuple[object, ...]:
@@ -351,20 +362,24 @@ def default_spread(selector: Selector) -> tuple[Spread, ...]:
     )
 
 
-def _plain(source: TopologySpreadConstraint) -> TopologySpreadConstraint:
-    """Return a constraint without what came to refine it."""
-    return msgspec.structs.replace(
-        source,
-        min_domains=None,
-        node_affinity_policy=None,
-        node_taints_policy=None,
-        match_label_keys=(),
-    )
+def _constraint(
+    source: TopologySpreadConstraint, labels: Mapping[str, str], *, refined: bool
+) -> Spread:
+    """Return a constraint. Source: podtopologyspread/common.go filterTopologySpreadConstraints.
 
-
-def _constraint(source: TopologySpreadConstraint, labels: Mapping[str, str]) -> Spread:
-    """Return a constraint. Source: podtopologyspread/common.go filterTopologySpreadConstraints."""
+    :param refined: else only its skew, key and selector are looked at.
+    """
     selector = label_selector(source.label_selector)
+    if not refined:
+        return Spread(
+            source.max_skew,
+            source.topology_key,
+            selector,
+            1,
+            honors_affinity=True,
+            honors_taints=False,
+            empty_means_all=True,
+        )
     own = {key: labels[key] for key in source.match_label_keys if key in labels}
     if own and selector != NOTHING:
         selector = exactly(own).add(selector.requirements)

@@ -44,15 +44,22 @@ class PodRequests(NamedTuple):
     nonzero_memory: int
 
 
-def pod_requests(pod: Pod, *, sidecars: bool = True) -> PodRequests:
+def pod_requests(
+    pod: Pod, *, sidecars: bool = True, overhead_in_cores: bool = False
+) -> PodRequests:
     """Return what a pod asks for.
 
     :param sidecars: whether init containers that go on running count with the containers.
+    :param overhead_in_cores: take the overhead's cpu in whole cores, rounded up, for so many
+        thousandths, as Kubernetes did before 1.26.
 
     :raises ValueError: an amount is no quantity.
     """
-    asked = _aggregate(pod, _NOTHING, sidecars=sidecars)
-    counted = _aggregate(pod, _LEAST, sidecars=sidecars)
+    overhead = _parsed(pod.spec.overhead)
+    if overhead_in_cores and CPU in overhead:
+        overhead[CPU] = Quantity(overhead[CPU].value(), -3, big=False)
+    asked = _aggregate(pod, _NOTHING, overhead, sidecars=sidecars)
+    counted = _aggregate(pod, _LEAST, overhead, sidecars=sidecars)
     return PodRequests(
         _amount(asked, CPU),
         _amount(asked, MEMORY),
@@ -105,7 +112,7 @@ def kube_amount(resources: ResourceList, name: str) -> int:
 Sums = dict[str, Quantity]
 
 
-def _aggregate(pod: Pod, least: Mapping[str, Quantity], *, sidecars: bool) -> Sums:
+def _aggregate(pod: Pod, least: Mapping[str, Quantity], overhead: Sums, *, sidecars: bool) -> Sums:
     total: Sums = {}
     for container in pod.spec.containers:
         _add(total, _asked(container, least))
@@ -121,7 +128,7 @@ def _aggregate(pod: Pod, least: Mapping[str, Quantity], *, sidecars: bool) -> Su
             _add(asked, running)
             _raise(while_starting, asked)
     _raise(total, while_starting)
-    _add(total, _parsed(pod.spec.overhead))
+    _add(total, overhead)
     return total
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from .node_columns import Mask, NodeColumns
 from .node_map import NodeMap
 from .pod_class import PodClass, Spread
-from .selectors import Selector
 
 
 def counting_nodes(columns: NodeColumns, pod: PodClass, constraint: Spread) -> Mask:
@@ -21,12 +20,15 @@ def counting_nodes(columns: NodeColumns, pod: PodClass, constraint: Spread) -> M
     return mask
 
 
-def matching_classes(nodes: NodeMap, pod: PodClass, selector: Selector) -> list[int]:
-    """Return the classes of the pod's namespace that a selector means; an empty one means none.
+def matching_classes(nodes: NodeMap, pod: PodClass, constraint: Spread) -> list[int]:
+    """Return the classes of the pod's namespace that a constraint counts.
+
+    An empty selector means none, or all.
 
     Source: ``countPodsMatchSelector``.
     """
-    if selector.empty:
+    selector = constraint.selector
+    if selector.empty and not constraint.empty_means_all:
         return []
     return nodes.classes_where(
         lambda other: other.namespace == pod.namespace and selector.matches(other.labels)

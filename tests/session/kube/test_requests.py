@@ -97,3 +97,11 @@ def test_up_to_v1_31_sidecars_count_on_nodes_only_beyond_the_containers() -> Non
     pod = made({}, init=(silent, silent))
     found = requests_on_nodes(pod, pod_requests(pod), sidecars=True)
     assert (found.nonzero_cpu, found.nonzero_memory) == (100, 200 * MI)
+
+
+def test_cores_of_overhead_once_counted_for_thousandths() -> None:
+    pod = made({"cpu": "500m", "memory": "1Gi"}, overhead={"cpu": "1500m", "memory": "1Mi"})
+    now, before = pod_requests(pod), pod_requests(pod, overhead_in_cores=True)
+    assert (now.cpu, before.cpu) == (2000, 502)
+    assert (now.nonzero_cpu, before.nonzero_cpu) == (2000, 502)
+    assert before.memory == now.memory

@@ -142,7 +142,7 @@ class PodTopologySpread:
     ) -> DomainCounts:
         """Count pods in the domains; on hosts, whatever the node is."""
         nodes = self._nodes
-        classes = matching_classes(nodes, pod, constraint.selector)
+        classes = matching_classes(nodes, pod, constraint)
         among = None
         if constraint.key == HOSTNAME and not self._counts_on_hosts:
             classes = []

@@ -5,12 +5,12 @@ Source: pkg/scheduler/plugins/predicates/predicates.go OnSessionOpen.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ....volcano.behaviours import Filtering
 from ...extension import Per
 from ...kube.node_map import PODS, NodeMap
 from ...reasons import PASS, StatusCode
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ...session import Session
 
 POD_NUMBER = "node(s) pod number exceeded"
+LIMITS = "NodeVolumeLimits"
 
 
 class _Parts(NamedTuple):
@@ -42,22 +43,28 @@ class _Parts(NamedTuple):
 class Filters:
     """All filters of one session."""
 
+    _cache_forgives: ClassVar = False
+    _unclaimed: ClassVar = StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE
+    """What the lack of a claim is to the filter of volumes' number."""
+
     def __init__(self, ssn: Session, nodes: NodeMap, options: Options) -> None:
-        reasons = ssn.reasons
+        self._reasons = reasons = ssn.reasons
         self._nodes = nodes
         self._options = options
         self._touched = ssn.touched
         self._klass = nodes.klass
         self._max_pods = ssn.nodes.max_pods
-        self._join = Verdicts(reasons)
+        self._join = self._verdicts()
         self._full = reasons.intern(StatusCode.UNSCHEDULABLE, POD_NUMBER)
-        self._occupied = reasons.intern(StatusCode.UNSCHEDULABLE, OCCUPIED)
+        self._occupied = self._tell("NodePorts", StatusCode.UNSCHEDULABLE, OCCUPIED)
         self._stable = StableFilters(
             nodes,
             options,
             reasons,
+            self._tell,
             taints_named=ssn.behaviours.taints_named,
-            cache_forgives=ssn.behaviours.filtering is Filtering.ALL,
+            cache_forgives=self._cache_forgives,
+            cached=self._cached_code(),
         )
         self._proportional = (
             Proportional(ssn, options.rates, reasons)
@@ -68,7 +75,7 @@ class Filters:
             nodes, ssn.objects.namespaces, reasons, curable=ssn.behaviours.pod_affinity_curable
         )
         self._spread = PodTopologySpread(nodes, reasons)
-        self._volumes = VolumeFilters(ssn, nodes, options)
+        self._volumes = VolumeFilters(ssn, nodes, options, self._unclaimed)
         self._parts: dict[int, _Parts] = {}
         self._kept: dict[int, tuple[Ints, int]] = {}
 
@@ -158,23 +165,45 @@ class Filters:
             verdicts = self._head(klass, self._stable.cached(klass, rows), rows)
         else:
             verdicts = self._kept_head(klass)[rows]
-        join = self._join.all_then
+        return self._asked(verdicts, self._answers(task, klass, parts, rows))
+
+    def _answers(
+        self, task: int, klass: int, parts: _Parts, rows: Rows
+    ) -> Iterator[tuple[str, Ints]]:
+        """Yield the filters that look at more than the class, and what each says, in order."""
         if parts.affinity:
             found = self._affinity.filter(task, klass)
             if found is not None:
-                verdicts = join(verdicts, found[rows])
+                yield "InterPodAffinity", found[rows]
         if parts.volumes:
-            verdicts = join(verdicts, self._volumes.limits(task, rows))
-            verdicts = join(verdicts, self._volumes.zone(task, rows))
+            yield LIMITS, self._volumes.limits(task, rows)
+            yield "VolumeZone", self._volumes.zone(task, rows)
         if parts.spread:
             found = self._spread.filter(task, klass)
             if found is not None:
-                verdicts = join(verdicts, found[rows])
+                yield "PodTopologySpread", found[rows]
         if self._proportional is not None:
-            verdicts = join(verdicts, self._proportional.filter(task, rows))
+            yield "", self._proportional.filter(task, rows)
         if parts.volumes:
-            verdicts = join(verdicts, self._volumes.binding(task, rows))
+            yield "VolumeBinding", self._volumes.binding(task, rows)
+
+    def _cached_code(self) -> StatusCode:
+        """Return what it is that a pod of the same template has failed before."""
+        return StatusCode.ERROR
+
+    def _verdicts(self) -> Verdicts:
+        """Return how verdicts of several filters are joined."""
+        return Verdicts(self._reasons)
+
+    def _asked(self, verdicts: Ints, answers: Iterator[tuple[str, Ints]]) -> Ints:
+        """Return the verdicts with those of further filters."""
+        for _, found in answers:
+            verdicts = self._join.all_then(verdicts, found)
         return verdicts
+
+    def _tell(self, _plugin: str, code: StatusCode, message: str) -> int:
+        """Return the verdict that tells what a filter of kube-scheduler says."""
+        return self._reasons.intern(code, message)
 
     def _head(self, klass: int, stable: Ints, rows: Rows) -> Ints:
         """Return the verdicts up to the ports: these and the pods' number do not end the asking."""

@@ -1,31 +1,49 @@
-"""The filters of releases that ask no further once a filter has turned a node down.
+"""The filters of releases before all reasons that eviction could cure were told.
 
 Source: pkg/scheduler/plugins/predicates/predicates.go OnSessionOpen, before ``ShouldAbort``.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...kube.node_columns import Mask
 from ...kube.node_map import PODS, NodeMap
 from ...reasons import PASS, StatusCode
 from ...tables import Ints, Rows
-from .filters import POD_NUMBER, Filters
-from .inter_pod_affinity import AFFINITY, ANTI_AFFINITY, EXISTING
-from .node_affinity import NO_MATCH
-from .node_ports import OCCUPIED
+from .filters import LIMITS, POD_NUMBER, Filters
 from .options import Options
-from .pod_topology_spread import UNEVEN
-from .taint_toleration import CORDONED
-from .verdicts import Verdicts
-from .volume_limits import TOO_MANY
-from .volume_zone import NO_ZONE
+from .verdicts import EndsWith, Verdicts
 
 if TYPE_CHECKING:
     from ...session import Session
+
+
+class FiltersToLast(Filters):
+    """All filters are asked, whatever those before have said."""
+
+    _cache_forgives = True
+    _unclaimed = StatusCode.ERROR
+
+    def _verdicts(self) -> Verdicts:
+        return Verdicts(self._reasons, EndsWith.NONE)
+
+    def _asked(self, verdicts: Ints, answers: Iterator[tuple[str, Ints]]) -> Ints:
+        for plugin, found in answers:
+            told = _each(found, found != PASS, partial(self._erring, plugin)) if plugin else found
+            verdicts = self._join.all_then(verdicts, told)
+        return verdicts
+
+    def _erring(self, plugin: str, verdict: int) -> int:
+        """Return the verdict that names its filter, if it is an error."""
+        (status,) = self._reasons.statuses(verdict)
+        if status.code is not StatusCode.ERROR:
+            return verdict
+        return self._reasons.intern(status.code, _of_plugin(plugin, status.message))
 
 
 class FiltersToFirstReason(Filters):
@@ -36,8 +54,7 @@ class FiltersToFirstReason(Filters):
 
     def __init__(self, ssn: Session, nodes: NodeMap, options: Options) -> None:
         super().__init__(ssn, nodes, options)
-        self._beside = self._join
-        self._join = Verdicts(ssn.reasons, goes_on=False)
+        self._beside = Verdicts(ssn.reasons)
 
     def of_class(self, task: int, rows: Rows) -> Ints:
         """Return verdicts of what depends on the class and on the node's own pods only."""
@@ -51,7 +68,10 @@ class FiltersToFirstReason(Filters):
         """Return the verdicts for a task about which more than its class matters."""
         return self._with_pod_number(super().of_task(task, rows), rows)
 
-    def _is_full(self, rows: Rows) -> NDArray[np.bool_]:
+    def _verdicts(self) -> Verdicts:
+        return Verdicts(self._reasons, EndsWith.ANY)
+
+    def _is_full(self, rows: Rows) -> Mask:
         return np.zeros(len(rows), dtype=np.bool_)
 
     def _one(self, klass: int, row: int) -> int:
@@ -67,53 +87,72 @@ class FiltersToFirstReason(Filters):
         return self._beside.all_then(told, verdicts)
 
 
-_PLUGINS = (
-    (CORDONED, "NodeUnschedulable"),
-    (NO_MATCH, "NodeAffinity"),
-    ("node(s) had untolerated taint", "TaintToleration"),
-    (OCCUPIED, "NodePorts"),
-    *((text, "InterPodAffinity") for text in (AFFINITY, ANTI_AFFINITY, EXISTING)),
-    (UNEVEN, "PodTopologySpread"),
-    *((text, "VolumeZone") for text in (NO_ZONE, "PersistentVolume", "VolumeBindingMode")),
-    *((text, "VolumeZone") for text in ("persistentvolume", "storageclass.storage.k8s.io")),
-)
-"""How reasons begin, and the plugin of kube-scheduler that they are of."""
-
-
 class FiltersToFirstError(FiltersToFirstReason):
     """The first filter that turns a node down ends the asking, and is named.
 
-    That a node has all the pods it may have is a reason where no filter has one.
+    Two end nothing, and are only told where no other objects, in one sentence: that a node has all
+    the pods it may have, and what is wrong with volumes for which it has to have room.
     """
 
-    _plugins = _PLUGINS
+    _limits_end: ClassVar = False
+    _unclaimed = StatusCode.ERROR
 
     def __init__(self, ssn: Session, nodes: NodeMap, options: Options) -> None:
-        super().__init__(ssn, nodes, options)
-        self._reasons = ssn.reasons
         self._final = ssn.behaviours.filter_errors_final
-        self._named: dict[int, int] = {PASS: PASS}
+        self._named: dict[tuple[str, int], int] = {}
+        self._about_limits = {PASS}
+        super().__init__(ssn, nodes, options)
+
+    def _tell(self, plugin: str, code: StatusCode, message: str) -> int:
+        text = _of_plugin(plugin, message) if plugin else message
+        return self._reasons.intern(StatusCode.ERROR if self._final else code, text)
+
+    def _cached_code(self) -> StatusCode:
+        """Return the code of an error without a status: what counts may be the status alone."""
+        return StatusCode.ERROR if self._final else StatusCode.UNSCHEDULABLE
+
+    def _asked(self, verdicts: Ints, answers: Iterator[tuple[str, Ints]]) -> Ints:
+        limits = np.zeros(len(verdicts), dtype=np.int32)
+        for plugin, found in answers:
+            if plugin == LIMITS and not self._limits_end:
+                limits = found
+            else:
+                verdicts = self._join.all_then(verdicts, self._naming(plugin, found))
+        if not limits.any():
+            return verdicts
+        self._about_limits.update(limits.tolist())
+        hard = self._reasons.stop_preemption()[limits] & (verdicts != PASS)
+        return np.where(verdicts == PASS, limits, _each(verdicts, hard, self._hardened))
+
+    def _naming(self, plugin: str, verdicts: Ints) -> Ints:
+        """Return verdicts that name their filter."""
+
+        def naming(verdict: int) -> int:
+            known = self._named.get((plugin, verdict))
+            if known is None:
+                (status,) = self._reasons.statuses(verdict)
+                known = self._named[plugin, verdict] = self._tell(plugin, *status)
+            return known
+
+        return _each(verdicts, verdicts != PASS, naming)
+
+    def _hardened(self, verdict: int) -> int:
+        """Return a verdict that says the same, and that evicting pods does not help."""
+        (status,) = self._reasons.statuses(verdict)
+        return self._reasons.intern(StatusCode.ERROR, status.message)
 
     def _with_pod_number(self, verdicts: Ints, rows: Rows) -> Ints:
-        told = self._all_named(verdicts)
         full = self._nodes.accounts[rows, PODS] >= self._max_pods[rows]
-        told[full & (told == PASS)] = self._full
-        return told
+        return _each(verdicts, full, self._full_beside)
 
-    def _all_named(self, verdicts: Ints) -> Ints:
-        return np.array([self._naming(verdict) for verdict in verdicts.tolist()], dtype=np.int32)
-
-    def _naming(self, verdict: int) -> int:
-        """Return the verdict that names its filter."""
-        known = self._named.get(verdict)
-        if known is None:
-            (status,) = self._reasons.statuses(verdict)
-            names = (name for start, name in self._plugins if status.message.startswith(start))
-            name = next(names, "")
-            text = f"plugin {name} predicates failed {status.message}" if name else status.message
-            code = StatusCode.ERROR if self._final and name else status.code
-            known = self._named[verdict] = self._reasons.intern(code, text)
-        return known
+    def _full_beside(self, verdict: int) -> int:
+        """Return the verdict on a node that has all its pods, and one verdict besides."""
+        if verdict == PASS:
+            return self._full
+        if verdict not in self._about_limits:
+            return verdict
+        (status,) = self._reasons.statuses(verdict)
+        return self._reasons.intern(status.code, f"{POD_NUMBER},{status.message}")
 
 
 class FiltersToFirstFault(FiltersToFirstError):
@@ -122,10 +161,23 @@ class FiltersToFirstFault(FiltersToFirstError):
     The number of pods comes before all filters, and evicting does not help against it.
     """
 
-    _plugins = (*_PLUGINS, (TOO_MANY, "NodeVolumeLimits"))
+    _limits_end = True
 
     def _with_pod_number(self, verdicts: Ints, rows: Rows) -> Ints:
-        told = self._all_named(verdicts)
         full = self._nodes.accounts[rows, PODS] >= self._max_pods[rows]
-        told[full] = self._reasons.intern(StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE, POD_NUMBER)
-        return told
+        final = self._reasons.intern(StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE, POD_NUMBER)
+        return np.where(full, final, verdicts).astype(np.int32)
+
+
+def _of_plugin(plugin: str, message: str) -> str:
+    return f"plugin {plugin} predicates failed {message}"
+
+
+def _each(verdicts: Ints, where: Mask, change: Callable[[int], int]) -> Ints:
+    """Return verdicts of which some are changed, every distinct one once."""
+    if not where.any():
+        return verdicts
+    changed = verdicts.copy()
+    for verdict in np.unique(verdicts[where]).tolist():
+        changed[where & (verdicts == verdict)] = change(verdict)
+    return changed

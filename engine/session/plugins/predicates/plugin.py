@@ -17,6 +17,7 @@ from .filters_to_first_reason import (
     FiltersToFirstError,
     FiltersToFirstFault,
     FiltersToFirstReason,
+    FiltersToLast,
 )
 from .options import Options, read_options
 
@@ -29,7 +30,7 @@ _RESERVING = f"Reserve plugin VolumeBinding failed for pod {{}}: {_NO_STATE}"
 
 FILTERS: Mapping[Filtering, type[Filters]] = MappingProxyType(
     {
-        Filtering.ALL: Filters,
+        Filtering.ALL: FiltersToLast,
         Filtering.FIRST_FAULT: FiltersToFirstFault,
         Filtering.CURABLE_GO_ON: Filters,
         Filtering.FIRST_REASON: FiltersToFirstReason,

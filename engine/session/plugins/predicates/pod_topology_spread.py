@@ -123,7 +123,7 @@ class PodTopologySpread:
             if constraint.key == key:
                 among = counting_nodes(columns, pod, constraint) & ~taken
                 taken |= among
-                classes = matching_classes(self._nodes, pod, constraint.selector)
+                classes = matching_classes(self._nodes, pod, constraint)
                 name = ("hard spread", klass, place)
                 counts.append(self._nodes.count(name, classes, column, among, living=True))
         eligible = np.zeros(column.absent + 1, dtype=np.bool_)

@@ -38,7 +38,8 @@ class Proportional:
     def __init__(self, ssn: Session, rates: dict[str, Rate], reasons: Reasons) -> None:
         self._tasks = ssn.tasks
         self._nodes = ssn.nodes
-        code = StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE
+        final = ssn.behaviours.filter_errors_final
+        code = StatusCode.ERROR if final else StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE
         self._rates = rates
         self._checks = [
             (

@@ -5,6 +5,8 @@ Source: pkg/scheduler/plugins/predicates/predicates.go (``predicateByStablefilte
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ...kube.node_map import NodeMap
@@ -19,22 +21,28 @@ CACHED = "plugin equivalence cache predicates failed"
 
 
 class StableFilters:
-    """Cordon, node affinity and taints: worked out once for a class, for all nodes."""
+    """Cordon, node affinity and taints: worked out once for a class, for all nodes.
+
+    :param tell: returns the verdict of a filter: by its name, the code, and the message.
+    """
 
     def __init__(
         self,
         nodes: NodeMap,
         options: Options,
         reasons: Reasons,
+        tell: Callable[[str, StatusCode, str], int],
         *,
         taints_named: bool,
         cache_forgives: bool = False,
+        cached: StatusCode = StatusCode.ERROR,
     ) -> None:
         self._nodes = nodes
         self._cache_forgives = cache_forgives
         self._taints_named = taints_named
         self._options = options
-        self._reasons = reasons
+        self._cached = reasons.intern(cached, CACHED)
+        self._tell = tell
         self._by_class: dict[int, Ints] = {}
         self._fit: dict[str, tuple[Ints, Ints]] = {}
 
@@ -60,7 +68,7 @@ class StableFilters:
         if template not in self._fit:
             self._fit[template] = (np.zeros(size, np.int32), np.zeros(size, np.int32))
         asked, fit = self._fit[template]
-        failed = self._reasons.intern(StatusCode.ERROR, CACHED)
+        failed = self._cached
         verdicts: Ints = np.where(
             asked[rows] == 1, np.where(fit[rows] == 1, PASS, failed), found
         ).astype(np.int32)
@@ -74,12 +82,12 @@ class StableFilters:
         verdicts = np.zeros(len(columns), dtype=np.int32)
         if options.taint_toleration:
             places, messages = tainted(columns, pod, named=self._taints_named)
-            ids = [self._final(message) for message in messages]
+            ids = [self._final("TaintToleration", message) for message in messages]
             verdicts = np.array([*ids, PASS], dtype=np.int32)[places]
         if options.node_affinity:
-            verdicts[~matching(columns, pod)] = self._final(NO_MATCH)
-        verdicts[cordoned(columns, pod)] = self._final(CORDONED)
+            verdicts[~matching(columns, pod)] = self._final("NodeAffinity", NO_MATCH)
+        verdicts[cordoned(columns, pod)] = self._final("NodeUnschedulable", CORDONED)
         return verdicts
 
-    def _final(self, message: str) -> int:
-        return self._reasons.intern(StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE, message)
+    def _final(self, plugin: str, message: str) -> int:
+        return self._tell(plugin, StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE, message)

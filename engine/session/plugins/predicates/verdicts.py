@@ -1,9 +1,11 @@
-"""Verdicts of several filters in a row: the first final one ends the asking, others add up.
+"""Verdicts of several filters in a row: they add up, until one ends the asking.
 
 Source: pkg/scheduler/plugins/predicates/predicates.go ShouldAbort.
 """
 
 from __future__ import annotations
+
+from enum import Enum, auto
 
 import numpy as np
 
@@ -11,12 +13,23 @@ from ...reasons import PASS, Reasons
 from ...tables import Ints
 
 
+class EndsWith(Enum):
+    """What ends the asking of filters."""
+
+    FINAL = auto()
+    """A verdict that evicting pods cannot change."""
+    ANY = auto()
+    """Any verdict."""
+    NONE = auto()
+    """Nothing: all filters are asked."""
+
+
 class Verdicts:
     """Joins verdicts; every pair is worked out once."""
 
-    def __init__(self, reasons: Reasons, *, goes_on: bool = True) -> None:
+    def __init__(self, reasons: Reasons, ends: EndsWith = EndsWith.FINAL) -> None:
         self._reasons = reasons
-        self._goes_on = goes_on
+        self._ends = ends
         self._pairs: dict[tuple[int, int], int] = {}
 
     def then(self, done: int, found: int) -> int:
@@ -27,10 +40,15 @@ class Verdicts:
         if joined is None:
             reasons = self._reasons
             joined = done
-            if self._goes_on and not reasons.stops_preemption(done):
+            if not self._ended(done):
                 joined = reasons.intern_all((*reasons.statuses(done), *reasons.statuses(found)))
             self._pairs[done, found] = joined
         return joined
+
+    def _ended(self, verdict: int) -> bool:
+        if self._ends is EndsWith.FINAL:
+            return self._reasons.stops_preemption(verdict)
+        return self._ends is EndsWith.ANY
 
     def all_then(self, done: Ints, found: Ints) -> Ints:
         """Return the same as :meth:`then`, node by node."""

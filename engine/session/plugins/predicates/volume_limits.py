@@ -38,12 +38,18 @@ class _Unattachable(Exception):
 
 
 class VolumeLimits:
-    """Counts the volumes that lie on nodes with the pods."""
+    """Counts the volumes that lie on nodes with the pods.
 
-    def __init__(self, columns: NodeColumns, objects: Objects, reasons: Reasons) -> None:
+    :param unclaimed: what the lack of a claim is: a reason, or an error.
+    """
+
+    def __init__(
+        self, columns: NodeColumns, objects: Objects, reasons: Reasons, unclaimed: StatusCode
+    ) -> None:
         self._columns = columns
         self._objects = objects
         self._reasons = reasons
+        self._unclaimed = unclaimed
         self._too_many = reasons.intern(StatusCode.UNSCHEDULABLE, TOO_MANY)
         self._uses: dict[str, Counter[int]] = {}
         """By volume: how many pods of which node use it."""
@@ -126,7 +132,7 @@ class VolumeLimits:
             if claim is None:
                 if new:
                     raise _Unattachable(
-                        StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE,
+                        self._unclaimed,
                         f'looking up PVC {key}: persistentvolumeclaim "{mounted.name}" not found',
                     )
                 continue

@@ -6,16 +6,18 @@ Source: pkg/scheduler/framework/plugins/volumezone/volume_zone.go, of Kubernetes
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ....belief.informers import Objects
 from ....belief.objects import PersistentVolume, Pod
 from ...kube.claims import WAIT_FOR_FIRST_CONSUMER, claim_class
 from ...kube.node_columns import Mask, NodeColumns
-from ...reasons import Reasons, StatusCode
+from ...reasons import StatusCode
 from ...tables import Ints
+
+if TYPE_CHECKING:
+    from ...session import Session
 
 NO_ZONE = "node(s) had no available volume zone"
 
@@ -40,10 +42,12 @@ class _Placed(NamedTuple):
 class VolumeZone:
     """Compares labels of volumes with those of nodes."""
 
-    def __init__(self, columns: NodeColumns, objects: Objects, reasons: Reasons) -> None:
+    def __init__(self, ssn: Session, columns: NodeColumns) -> None:
         self._columns = columns
-        self._objects = objects
-        self._reasons = reasons
+        self._objects = ssn.objects
+        self._reasons = ssn.reasons
+        self._renamed = ssn.behaviours.zone_labels_renamed
+        self._everywhere = ssn.behaviours.zoneless_nodes_asked
 
     def pre_filter(self, pod: Pod) -> str | None:
         """Return what keeps a pod from every node, or ``None``."""
@@ -53,14 +57,15 @@ class VolumeZone:
     def filter(self, pod: Pod) -> Ints:
         """Return a verdict for each node."""
         places = self._places(pod)
-        if isinstance(places, str):
-            return np.full(len(self._columns), self._verdict(places), dtype=np.int32)
-        outside = np.zeros(len(self._columns), dtype=np.bool_)
-        for place in places:
-            outside |= ~self._within(place)
         somewhere = np.zeros(len(self._columns), dtype=np.bool_)
         for key in _SUCCESSORS:
             somewhere |= self._columns.has(key)
+        if isinstance(places, str):
+            asked = somewhere | self._everywhere
+            return np.where(asked, self._verdict(places), 0).astype(np.int32)
+        outside = np.zeros(len(self._columns), dtype=np.bool_)
+        for place in places:
+            outside |= ~self._within(place)
         return np.where(outside & somewhere, self._verdict(NO_ZONE), 0).astype(np.int32)
 
     def _verdict(self, message: str) -> int:
@@ -69,7 +74,7 @@ class VolumeZone:
     def _within(self, place: _Placed) -> Mask:
         columns, successor = self._columns, _SUCCESSORS[place.key]
         within = columns.has_one_of(place.key, place.values)
-        if successor == place.key:
+        if successor == place.key or not self._renamed:
             return within
         return np.where(columns.has(place.key), within, columns.has_one_of(successor, place.values))
 

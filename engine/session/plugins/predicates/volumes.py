@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...kube.node_map import NodeMap
+from ...reasons import StatusCode
 from ...tables import Ints, Rows, Status
 from .options import Options
 from .volume_binding import Claims, Found, VolumeBinding
@@ -18,14 +19,21 @@ if TYPE_CHECKING:
 
 
 class VolumeFilters:
-    """Runs the filters about volumes, and tells them which pods come and go."""
+    """Runs the filters about volumes, and tells them which pods come and go.
 
-    def __init__(self, ssn: Session, nodes: NodeMap, options: Options) -> None:
+    :param unclaimed: what the lack of a claim is to the filter of their number.
+    """
+
+    def __init__(
+        self, ssn: Session, nodes: NodeMap, options: Options, unclaimed: StatusCode
+    ) -> None:
         self._tasks = ssn.tasks
         self._nodes = nodes
         columns, objects, reasons = nodes.columns, ssn.objects, ssn.reasons
-        self._limits = VolumeLimits(columns, objects, reasons) if options.volume_limits else None
-        self._zone = VolumeZone(columns, objects, reasons) if options.volume_zone else None
+        self._limits = (
+            VolumeLimits(columns, objects, reasons, unclaimed) if options.volume_limits else None
+        )
+        self._zone = VolumeZone(ssn, columns) if options.volume_zone else None
         self._binding = VolumeBinding(columns, objects, reasons) if options.volume_binding else None
         self._zones_first = ssn.behaviours.zones_prepared
         self._claims: dict[int, Claims] = {}
