@@ -17,6 +17,7 @@ Key = tuple[str, str, str, str]
 CLUSTER_SCOPED = frozenset(
     {
         "CSINode",
+        "DeviceClass",
         "HyperNode",
         "Namespace",
         "Node",
@@ -24,6 +25,7 @@ CLUSTER_SCOPED = frozenset(
         "PersistentVolume",
         "PriorityClass",
         "Queue",
+        "ResourceSlice",
         "StorageClass",
     }
 )

@@ -24,6 +24,9 @@ _FIELDS = MappingProxyType(
         "PersistentVolumeClaim": "persistent_volume_claims",
         "StorageClass": "storage_classes",
         "CSINode": "csi_nodes",
+        "ResourceClaim": "resource_claims",
+        "DeviceClass": "device_classes",
+        "ResourceSlice": "resource_slices",
     }
 )
 
@@ -44,6 +47,9 @@ class Objects(NamedTuple):
     persistent_volume_claims: Mapping[str, objects.PersistentVolumeClaim]
     storage_classes: Mapping[str, objects.StorageClass]
     csi_nodes: Mapping[str, objects.CSINode]
+    resource_claims: Mapping[str, objects.ResourceClaim]
+    device_classes: Mapping[str, objects.DeviceClass]
+    resource_slices: Mapping[str, objects.ResourceSlice]
 
 
 class Stores:

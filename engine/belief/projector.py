@@ -38,7 +38,7 @@ WATCHED: Mapping[tuple[str, str], type[Object]] = MappingProxyType(
             ("scheduling.volcano.sh", ("PodGroup", "Queue")),
             ("topology.volcano.sh", ("HyperNode",)),
             ("nodeinfo.volcano.sh", ("Numatopology",)),
-            ("resource.k8s.io", ("ResourceClaim",)),
+            ("resource.k8s.io", ("ResourceClaim", "DeviceClass", "ResourceSlice")),
         )
         for name in names
     }

@@ -18,6 +18,8 @@ CLUSTER_SCOPED = frozenset(
         ("scheduling.k8s.io", "PriorityClass"),
         ("storage.k8s.io", "StorageClass"),
         ("storage.k8s.io", "CSINode"),
+        ("resource.k8s.io", "DeviceClass"),
+        ("resource.k8s.io", "ResourceSlice"),
         ("scheduling.volcano.sh", "Queue"),
         ("topology.volcano.sh", "HyperNode"),
     }

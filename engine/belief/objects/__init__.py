@@ -21,7 +21,17 @@ from .cluster import (
     StorageClass,
 )
 from .decoding import KINDS, decode
-from .devices import ResourceClaim
+from .devices import (
+    Allocation,
+    Device,
+    DeviceAttribute,
+    DeviceClass,
+    DeviceRequest,
+    DeviceSelector,
+    DeviceSubRequest,
+    ResourceClaim,
+    ResourceSlice,
+)
 from .metadata import (
     LabelSelector,
     Metadata,
@@ -78,12 +88,19 @@ from .volcano import (
 __all__ = [
     "KINDS",
     "Affinity",
+    "Allocation",
     "CSINode",
     "CSINodeDriver",
     "Container",
     "ContainerImage",
     "ContainerPort",
     "ContainerStatus",
+    "Device",
+    "DeviceAttribute",
+    "DeviceClass",
+    "DeviceRequest",
+    "DeviceSelector",
+    "DeviceSubRequest",
     "HyperNode",
     "HyperNodeSpec",
     "LabelSelector",
@@ -125,6 +142,7 @@ __all__ = [
     "ResourceList",
     "ResourceQuota",
     "ResourceQuotaStatus",
+    "ResourceSlice",
     "Service",
     "StatefulSet",
     "StorageClass",

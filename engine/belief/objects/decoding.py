@@ -24,7 +24,7 @@ from .cluster import (
     StatefulSet,
     StorageClass,
 )
-from .devices import ResourceClaim
+from .devices import DeviceClass, ResourceClaim, ResourceSlice
 from .metadata import Object, ResourceList, seconds
 from .nodes import CSINode, HyperNode, Node, Numatopology
 from .pods import Pod
@@ -39,7 +39,7 @@ KINDS: MappingProxyType[str, type[Object]] = MappingProxyType(
             *(Pod, Node, PodGroup, Queue, PriorityClass, Namespace, ResourceQuota),
             *(PodDisruptionBudget, Service, ReplicaSet, ReplicationController, StatefulSet),
             *(PersistentVolume, PersistentVolumeClaim, StorageClass, CSINode),
-            *(ResourceClaim, HyperNode, Numatopology),
+            *(ResourceClaim, DeviceClass, ResourceSlice, HyperNode, Numatopology),
         )
     }
 )

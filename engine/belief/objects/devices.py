@@ -1,57 +1,68 @@
-"""Claims of devices (``resource.k8s.io``): what pods ask for beside containers' resources.
+"""Devices that pods claim (``resource.k8s.io``): claims, classes, and what nodes have.
 
-Source: k8s.io/api/resource/v1/types.go. A request of v1beta1 says itself what one of v1 says
-within ``exactly``; an API server turns one into the other.
+Source: k8s.io/api/resource/v1/types.go. Objects of v1beta1 say themselves what those of v1 say
+within ``exactly`` of a request, and have within ``basic`` of a device what it says itself; an API
+server turns one into the other.
 """
 
 from __future__ import annotations
 
 import msgspec
 
-from .metadata import Int64, Object, Part
+from .metadata import Int64, NodeSelector, Object, Part
+
+
+class CelExpression(Part, frozen=True, gc=False):
+    """A condition in the Common Expression Language."""
+
+    expression: str = ""
+
+
+class DeviceSelector(Part, frozen=True, gc=False):
+    """A condition on devices."""
+
+    cel: CelExpression | None = None
 
 
 class DeviceSubRequest(Part, frozen=True, gc=False):
-    """One of several wishes; the first that can be had counts."""
+    """So many devices of a class; one of several wishes, or what is asked for exactly."""
 
     name: str = ""
     device_class_name: str = ""
+    selectors: tuple[DeviceSelector, ...] = ()
     allocation_mode: str = ""
     count: Int64 = 0
+    admin_access: bool | None = None
 
 
-class ExactDeviceRequest(Part, frozen=True, gc=False):
-    """So many devices of a class."""
-
-    device_class_name: str = ""
-    allocation_mode: str = ""
-    count: Int64 = 0
-
-
-class DeviceRequest(Part, frozen=True, gc=False):
+class DeviceRequest(DeviceSubRequest, frozen=True, gc=False):
     """One request of a claim: exactly these devices, or the first of several wishes."""
 
-    name: str = ""
-    exactly: ExactDeviceRequest | None = None
+    exactly: DeviceSubRequest | None = None
     first_available: tuple[DeviceSubRequest, ...] | None = None
-    device_class_name: str = ""
-    allocation_mode: str = ""
-    count: Int64 = 0
 
     @property
-    def exact(self) -> ExactDeviceRequest | None:
+    def exact(self) -> DeviceSubRequest | None:
         """What is asked for, if it is one wish and not several."""
-        if self.first_available is not None or self.exactly is not None:
-            return None if self.first_available is not None else self.exactly
-        if not self.device_class_name:
+        if self.first_available is not None:
             return None
-        return ExactDeviceRequest(self.device_class_name, self.allocation_mode, self.count)
+        if self.exactly is None and self.device_class_name:
+            return self
+        return self.exactly
+
+
+class DeviceConstraint(Part, frozen=True, gc=False):
+    """Devices of these requests, or of all, must have the same value of an attribute."""
+
+    requests: tuple[str, ...] = ()
+    match_attribute: str | None = None
 
 
 class DeviceClaimDevices(Part, frozen=True, gc=False):
     """The requests of a claim."""
 
     requests: tuple[DeviceRequest, ...] = ()
+    constraints: tuple[DeviceConstraint, ...] = ()
 
 
 class ResourceClaimSpec(Part, frozen=True, gc=False):
@@ -60,7 +71,117 @@ class ResourceClaimSpec(Part, frozen=True, gc=False):
     devices: DeviceClaimDevices = msgspec.field(default_factory=DeviceClaimDevices)
 
 
+class AllocatedDevice(Part, frozen=True, gc=False):
+    """A device that a claim has; with ``admin_access`` others may have it as well."""
+
+    driver: str = ""
+    pool: str = ""
+    device: str = ""
+    admin_access: bool | None = None
+
+
+class AllocatedDevices(Part, frozen=True, gc=False):
+    """The devices that a claim has."""
+
+    results: tuple[AllocatedDevice, ...] = ()
+
+
+class Allocation(Part, frozen=True, gc=False):
+    """What a claim has, and from which nodes that can be used; from all without a selector."""
+
+    devices: AllocatedDevices = msgspec.field(default_factory=AllocatedDevices)
+    node_selector: NodeSelector | None = None
+
+
+class Consumer(Part, frozen=True, gc=False):
+    """Who uses a claim."""
+
+    uid: str = ""
+
+
+class ResourceClaimStatus(Part, frozen=True, gc=False):
+    """What a claim has, and who uses it."""
+
+    allocation: Allocation | None = None
+    reserved_for: tuple[Consumer, ...] = ()
+
+
 class ResourceClaim(Object, frozen=True, gc=False):
     """A claim of devices."""
 
     spec: ResourceClaimSpec = msgspec.field(default_factory=ResourceClaimSpec)
+    status: ResourceClaimStatus = msgspec.field(default_factory=ResourceClaimStatus)
+
+
+class DeviceClassSpec(Part, frozen=True, gc=False):
+    """The conditions that devices of a class meet."""
+
+    selectors: tuple[DeviceSelector, ...] = ()
+
+
+class DeviceClass(Object, frozen=True, gc=False):
+    """A class of devices."""
+
+    spec: DeviceClassSpec = msgspec.field(default_factory=DeviceClassSpec)
+
+
+class DeviceAttribute(Part, frozen=True, gc=False):
+    """One value of a device."""
+
+    number: Int64 | None = msgspec.field(default=None, name="int")
+    truth: bool | None = msgspec.field(default=None, name="bool")
+    string: str | None = None
+    version: str | None = None
+
+
+class DeviceCapacity(Part, frozen=True, gc=False):
+    """An amount that a device has."""
+
+    value: str | Int64 | float = 0
+
+
+class DeviceTraits(Part, frozen=True, gc=False):
+    """What a device is; a node selection or counters of its own are behind gates that are off."""
+
+    attributes: dict[str, DeviceAttribute] = msgspec.field(default_factory=dict)
+    capacity: dict[str, DeviceCapacity] = msgspec.field(default_factory=dict)
+    consumes_counters: tuple[dict[str, object], ...] = ()
+    binding_conditions: tuple[str, ...] = ()
+
+
+class Device(DeviceTraits, frozen=True, gc=False):
+    """A device of a slice."""
+
+    name: str = ""
+    basic: DeviceTraits | None = None
+
+    @property
+    def traits(self) -> DeviceTraits:
+        """What the device is."""
+        return self if self.basic is None else self.basic
+
+
+class ResourcePool(Part, frozen=True, gc=False):
+    """To what a slice belongs: the slices of the newest generation are the pool."""
+
+    name: str = ""
+    generation: Int64 = 0
+    resource_slice_count: Int64 = 0
+
+
+class ResourceSliceSpec(Part, frozen=True, gc=False):
+    """Devices, and from which nodes they can be used."""
+
+    driver: str = ""
+    pool: ResourcePool = msgspec.field(default_factory=ResourcePool)
+    node_name: str | None = None
+    node_selector: NodeSelector | None = None
+    all_nodes: bool | None = None
+    per_device_node_selection: bool | None = None
+    devices: tuple[Device, ...] = ()
+
+
+class ResourceSlice(Object, frozen=True, gc=False):
+    """A part of a pool of devices."""
+
+    spec: ResourceSliceSpec = msgspec.field(default_factory=ResourceSliceSpec)

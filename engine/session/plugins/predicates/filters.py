@@ -5,7 +5,7 @@ Source: pkg/scheduler/plugins/predicates/predicates.go OnSessionOpen.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from ...extension import Per
 from ...kube.node_map import PODS, NodeMap
 from ...reasons import PASS, StatusCode
 from ...tables import Ints, Rows
+from .dynamic_resources import DynamicResources
 from .inter_pod_affinity import InterPodAffinity
 from .node_ports import OCCUPIED, occupied
 from .options import Options
@@ -37,6 +38,7 @@ class _Parts(NamedTuple):
     affinity: bool
     spread: bool
     volumes: bool
+    devices: bool
     per: Per
 
 
@@ -76,6 +78,8 @@ class Filters:
         )
         self._spread = PodTopologySpread(nodes, reasons)
         self._volumes = VolumeFilters(ssn, nodes, options, self._unclaimed)
+        self._devices = DynamicResources(ssn, nodes.columns)
+        self._devices_needed = ssn.behaviours.device_claims_needed
         self._parts: dict[int, _Parts] = {}
         self._kept: dict[int, tuple[Ints, int]] = {}
 
@@ -89,9 +93,12 @@ class Filters:
             affinity = self._options.pod_affinity and self._affinity.concerns(klass)
             spread = self._options.topology_spread and self._spread.concerns(klass)
             volumes = self._volumes.concerns(klass)
-            template = self._options.cache and bool(self._nodes.classes[klass].template)
-            per: Per = "task" if affinity or spread or volumes or template else "class"
-            known = self._parts[klass] = _Parts(affinity, spread, volumes, per)
+            pods = self._nodes.classes[klass]
+            devices = self._devices_needed and bool(pods.pod.spec.resource_claims)
+            template = self._options.cache and bool(pods.template)
+            alone = not (affinity or spread or volumes or devices or template)
+            per: Per = "class" if alone else "task"
+            known = self._parts[klass] = _Parts(affinity, spread, volumes, devices, per)
         return known
 
     def pre_predicate(self, task: int) -> str | None:
@@ -103,22 +110,17 @@ class Filters:
         parts = self._parts_of(klass)
         if parts.per == "class":
             return None
-        if parts.affinity:
-            error = self._affinity.pre_filter(task, klass)
+        asked: tuple[tuple[str, bool, Callable[[], str | None]], ...] = (
+            ("InterPodAffinity", parts.affinity, lambda: self._affinity.pre_filter(task, klass)),
+            ("VolumeZone", parts.volumes, lambda: self._volumes.pre_filter_zone(task)),
+            ("PodTopologySpread", parts.spread, lambda: self._spread.pre_filter(task, klass)),
+            ("VolumeBinding", parts.volumes, lambda: self._volumes.pre_filter(task)),
+            ("DynamicResources", parts.devices, lambda: self._devices.pre_filter(task)),
+        )
+        for name, concerned, pre_filter in asked:
+            error = pre_filter() if concerned else None
             if error is not None:
-                return f"plugin InterPodAffinity pre-predicates failed {error}"
-        if parts.volumes:
-            error = self._volumes.pre_filter_zone(task)
-            if error is not None:
-                return f"plugin VolumeZone pre-predicates failed {error}"
-        if parts.spread:
-            error = self._spread.pre_filter(task, klass)
-            if error is not None:
-                return f"plugin PodTopologySpread pre-predicates failed {error}"
-        if parts.volumes:
-            error = self._volumes.pre_filter(task)
-            if error is not None:
-                return f"plugin VolumeBinding pre-predicates failed {error}"
+                return f"plugin {name} pre-predicates failed {error}"
         return None
 
     def affinity_allows(self, task: int, node: int) -> bool:
@@ -130,13 +132,21 @@ class Filters:
         found = self._affinity.filter(task, klass)
         return found is None or found.item(node) == PASS
 
-    def reserve(self, task: int, node: int) -> None:
-        """Take the volumes of a task that is placed."""
+    def reserve(self, task: int, node: int) -> str | None:
+        """Take the volumes and devices of a task that is placed; return the error, or ``None``."""
         self._volumes.reserve(task, node)
+        return self._devices.reserve(task, node) if self._devices_needed else None
 
     def unreserve(self, task: int, node: int) -> None:
-        """Give back the volumes of a task."""
+        """Give back the volumes and devices of a task."""
         self._volumes.unreserve(task, node)
+        if self._devices_needed:
+            self._devices.unreserve(task)
+
+    def settle(self) -> None:
+        """Take note, as the session ends, of what pods that were bound have now."""
+        if self._devices_needed:
+            self._devices.settle()
 
     def verdicts(self, task: int, rows: Rows) -> Ints:
         """Return the verdicts of all filters."""
@@ -186,6 +196,8 @@ class Filters:
             yield "", self._proportional.filter(task, rows)
         if parts.volumes:
             yield "VolumeBinding", self._volumes.binding(task, rows)
+        if parts.devices:
+            yield "DynamicResources", self._devices.filter(task, rows)
 
     def _cached_code(self) -> StatusCode:
         """Return what it is that a pod of the same template has failed before."""

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _NO_STATE = "not found"
 """What the reservation of volumes says if the filters were never prepared for a task."""
 _RESERVING = f"Reserve plugin VolumeBinding failed for pod {{}}: {_NO_STATE}"
+_DEVICES = "Reserve plugin DynamicResources failed for pod {}: {}"
 
 FILTERS: Mapping[Filtering, type[Filters]] = MappingProxyType(
     {
@@ -45,10 +46,9 @@ _SIMULATING = frozenset({"Preemptable", "Allocatable"})
 class Predicates:
     """Registers the filters, and keeps the view of what lies on the nodes up to date.
 
-    Not computable from what a log holds, and left out: devices of dynamic resource allocation (its
-    feature gate is off by default, and then it does nothing) and the capacity of storage
-    (``--csi-storage``). The score of volume binding is 0 as long as the gate
-    ``VolumeCapacityPriority`` is off, which is the default.
+    Not computable from what a log holds, and left out: the capacity of storage (``--csi-storage``).
+    Devices that pods claim are looked for where the release does so by default. The score of volume
+    binding is 0 as long as the gate ``VolumeCapacityPriority`` is off, which is the default.
     """
 
     name: ClassVar[str] = "predicates"
@@ -62,7 +62,7 @@ class Predicates:
         options = self._options
         if not ssn.behaviours.volume_binding_filter:
             options = options._replace(volume_binding=False)
-        filters = FILTERS[ssn.behaviours.filtering](ssn, nodes, options)
+        filters = self._filters = FILTERS[ssn.behaviours.filtering](ssn, nodes, options)
         enabled = {
             point
             for tier in ssn.tiers
@@ -79,7 +79,10 @@ class Predicates:
             if misses and task not in noted:
                 ssn.errors.append(_RESERVING.format(ssn.task_name(task)))
                 return _NO_STATE
-            filters.reserve(task, node)
+            error = filters.reserve(task, node)
+            if error is not None:
+                ssn.errors.append(_DEVICES.format(ssn.task_name(task), error))
+                return error
             nodes.add_pod(task, node)
             return _NO_STATE if fails else None
 
@@ -114,4 +117,5 @@ class Predicates:
         return ssn.behaviours.nominated_pods_wait and any(stateful)
 
     def on_session_close(self, ssn: Session) -> None:
-        """Do nothing."""
+        """Take note of what the devices of pods that were bound are."""
+        self._filters.settle()
