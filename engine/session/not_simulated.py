@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..volcano.history_arguments import arguments_of
+from ..volcano.history_arguments import Kind, arguments_of
 
 if TYPE_CHECKING:
+    from ..volcano.arguments import Arguments
     from ..volcano.conf import SchedulerConf
 
 _OFF = ("", "false", "0", "none")
@@ -22,10 +23,13 @@ def not_simulated(conf: SchedulerConf, release: str) -> Iterator[str]:
                     if (
                         not argument.simulated
                         and argument.matches(name)
-                        and _is_on(option.arguments.raw[name])
+                        and _is_on(option.arguments, name, argument.kind)
                     ):
                         yield f"{option.name}: {name} is not simulated"
 
 
-def _is_on(value: object) -> bool:
+def _is_on(arguments: Arguments, name: str, kind: Kind) -> bool:
+    if kind is Kind.BOOL:
+        return arguments.get_bool(name, False)
+    value = arguments.raw[name]
     return bool(value) and str(value).strip().lower() not in _OFF

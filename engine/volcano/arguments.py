@@ -16,14 +16,16 @@ class Arguments:
     logs.
 
     :param raw: the values as YAML has them: str, bool, int, float, None, list, dict.
+    :param bool_texts: whether texts can be truth values.
 
     Source: pkg/scheduler/framework/arguments.go.
     """
 
-    __slots__ = ("raw", "warnings")
+    __slots__ = ("bool_texts", "raw", "warnings")
 
-    def __init__(self, raw: Mapping[str, Any] = _NONE) -> None:
+    def __init__(self, raw: Mapping[str, Any] = _NONE, *, bool_texts: bool = False) -> None:
         self.raw = raw
+        self.bool_texts = bool_texts
         self.warnings: list[str] = []
 
     def get_int(self, key: str, default: int) -> int:
@@ -37,15 +39,15 @@ class Arguments:
     def get_float(self, key: str, default: float) -> float:
         """Return a number."""
         value = self.raw.get(key, default)
-        if isinstance(value, float) or is_int(value):
+        if is_number(value):
             return float(value)
         self._warn(key, "float64")
         return default
 
     def get_bool(self, key: str, default: bool) -> bool:  # noqa: FBT001 - a value like the others
-        """Return a truth value; no text is one."""
-        value = self.raw.get(key, default)
-        if isinstance(value, bool):
+        """Return a truth value."""
+        value = truth_value(self.raw.get(key, default), texts=self.bool_texts)
+        if value is not None:
             return value
         self._warn(key, "bool")
         return default
@@ -66,6 +68,27 @@ def is_int(value: object) -> bool:
     if not isinstance(value, int) or isinstance(value, bool):
         return False
     return -(2**63) <= value < 2**63
+
+
+def is_number(value: object) -> bool:
+    """Say whether a YAML value is taken for a ``float64`` of Go: any number but a huge one."""
+    return isinstance(value, float) or is_int(value)
+
+
+def truth_value(value: object, *, texts: bool) -> bool | None:
+    """Return the truth value that a YAML value is taken for, ``None`` if it is none.
+
+    :param texts: read texts too, as Go's ``strconv.ParseBool`` does.
+    """
+    if isinstance(value, bool):
+        return value
+    return _BOOL_TEXTS.get(value) if texts and isinstance(value, str) else None
+
+
+_BOOL_TEXTS: Mapping[str, bool] = MappingProxyType(
+    dict.fromkeys(("1", "t", "T", "TRUE", "true", "True"), True)
+    | dict.fromkeys(("0", "f", "F", "FALSE", "false", "False"), False)
+)
 
 
 def go_text(value: object) -> str:

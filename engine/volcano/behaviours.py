@@ -69,6 +69,9 @@ class Behaviours(KubeBehaviours):
     plugins: frozenset[str]
     """Plugins that exist beyond those that all releases have."""
 
+    bool_texts: bool
+    """Arguments of plugins and actions that are true or false may be written as texts."""
+
     revocable_nodes_curable: bool
     """With ``tdm``, nodes are preempted on that a pod may not use; the reason names the pod."""
 

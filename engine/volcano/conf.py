@@ -165,10 +165,12 @@ def parse_scheduler_conf(text: str, behaviours: Behaviours) -> SchedulerConf:
     Source: pkg/scheduler/util.go UnmarshalSchedulerConf.
     """
     read = _read(text)
-    tiers = tuple(_tier(tier) for tier in read["tiers"])
+    bool_texts = behaviours.bool_texts
+    tiers = tuple(_tier(tier, bool_texts=bool_texts) for tier in read["tiers"])
     actions, errors = _actions(read["actions"], behaviours)
     configurations = tuple(
-        (entry["name"], Arguments(entry["arguments"])) for entry in read["configurations"]
+        (entry["name"], Arguments(entry["arguments"], bool_texts=bool_texts))
+        for entry in read["configurations"]
     )
     return SchedulerConf(actions, tiers, configurations, read["metrics"], tuple(errors))
 
@@ -200,15 +202,15 @@ def known_actions(behaviours: Behaviours) -> frozenset[str]:
     return _ACTIONS | _GANG_ACTIONS if behaviours.gang_eviction_actions else _ACTIONS
 
 
-def _tier(read: dict[str, Any]) -> tuple[PluginOption, ...]:
+def _tier(read: dict[str, Any], *, bool_texts: bool) -> tuple[PluginOption, ...]:
     names = {plugin["name"] for plugin in read["plugins"]}
     hdrf = any(plugin["name"] == "drf" and plugin[_HIERARCHY] for plugin in read["plugins"])
     if hdrf and "proportion" in names:
         raise ConfInvalid("proportion and drf with hierarchy enabled conflicts")
-    return tuple(map(_option, read["plugins"]))
+    return tuple(_option(plugin, bool_texts=bool_texts) for plugin in read["plugins"])
 
 
-def _option(read: dict[str, Any]) -> PluginOption:
+def _option(read: dict[str, Any], *, bool_texts: bool) -> PluginOption:
     # None is a switch that was left out.
     enabled = {point for key, point in SWITCHES.items() if read[key] is not False}
     if read[_CLUSTER_ORDER]:
@@ -217,7 +219,7 @@ def _option(read: dict[str, Any]) -> PluginOption:
         name=read["name"],
         enabled=frozenset(enabled),
         enabled_hierarchy=bool(read[_HIERARCHY]),
-        arguments=Arguments(read["arguments"]),
+        arguments=Arguments(read["arguments"], bool_texts=bool_texts),
     )
 
 

@@ -12,7 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from .arguments import is_int
+from .arguments import is_int, is_number, truth_value
+from .behaviours import Behaviours
 from .releases import FIRST, Change, landed, parse_release
 
 
@@ -58,9 +59,6 @@ class Argument:
 
 _V1_9, _V1_10, _V1_12 = landed("v1.9.0"), landed("v1.10.0"), landed("v1.12.0")
 _V1_13, _V1_14, _V1_15 = landed("v1.13.0"), landed("v1.14.0"), landed("v1.15.0")
-
-_TEXTS_AS_BOOL = _V1_15
-"""From here on ``"true"`` is true; before, no text was."""
 
 
 def _of(
@@ -213,25 +211,16 @@ def arguments_of(owner: str, release: str) -> tuple[Argument, ...]:
     )
 
 
-def is_of(value: object, kind: Kind, release: str) -> bool:
+def is_of(value: object, kind: Kind, behaviours: Behaviours) -> bool:
     """Say whether a release takes a value, as YAML has it, for one of a type."""
     if kind is Kind.BOOL:
-        as_text = isinstance(value, str) and value in _BOOL_TEXTS
-        return isinstance(value, bool) or (
-            as_text and _TEXTS_AS_BOOL.reached(parse_release(release))
-        )
+        return truth_value(value, texts=behaviours.bool_texts) is not None
     if kind is Kind.INT:
         return is_int(value)
     if kind is Kind.NUMBER:
-        return isinstance(value, float) or is_int(value)
+        return is_number(value)
     if kind is Kind.MAP:
         return isinstance(value, dict)
     if kind is Kind.LIST:
         return isinstance(value, list)
     return isinstance(value, str)
-
-
-_BOOL_TEXTS = frozenset(
-    {*("1", "t", "T", "TRUE", "true", "True"), *("0", "f", "F", "FALSE", "false", "False")}
-)
-"""What Go's ``strconv.ParseBool`` reads."""

@@ -39,6 +39,8 @@ PROOFS: Mapping[tuple[str, str], tuple[str, str]] = MappingProxyType(
         ("best_effort_balanced", "v1.8.0"): ("backfill-2", "v1.10.0"),
         ("best_effort_is_ready", "v1.8.0"): ("weird-2", "v1.8.2"),
         ("best_effort_is_ready", "v1.9.0"): ("preempt_TestPreempt_09-at-v1_12_1", "v1.12.1"),
+        ("bool_texts", "v1.15.0"): ("switch-as-text", "v1.15.1"),
+        ("bool_texts", "v1.8.0"): ("switch-as-text", "v1.14.4"),
         ("bound_victims", "v1.8.0"): ("bound-victims", "v1.8.0"),
         ("bound_victims", "v1.8.2"): ("bound-victims", "v1.12.1"),
         ("capacity_reclaims_for", "v1.13.1"): ("hcapacity-15", "v1.14.4"),

@@ -25,6 +25,21 @@ ROWS_V1_15: tuple[Row, ...] = (
         pull=5110,
     ),
     Row(
+        "bool_texts",
+        False,
+        FIRST,
+        source="framework/arguments.go GetBool",
+        why='An argument "false" counts as not given.',
+    ),
+    Row(
+        "bool_texts",
+        True,
+        landed("v1.15.0"),
+        source="framework/arguments.go GetBool",
+        why='An argument "false" is false; so are "0", "f", "F", "False" and "FALSE".',
+        pull=5058,
+    ),
+    Row(
         "unused_nodes_spared",
         False,
         FIRST,

@@ -69,7 +69,7 @@ def argument_type(given: Checked, how: Behaviours) -> Iterator[Issue]:
     """
     for read, owner, name, argument in _known(given, how):
         value = owner.given[name]
-        if is_of(value, argument.kind, how.release):
+        if is_of(value, argument.kind, how):
             continue
         what = "the scheduler ends" if argument.crashes else "it counts as not given"
         yield read.issue(
@@ -84,7 +84,7 @@ def argument_value(given: Checked, how: Behaviours) -> Iterator[Issue]:
     """An argument whose value its plugin does not accept: the default holds, or nothing does."""
     for read, owner, name, argument in _known(given, how):
         value = owner.given[name]
-        if is_of(value, argument.kind, how.release):
+        if is_of(value, argument.kind, how):
             fault = _fault_of(argument, name, value)
             if fault:
                 yield read.issue((*owner.path, name), Effect.IGNORED, fault)

@@ -45,7 +45,12 @@ def test_an_argument_is_told_where_the_release_heeds_it(
 
 
 @pytest.mark.parametrize(
-    "argument", ["predicate.GPUSharingEnable: false", "predicate.NodePortsEnable: true"]
+    "argument",
+    [
+        "predicate.GPUSharingEnable: false",
+        'predicate.GPUSharingEnable: "true"',
+        "predicate.NodePortsEnable: true",
+    ],
 )
 def test_what_is_off_or_simulated_is_not_told(argument: str) -> None:
     assert told("predicates", argument, "v1.8.2") == []

@@ -99,6 +99,35 @@ def test_arguments_are_read_strictly() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "value"), [("t", True), ("TRUE", True), ("1", True), ("False", False), ("0", False)]
+)
+def test_texts_are_truth_values_since_v1_15(text: str, *, value: bool) -> None:
+    given = conf_in_force(
+        f"""
+actions: allocate
+tiers:
+- plugins:
+  - name: predicates
+    arguments: {{switch: "{text}", odd: "yes", number: 1}}
+configurations:
+- name: allocate
+  arguments: {{switch: "{text}"}}
+""",
+        resolve("v1.15.0"),
+    )
+    for arguments in (given.tiers[0][0].arguments, given.action_arguments("allocate")):
+        assert arguments.get_bool("switch", not value) is value
+        assert arguments.warnings == []
+        before = Arguments(arguments.raw)
+        assert before.get_bool("switch", not value) is not value
+        assert before.warnings == [f"Could not parse argument: {text} for key switch to bool"]
+    ((option,),) = given.tiers
+    assert [option.arguments.get_bool(key, not value) for key in ("odd", "number")] == [
+        not value
+    ] * 2
+
+
 def test_actions_have_arguments_of_the_first_entry() -> None:
     made = parse(
         "configurations:\n"
