@@ -12,6 +12,8 @@ from ..volcano.behaviours import FailedPipelining
 from .session import Session
 from .tables import NO_NODE, Status
 
+_UNNOTICED = frozenset({FailedPipelining.UNHEEDED, FailedPipelining.UNNOTICED})
+
 
 class Kind(Enum):
     """Kind of an operation."""
@@ -41,7 +43,9 @@ class Statement:
 
     def __init__(self, ssn: Session) -> None:
         self._ssn = ssn
-        self._notices = ssn.behaviours.failed_pipelining is not FailedPipelining.UNNOTICED
+        failing = ssn.behaviours.failed_pipelining
+        self._notices = failing not in _UNNOTICED
+        self._binds_or_takes_back = failing is not FailedPipelining.UNHEEDED
         self._lists_groups = ssn.behaviours.topology_gradients
         self._recovering = False
         """Whether saved operations are done again, by handles of the status that they give."""
@@ -115,7 +119,8 @@ class Statement:
             elif operation.kind is Kind.ALLOCATE:
                 error = ssn.dispatch(task)
                 if error is not None:
-                    self.un_allocate(task)
+                    if self._binds_or_takes_back:
+                        self.un_allocate(task)
                     ssn.errors.append(f"Failed to allocate task <{ssn.task_name(task)}>: {error}.")
 
     def discard(self) -> None:

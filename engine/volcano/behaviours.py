@@ -187,7 +187,7 @@ class Behaviours(KubeBehaviours):
     """How ``backfill`` goes on after a failure."""
 
     failed_pipelining: FailedPipelining
-    """What becomes of a task that a plugin objects to."""
+    """What becomes of a task that a plugin objects to, or that cannot be bound."""
 
     preempt_evicts_unwanted: bool
     """``preempt`` ends with evicting what plugins want evicted for its own sake (tdm)."""

@@ -67,10 +67,10 @@ ROWS_FIRST: tuple[Row, ...] = (
     ),
     Row(
         "failed_pipelining",
-        FailedPipelining.UNNOTICED,
+        FailedPipelining.UNHEEDED,
         FIRST,
-        source="framework/statement.go Pipeline",
-        why="A pod may be pipelined though its devices were refused.",
+        source="framework/statement.go Pipeline, Commit",
+        why="A pod that cannot be bound keeps its place until the session ends.",
     ),
     Row(
         "preempt_evicts_unwanted",

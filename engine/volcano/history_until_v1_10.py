@@ -5,6 +5,7 @@ from __future__ import annotations
 from .behaviours import (
     BackfillFailure,
     Comparison,
+    FailedPipelining,
     Filtering,
     Nomination,
     QueueStatusCounts,
@@ -60,6 +61,14 @@ ROWS_UNTIL_V1_10: tuple[Row, ...] = (
         source="api/job_info.go ReadyTaskNum, PendingBestEffortTaskNum",
         why="Pending pods without requests do not count towards their gang's minimum.",
         pull=3335,
+    ),
+    Row(
+        "failed_pipelining",
+        FailedPipelining.UNNOTICED,
+        landed("v1.9.0"),
+        source="framework/statement.go Commit",
+        why="A pod that cannot be bound gives its place back.",
+        pull=3360,
     ),
     Row(
         "filter_errors_final",

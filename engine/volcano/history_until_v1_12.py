@@ -23,7 +23,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         FailedPipelining.UNDONE,
         landed("v1.9.1", "v1.10.1", "v1.11.0"),
         source="actions/allocate/allocate.go, framework/statement.go Pipeline",
-        why="A pod whose devices are refused is not pipelined.",
+        why="A pod that a plugin of one's own objects to is not pipelined.",
         pull=3863,
     ),
     Row(
@@ -199,7 +199,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         FailedPipelining.LEFT,
         landed("v1.12.0"),
         source="actions/allocate/allocate.go allocateResourcesForTask",
-        why="A pod whose devices are refused holds its place until the session ends.",
+        why="A pod that a plugin objects to holds its place until the session ends.",
         pull=4310,
     ),
     Row(

@@ -331,7 +331,7 @@ ROWS_V1_15: tuple[Row, ...] = (
         VirtualGpuUse.BY_POLICY,
         landed("v1.15.0"),
         source="api/devices/nvidia/vgpu/utils.go sortedDeviceIndicesByPolicy",
-        why="The policy of shared GPUs chooses cards, and does not choose nodes by spread any more.",
+        why="The policy of shared GPUs chooses cards, and chooses no nodes by spread any more.",
         pull=5252,
     ),
 )

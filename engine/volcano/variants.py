@@ -140,10 +140,12 @@ class BackfillFailure(StrEnum):
 
 
 class FailedPipelining(StrEnum):
-    """What becomes of a task when a plugin objects to its being pipelined."""
+    """What becomes of a task that a plugin objects to being pipelined, or that cannot be bound."""
 
+    UNHEEDED = "unheeded"
+    """It is pipelined, and what cannot be bound keeps its place until the session ends."""
     UNNOTICED = "unnoticed"
-    """Nobody hears of it: the task is pipelined."""
+    """Nobody hears of it: the task is pipelined. From here on, what cannot be bound goes back."""
     UNDONE = "undone"
     """It is taken back."""
     LEFT = "left"
@@ -154,7 +156,7 @@ class SharedDevices(StrEnum):
     """How ``deviceshare`` keeps accounts, and what it tells; each goes on from the one before."""
 
     ERRORS_TOLD = "errors told"
-    """A pod is told the error of a node that turns it down, as it is. All cards are shared alike."""
+    """A pod is told the error of a node that turns it down, as it is. Cards are shared alike."""
     FAULTS_TOLD = "faults told"
     """It is told which kind of device it was, too."""
     FAULTS_UNTOLD = "faults untold"

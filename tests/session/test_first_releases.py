@@ -9,7 +9,7 @@ from plinian.engine.session.scoring import Purpose
 from plinian.engine.session.session import Session
 from plinian.engine.session.tables import Status
 from plinian.engine.volcano.releases import RELEASES
-from sessions import Document, document, group, node, opened, pod, queue, tasks
+from sessions import Accepting, Document, document, group, node, opened, pod, queue, tasks
 
 PLUGINS = "gang conformance predicates nodeorder"
 FIRST, NEXT, LAST = "v1.8.0", "v1.8.1", "v1.8.2"
@@ -31,6 +31,26 @@ def test_sessions_of_all_releases_enqueue_and_place(release: str) -> None:
     assert ssn.errors == []
     placed = tasks(ssn, "a", "b", "free")
     assert [ssn.tasks.node.item(task) for task in placed] == [0, 0, 0]
+
+
+class Refusing(Accepting):
+    """A cache that binds nothing."""
+
+    def add_bind_task(self, *_: str) -> str | None:
+        """Refuse."""
+        return "no room"
+
+
+@pytest.mark.parametrize(
+    ("release", "status"), [(LAST, Status.ALLOCATED), ("v1.9.0", Status.PENDING)]
+)
+def test_a_pod_that_cannot_be_bound_keeps_its_place_or_not(release: str, status: Status) -> None:
+    ssn = session(release, node("n"), group("g"), pod("p", "g"))
+    ssn.cache = Refusing()
+    ACTIONS["allocate"](ssn)
+    (task,) = tasks(ssn, "p")
+    assert ssn.tasks.status.item(task) == status
+    assert "no room" in ssn.errors[0]
 
 
 def session(release: str, *documents: Document, plugins: str = PLUGINS) -> Session:
