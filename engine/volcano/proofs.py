@@ -22,6 +22,7 @@ from .releases import Release, Row, parse_release
 
 LACKS: Mapping[str, str] = MappingProxyType(
     {
+        "device_quotas": "before it, nothing reads what it is about",
         "failed_pipelining": "no plugin of these releases objects to what is pipelined",
         "lowest_hypernode_found": "it matters only with topology_gradients",
         "reclaim_orders_victims": "the order was that of a Go map: chance decides who goes",
