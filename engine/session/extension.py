@@ -43,6 +43,10 @@ class Extensions(Registry):
     def __init__(self, tiers: Sequence[Sequence[PluginOption]], trace: Trace) -> None:
         super().__init__()
         self.tiers = tiers
+        self.share_devices: Callable[[int, int], str] = lambda _task, _node: ""
+        """Gives a task its part of a node's devices; returns the error if that is not free."""
+        self.take_devices: Callable[[int, int], None] = lambda _task, _node: None
+        """Takes it back."""
         self.simulated_predicate: Callable[[int, int], bool] = lambda _task, _node: True
         """Whether affinity to pods lets a task onto a node as things are by now."""
         self.affinity_heeds_victims = True

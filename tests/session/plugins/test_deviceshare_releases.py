@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from plinian.engine.belief.panic import Panic
+from plinian.engine.session.kube.node_map import node_map
 from plinian.engine.session.session import ProcessState, Session
 from sessions import Document, group, node, opened, pod, queue, tasks
 
@@ -165,3 +166,10 @@ def test_a_process_learns_of_cards_when_nodes_change(
     # The node of another session is another version of it.
     assert not takes(session(release, gpu_node(), process=watched), "much")
     assert not takes(session(release, gpu_node(), process=ProcessState()), "much")
+
+
+@pytest.mark.parametrize("name", ["p1", "much"])
+def test_filters_and_scores_see_only_pods_that_got_their_part(name: str) -> None:
+    ssn = session("v1.14.4", gpu_node())
+    placed(ssn, name)
+    assert (node_map(ssn).on.item(*tasks(ssn, name)) == 0) is (name == "p1")

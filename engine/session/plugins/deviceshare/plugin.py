@@ -100,8 +100,7 @@ class DeviceShare:
         ssn.add_predicate(self.name, self._predicate, per=self._depends)
         if self._weight > 0 and ssn.behaviours.devices_scored:
             ssn.add_node_order(self.name, self._score, per="task")
-        if any(option.name == "predicates" for tier in ssn.tiers for option in tier):
-            ssn.add_event_handler(allocate=self._allocate, deallocate=self._deallocate)
+        ssn.share_devices, ssn.take_devices = self._allocate, self._deallocate
 
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing."""
@@ -223,17 +222,16 @@ class DeviceShare:
         bare = self._devices is SharedDevices.ERRORS_TOLD
         return fault.partition(" ")[2] if bare else fault
 
-    def _allocate(self, task: int, node: int) -> str | None:
+    def _allocate(self, task: int, node: int) -> str:
         """Give a pod its part and write it down; return the error if its part is not free.
 
         :raises Panic: the node has no such devices.
         """
         pod = self._ssn.tasks.info[task].pod
         error = self._give_shared(pod, node) or self._give_virtual(pod, node)
-        if not error:
-            return None
-        self._ssn.errors.append(f"AllocateToPod failed {error}")
-        return error if self._devices is SharedDevices.REFUSALS_HEEDED else None
+        if error:
+            self._ssn.errors.append(f"AllocateToPod failed {error}")
+        return error
 
     def _give_shared(self, pod: Pod, node: int) -> str:
         if not self._asks_shared(pod):

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
-from ....volcano.behaviours import Filtering
+from ....volcano.behaviours import Filtering, SharedDevices
 from ....volcano.conf import Arguments
 from ...kube.node_map import node_map
 from .filters import Filters
@@ -63,15 +63,10 @@ class Predicates:
         if not ssn.behaviours.volume_binding_filter:
             options = options._replace(volume_binding=False)
         filters = self._filters = FILTERS[ssn.behaviours.filtering](ssn, nodes, options)
-        enabled = {
-            point
-            for tier in ssn.tiers
-            for option in tier
-            if option.name == self.name
-            for point in option.enabled
-        }
+        enabled = self._enabled(ssn)
         prepared = "Predicate" in enabled
         fails = options.volume_binding and not prepared
+        heeds = ssn.behaviours.shared_devices is SharedDevices.REFUSALS_HEEDED
         misses = options.volume_binding and ssn.behaviours.unprepared_pods_missed
         noted: set[int] = set()
 
@@ -83,11 +78,15 @@ class Predicates:
             if error is not None:
                 ssn.errors.append(_DEVICES.format(ssn.task_name(task), error))
                 return error
+            refusal = ssn.share_devices(task, node)
+            if refusal:
+                return refusal if heeds else None
             nodes.add_pod(task, node)
             return _NO_STATE if fails else None
 
         def deallocate(task: int, node: int) -> str | None:
             filters.unreserve(task, node)
+            ssn.take_devices(task, node)
             nodes.remove_pod(task, node)
             return None
 
@@ -105,6 +104,11 @@ class Predicates:
         notes = misses or ssn.prepared is noted
         ssn.add_pre_predicate(self.name, pre_predicate if notes else filters.pre_predicate)
         ssn.add_predicate(self.name, filters.verdicts, per=filters.per, one=filters.of_class_on)
+
+    def _enabled(self, ssn: Session) -> set[str]:
+        """Return the extension points at which some tier has the plugin."""
+        options = (option for tier in ssn.tiers for option in tier if option.name == self.name)
+        return {point for option in options for point in option.enabled}
 
     def _waits(self, ssn: Session, options: Options) -> bool:
         """Return whether it matters to nominated pods if the filters were prepared for them."""
