@@ -1,0 +1,85 @@
+"""List what proves the rows about the scheduler's cache and the controllers.
+
+``PYTHONPATH=tests python tools/component_proofs.py``; a row is proven by the case in which its
+behaviour is looked at, and the first recorded release for which it holds, if what that release did
+shows its value. Writes ``engine/volcano/history_controller_proofs.py``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from component_views import VIEWS
+from plinian.engine.volcano.parts import Part
+from plinian.engine.volcano.proofs import Proof, claims, holds_in, key_of
+from plinian.engine.volcano.releases import Row, parse_release
+from recorded_components import component_cases, outcomes
+
+MODULE = (
+    Path(__file__).resolve().parent.parent / "engine" / "volcano" / "history_controller_proofs.py"
+)
+
+WIDTH = 100
+
+
+def recorded() -> list[str]:
+    """Return the releases of which anything was recorded, in order."""
+    cases = component_cases().values()
+    names = {name for case in cases for of in case["outcomes"] for name in of["releases"]}
+    return sorted(names, key=parse_release)
+
+
+def proof(row: Row) -> Proof | None:
+    """Return what proves a row; None if nothing does."""
+    if row.behaviour not in VIEWS:
+        return None
+    case, value = VIEWS[row.behaviour]
+    by_release = {parse_release(seen.release): seen for seen in outcomes(case)}
+    for release in holds_in(row):
+        if release in by_release and value(by_release[release]) == row.value:
+            return Proof(case, str(release))
+    return None
+
+
+def proofs() -> Iterator[tuple[tuple[str, str], Proof]]:
+    """Yield the rows that are proven, by what they are known by, and what proves them."""
+    for row in sorted(claims(Part.CACHE, Part.CONTROLLERS), key=key_of):
+        found = proof(row)
+        if found is None:
+            sys.stderr.write(f"{' '.join(key_of(row))}: nothing proves it\n")
+        else:
+            yield key_of(row), found
+
+
+def _entry(key: tuple[str, str], found: Proof) -> str:
+    """Return a proof as the formatter writes it."""
+    line = f'        ("{key[0]}", "{key[1]}"): ("{found.case}", "{found.release}"),'
+    if len(line) > WIDTH:
+        parts = f'            "{found.case}",\n            "{found.release}",\n'
+        line = f'        ("{key[0]}", "{key[1]}"): (\n{parts}        ),'
+    return f"{line}\n"
+
+
+def module() -> str:
+    """Return the text of the module that lists the proofs."""
+    head, _, _ = MODULE.read_text("utf-8").partition("RECORDED: ")
+    releases = "".join(f'    "{name}",\n' for name in recorded())
+    rows = "".join(_entry(key, found) for key, found in proofs())
+    return (
+        f"{head}RECORDED: tuple[str, ...] = (\n{releases})\n"
+        '"""Releases of whose cache or controllers outcomes were recorded."""\n\n'
+        "PROOFS: Mapping[tuple[str, str], tuple[str, str]] = MappingProxyType(\n"
+        f"    {{\n{rows}    }}\n)\n"
+        '"""By behaviour and where its row landed on the main line: the case, and the release."""\n'
+    )
+
+
+def main() -> None:
+    """Write the module."""
+    MODULE.write_text(module(), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
