@@ -163,7 +163,7 @@ class SharedDevices(StrEnum):
     """It is not told why virtual GPUs turn it down. They have modes."""
     LATE = "late"
     """A process knows of nodes' devices from the nodes' updates after its first session on. A node
-    without any takes pods that ask for some, and the scheduler crashes."""
+    without any takes pods that ask for some, which crashes the scheduler, as preempt did before."""
     REFUSALS_HEEDED = "refusals heeded"
     """Such a node takes the pods; a pod is not placed if its part turns out not to be free."""
 

@@ -20,6 +20,10 @@ tiers:
     arguments: {deviceshare.VGPUEnable: true}
 """
 
+BINPACK = CONF.replace(
+    "true}", "true, deviceshare.ScheduleWeight: 1, deviceshare.SchedulePolicy: binpack}"
+)
+
 
 def gpu_node(handshake: str = "Reported", **allocatable: str) -> Document:
     """Return a node with a card that takes two pods; the amounts are those of kubelet."""
@@ -32,7 +36,9 @@ def gpu_node(handshake: str = "Reported", **allocatable: str) -> Document:
     return node("n1", annotations=marks, more=more)
 
 
-def session(release: str, on: Document, *, process: ProcessState | None = None) -> Session:
+def session(
+    release: str, on: Document, *, process: ProcessState | None = None, conf: str = CONF
+) -> Session:
     """Return a session with two pods that each ask for a part of a card, and one for too much."""
     pods = []
     for name, memory in (("p1", "100"), ("p2", "100"), ("much", "100000")):
@@ -40,7 +46,7 @@ def session(release: str, on: Document, *, process: ProcessState | None = None) 
         pods.append(pod(name, "g"))
         pods[-1]["spec"]["containers"] = [{"name": "main", "resources": {"limits": limits}}]
     objects = (queue("default"), group("g", 2), on, *pods)
-    return opened(CONF, *objects, release=release, process=process)[0]
+    return opened(conf, *objects, release=release, process=process)[0]
 
 
 def verdict(ssn: Session, name: str) -> str | None:
@@ -135,10 +141,10 @@ def test_agents_tell_no_mode_before_v1_12() -> None:
     assert not has_cards(session("v1.12.0", on))
 
 
-@pytest.mark.parametrize("release", ["v1.14.0", "v1.15.0"])
-def test_a_node_without_cards_crashes_the_scheduler_only_in_v1_14(release: str) -> None:
+@pytest.mark.parametrize("release", ["v1.9.0", "v1.13.0", "v1.14.0", "v1.15.0"])
+def test_a_node_without_cards_crashes_the_scheduler_before_v1_15(release: str) -> None:
     ssn = session(release, node("n1"))
-    if release == "v1.14.0":
+    if release != "v1.15.0":
         with pytest.raises(Panic, match="nil pointer"):
             placed(ssn, "p1")
     else:
@@ -173,3 +179,25 @@ def test_filters_and_scores_see_only_pods_that_got_their_part(name: str) -> None
     ssn = session("v1.14.4", gpu_node())
     placed(ssn, name)
     assert (node_map(ssn).on.item(*tasks(ssn, name)) == 0) is (name == "p1")
+
+
+def test_a_node_without_room_scores_as_for_the_pod_before() -> None:
+    ssn = session("v1.14.4", gpu_node(), conf=BINPACK)
+    score = dict(ssn.flat("NodeOrder"))["deviceshare"].function
+    nowhere, one = (score(*tasks(ssn, name), np.array([0])).tolist() for name in ("much", "p1"))
+    assert nowhere == [0] != one
+    assert score(*tasks(ssn, "much"), np.array([0])).tolist() == one
+
+
+@pytest.mark.parametrize("release", ["v1.12.1", "v1.13.0"])
+def test_a_score_that_is_thrown_away_crashes_on_a_node_without_cards_too(release: str) -> None:
+    ssn = session(release, node("n1"), conf=BINPACK)
+    score = dict(ssn.flat("NodeOrder"))["deviceshare"].function
+    with pytest.raises(Panic, match="nil pointer"):
+        score(*tasks(ssn, "p1"), np.array([0]))
+
+
+def test_a_score_is_thrown_away_before_v1_13() -> None:
+    ssn = session("v1.12.1", gpu_node(), conf=BINPACK)
+    score = dict(ssn.flat("NodeOrder"))["deviceshare"].function
+    assert score(*tasks(ssn, "p1"), np.array([0])).tolist() == [0]

@@ -98,7 +98,7 @@ class DeviceShare:
             self._kept.unknown = {node.name: node for node in known}
         self._build()
         ssn.add_predicate(self.name, self._predicate, per=self._depends)
-        if self._weight > 0 and ssn.behaviours.devices_scored:
+        if self._weight > 0 if ssn.behaviours.devices_scored else self._sharing.policy:
             ssn.add_node_order(self.name, self._score, per="task")
         ssn.share_devices, ssn.take_devices = self._allocate, self._deallocate
 
@@ -117,6 +117,8 @@ class DeviceShare:
         names = Names() if use is VirtualGpuUse.FROM_LAST else names_of(config)
         self._sharing = Sharing(use, policy, names)
         self._weight = given.get_int(SCHEDULE_WEIGHT, 0)
+        if not self._ssn.behaviours.devices_scored:
+            self._weight = 0  # a score is worked out, if there is a policy, and thrown away
         if kept.sharing and kept.number:
             raise Panic("can not define true in both gpu sharing and gpu number", (_PLACE,))
         if (kept.sharing or kept.number) and kept.virtual:
@@ -205,7 +207,7 @@ class DeviceShare:
         virtual = self._virtual.get(node)
         if virtual is None:
             return self._missing("hamivgpu")
-        if virtual.clone().fit(pod) is not None:
+        if virtual.tries(pod):
             return ""
         tells = self._devices in _MODELESS
         return self._told(f"hami-vgpuDeviceSharing {virtual.refusal(pod) if tells else 'error'}")
@@ -289,6 +291,8 @@ class DeviceShare:
     def _score(self, task: int, rows: Rows) -> Floats:
         """Return weight · ⌊what the cards score that a pod would get + ½⌋.
 
+        A node without room for it, where pods are evicted, scores as it did for another.
+
         :raises Panic: a node has no cards, and a pod asks for some.
 
         Source: deviceshare.go getDeviceScore.
@@ -301,8 +305,8 @@ class DeviceShare:
             if virtual is None:
                 self._score_nothing(node)
                 continue
-            fit = virtual.clone().fit(pod)
-            score = 0.0 if fit is None else fit.score
+            virtual.tries(pod)
+            score = virtual.score
             whole = floor(score + 0.5) if isfinite(score) else _NO_INTEGER
             scores[index] = float(whole) * self._weight
         return scores
@@ -317,7 +321,8 @@ class DeviceShare:
 
     def _give_nothing(self, node: int, package: str) -> str:
         known = self._ssn.nodes.info[node].node
-        if self._devices is SharedDevices.LATE and known is not None and self._knows(known):
+        heeds = self._devices is SharedDevices.REFUSALS_HEEDED
+        if not heeds and known is not None and self._knows(known):
             place = f"api/devices/nvidia/{package}.(*GPUDevices).Allocate"
             raise Panic(
                 "runtime error: invalid memory address or nil pointer dereference", (place,)
