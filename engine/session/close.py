@@ -203,6 +203,11 @@ def _held_by_queue(ssn: Session) -> dict[str, Resource]:
         amount = held.setdefault(names[queue], Resource(*sums[queue, :2].tolist()))
         for name in request.scalars or ():
             amount.set_scalar(name, float(sums[queue, ssn.dims.index(name)]))
+    for task, amounts in ssn.device_amounts.items():
+        if counted[task] and tasks.job[task] != NO_JOB:
+            amount, request = held[ssn.jobs.queue[tasks.job.item(task)]], tasks.info[task].request
+            for name, given in amounts.items():
+                amount.set_scalar(name, amount.get(name) - request.get(name) + given)
     return held
 
 

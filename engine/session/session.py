@@ -166,6 +166,8 @@ class Session(SubJobExtensions):
         """Likewise, by releases that do not write the total there."""
         self.reserved: dict[int, list[Callable[[], object]]] = {}
         """By job: how plugins that permitted it to be enqueued give back what they reserved."""
+        self.device_amounts: dict[int, dict[str, float]] = {}
+        """By task: what queues' statuses tell of its shared devices instead of what it requests."""
 
     @property
     def selection(self) -> NodeSelection:

@@ -7,6 +7,8 @@ import pytest
 
 from plinian.engine.belief.objects import Node, Pod, decode
 from plinian.engine.belief.panic import Panic
+from plinian.engine.session.close import close
+from plinian.engine.session.outcome import SessionResult
 from plinian.engine.session.plugins.deviceshare.vgpu import (
     ASSIGNED,
     GANG_POLICY,
@@ -170,8 +172,9 @@ def test_nodes_score_by_what_is_used_of_the_cards_that_a_pod_would_get(release: 
 
 @pytest.mark.parametrize(("release", "weight"), [("v1.12.1", 10), ("v1.13.0", 0)])
 def test_releases_before_v1_13_and_no_weight_score_nothing(release: str, weight: int) -> None:
-    ssn = session(gpu_node("n1", 1000), release=release, weight=weight)
-    assert not dict(ssn.flat("NodeOrder"))
+    documents = (gpu_node("n1", 1000), limited("p", number="1", memory="300"))
+    ssn = session(*documents, release=release, weight=weight)
+    assert not dict(ssn.flat("NodeOrder")) or scores(ssn, "p") == [0]
 
 
 def test_a_node_without_cards_that_comes_to_be_scored_crashes() -> None:
@@ -197,10 +200,21 @@ def test_what_is_taken_back_is_free_at_once_since_v1_15(release: str, *, free: b
     )
     first, second = tasks(ssn, "p", "q")
     predicate = dict(ssn.flat("Predicate"))["deviceshare"]
+    ssn.pre_predicate(first)
     ssn.tell_allocated(first, 0)
     assert predicate.function(second, np.array([0])).tolist() != [0]
     ssn.tell_deallocated(first, 0)
     assert (predicate.function(second, np.array([0])).tolist() == [0]) is free
+
+
+@pytest.mark.parametrize(("release", "told"), [("v1.12.1", None), ("v1.13.0", "400")])
+def test_statuses_of_queues_tell_what_pods_were_given(release: str, told: str | None) -> None:
+    given = limited("p", number="1", memory="300", on="n1")
+    given["metadata"]["annotations"][ASSIGNED] = "n1-0,NVIDIA,400,0:other,NVIDIA,9,9:"
+    ssn = session(gpu_node("n1", 1000), given, release=release)
+    result = SessionResult()
+    close(ssn, result)
+    assert result.queues["default"].allocated.get(f"{PREFIX}memory") == told
 
 
 def test_cards_are_as_they_are_told() -> None:

@@ -29,6 +29,7 @@ from ..type_assertion import text_or_panic
 from . import gpu_share, vgpu
 from .device_config import VGPU
 from .gpu_share import SharedGpus, most_of
+from .queue_amounts import queue_amounts
 from .vgpu import Names, Sharing, VirtualGpus, gang_of, names_of
 
 GPU_SHARING = "deviceshare.GPUSharingEnable"
@@ -152,18 +153,23 @@ class DeviceShare:
                 else None
             )
             for task, status in ssn.nodes.tasks(row).values():
-                if status == Status.PIPELINED:
-                    continue
-                pod = ssn.tasks.info[task].pod
-                annotations = {**pod.annotations, **kept.annotations.get(pod.uid, {})}
-                if shared is not None:
-                    shared.add(pod, annotations)
-                if virtual is not None:
-                    virtual.add(pod.uid, annotations, gang_of(pod))
+                if status != Status.PIPELINED:
+                    self._add(task, shared, virtual)
             if shared is not None:
                 self._shared[row] = shared
             if virtual is not None:
                 self._virtual[row] = virtual
+
+    def _add(self, task: int, shared: SharedGpus | None, virtual: VirtualGpus | None) -> None:
+        """Count what a pod was given before of a node's devices."""
+        pod = self._ssn.tasks.info[task].pod
+        annotations = {**pod.annotations, **self._kept.annotations.get(pod.uid, {})}
+        if shared is not None:
+            shared.add(pod, annotations)
+        if virtual is not None:
+            virtual.add(pod.uid, annotations, gang_of(pod))
+            if self._sharing.use is not VirtualGpuUse.FROM_LAST and self._asks_virtual(pod):
+                self._ssn.device_amounts[task] = queue_amounts(virtual, annotations)
 
     def _knows(self, node: Node) -> bool:
         """Say whether a node's devices are looked at."""
