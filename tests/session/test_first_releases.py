@@ -361,3 +361,22 @@ def test_whom_a_spread_counts_that_selects_all_pods(release: str, chosen: str) -
     ACTIONS["allocate"](ssn)
     (task,) = tasks(ssn, "p")
     assert ssn.nodes.names[ssn.tasks.node.item(task)] == chosen
+
+
+@pytest.mark.parametrize(("release", "waits"), [(FIRST, True), (NEXT, True), (LAST, False)])
+def test_whether_reclaim_nominates_a_pod_that_asks_for_nothing(
+    release: str,
+    waits: bool,  # noqa: FBT001
+) -> None:
+    """Before pods were counted nothing was to be evicted for it, nor was anybody."""
+    ssn = session(
+        release,
+        *(node("n", cpu=4), queue("rich", reclaimable=True), group("large", queue="rich")),
+        pod("stays", "large", on="n", annotations={"volcano.sh/preemptable": "true"}),
+        *(group("g"), pod("p", "g", cpu=0)),
+        plugins="gang conformance predicates",
+    )
+    ACTIONS["reclaim"](ssn)
+    assert ssn.evictions == []
+    (task,) = tasks(ssn, "p")
+    assert (ssn.tasks.status.item(task) == Status.PIPELINED) is waits

@@ -86,7 +86,7 @@ def _reclaim(ssn: Session, task: int, queue: str) -> bool:
     who = ssn.lying.reclaimable_by(queue)
     for node in ssn.lying.reclaimed_on(task, resolvable_nodes(ssn, task), who):
         victims = _victims(ssn, task, node, ssn.lying.on(node, who))
-        if victims and _evict_for(ssn, task, node, victims):
+        if victims is not None and _evict_for(ssn, task, node, victims):
             return True
     return False
 
