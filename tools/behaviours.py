@@ -46,10 +46,11 @@ A row of sessions is proven by a scenario and a release: our session decides wha
 scheduler was recorded to decide, and decides otherwise as soon as the row is reverted. The
 scenarios are in `tests/data`, and `tests/volcano/test_proofs.py` holds every proof. Rows of the
 cache and the controllers are proven by what the code of releases on both sides of the row was
-recorded to do with the same input; we do not simulate them. `plinian release show RELEASE -o wide`
-tells the same of one release, `plinian release diff A B` where two differ, and
-`plinian release unproven` which rows rest on their source alone. Rows of `hardened`, a release of
-our own, claim nothing of Volcano: the tests that they name hold them.
+recorded to do with the same input, which `tests/volcano/test_component_proofs.py` holds; we do not
+simulate them. `plinian release show RELEASE -o wide` tells the same of one release,
+`plinian release diff A B` where two differ, and `plinian release unproven` which rows rest on their
+source alone. Rows of `hardened`, a release of our own, claim nothing of Volcano: the tests that
+they name hold them.
 """
 PARTS = MappingProxyType(
     {
@@ -176,7 +177,7 @@ def page() -> str:
     by_name: dict[str, list[Row]] = {}
     for row in chain.from_iterable(TABLE.values()):
         by_name.setdefault(row.behaviour, []).append(row)
-    lines = [MADE, "", "# Behaviours", *INTRODUCTION.splitlines(), "", *_counts(by_name), ""]
+    lines = [MADE, "", "# Behaviours", *INTRODUCTION.splitlines(), "", *_counts(by_name)]
     ordered = sorted(by_name.values(), key=lambda rows: (place_of(rows[0]), rows[0].behaviour))
     before = Place(-1, -1, "")
     for place, of_place in groupby(ordered, key=lambda rows: place_of(rows[0])):
@@ -208,7 +209,6 @@ def _counts(by_name: dict[str, list[Row]]) -> Iterator[str]:
     yield ""
     heads = ("part", "behaviours", "rows about Volcano", "proven")
     yield from table(heads, map(_count, Part))
-    yield ""
     heads = ("behaviour", "value", "releases", "what is missing")
     yield from table(
         heads,
