@@ -240,9 +240,10 @@ class VirtualGpuUse(StrEnum):
     FROM_LAST = "from last"
     """The last cards; less than all of a card's memory, asked for as a percentage, is nothing."""
     COUNTED = "counted"
-    """The same; their memory and cores are also resources, which nodes and queues count."""
+    """The same; their memory and cores are also resources, which nodes and queues count. What
+    containers of a pod have of one card counts for each of them, and no more only for the first."""
     BY_SHARE = "by share"
     """So they are, and a percentage is that of the memory of each card."""
     BY_POLICY = "by policy"
     """Cards in the order of the policy, by which fresh cards do not score then; pods of a gang may
-    refuse cards of each other, and what is taken back is free again at once."""
+    refuse cards of each other, what is taken back is free at once, and cards count as at first."""

@@ -135,6 +135,23 @@ def test_pods_of_a_gang_may_refuse_cards_of_each_other() -> None:
     assert gang_of(as_pod(asking)) == "ns/g"
 
 
+@pytest.mark.parametrize(
+    ("use", "used"),
+    [
+        (VirtualGpuUse.FROM_LAST, 300),
+        (VirtualGpuUse.COUNTED, 400),
+        (VirtualGpuUse.BY_SHARE, 400),
+        (VirtualGpuUse.BY_POLICY, 300),
+    ],
+)
+def test_containers_of_a_pod_on_one_card_count_each_in_v1_13_and_v1_14(
+    use: VirtualGpuUse, used: int
+) -> None:
+    made = shared(1000, use=use)
+    made.add("a", {ASSIGNED: "c0,NVIDIA,300,0:;c0,NVIDIA,100,0:"})
+    assert uses(made) == [used]
+
+
 def test_what_a_pod_had_is_taken_of_each_card_once() -> None:
     made = shared(1000, 1000, use=VirtualGpuUse.BY_POLICY)
     told = {ASSIGNED: "c0,NVIDIA,300,0:c1,NVIDIA,200,0:;c0,NVIDIA,100,0:"}

@@ -159,6 +159,11 @@ class Sharing(NamedTuple):
     names: Names = Names()
 
     @property
+    def adds_up(self) -> bool:
+        """Whether what containers of a pod have of the same card counts for each of them."""
+        return self.use in {VirtualGpuUse.COUNTED, VirtualGpuUse.BY_SHARE}
+
+    @property
     def exact(self) -> bool:
         """Whether a percentage is that of each card's memory."""
         return self.use in {VirtualGpuUse.BY_SHARE, VirtualGpuUse.BY_POLICY}
@@ -254,9 +259,10 @@ class VirtualGpus:
 
         Source: device_info.go addResource.
         """
+        again = self.sharing.adds_up and self.mode != MIG
         for given in decode_given(annotations.get(ASSIGNED, "")):
             for card in self.cards:
-                if card.uuid in given.uuid and uid not in card.pods:
+                if card.uuid in given.uuid and (again or uid not in card.pods):
                     memory = given.memory
                     if self.mode == MIG:
                         instance = decode_instance(given.uuid)
