@@ -20,11 +20,11 @@ DECIDED = Path(__file__).parent / "data" / "decided.jsonl.xz"
 FIELDS = (
     *("panic", "panic_at", "restarted", "binds", "evictions", "pipelined", "phases", "counts"),
     *("why", "fit", "queues", "shares", "nominated", "out_of_sync", "node_scores"),
-    *("gauges", "told", "errors"),
+    *("gauges", "told", "errors", "root"),
 )
 """What a recorded step may have; what it has not was empty, or was not looked at (``untold``)."""
 
-NOT_ALWAYS_RECORDED = frozenset({"node_scores", "panic_at", "gauges", "told", "errors"})
+NOT_ALWAYS_RECORDED = frozenset({"node_scores", "panic_at", "gauges", "told", "errors", "root"})
 
 
 @cache
@@ -76,6 +76,7 @@ def short(step: dict[str, Any]) -> dict[str, Any]:
         "gauges": step["metrics"],
         "told": step["pod_conditions"],
         "errors": step["errors"],
+        "root": step["queues"].get("root", {}).get("spec_deserved"),
     }
 
 

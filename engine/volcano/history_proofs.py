@@ -309,6 +309,7 @@ PROOFS: Mapping[tuple[str, str], tuple[str, str]] = MappingProxyType(
         ("root_queue_bounds", "v1.8.0"): ("001-node-lost-back", "v1.11.0"),
         ("root_queue_spec", "v1.11.0"): ("004-flat-capacity", "v1.11.0"),
         ("root_queue_spec", "v1.13.0"): ("004-flat-capacity", "v1.13.0"),
+        ("root_queue_spec", "v1.14.2"): ("deserved-is-raised", "v1.14.4"),
         ("root_queue_spec", "v1.8.0"): ("001-user-root-capability-only", "v1.10.0"),
         ("running_when", "v1.11.0"): ("mixed-8", "v1.11.0"),
         ("running_when", "v1.13.0"): ("002-pg-deleted-under-pending-pod", "v1.13.0"),

@@ -26,7 +26,6 @@ LACKS: Mapping[str, str] = MappingProxyType(
         "failed_pipelining": "no plugin of these releases objects to what is pipelined",
         "lowest_hypernode_found": "it matters only with topology_gradients",
         "reclaim_orders_victims": "the order was that of a Go map: chance decides who goes",
-        "root_queue_spec": "only what is written to the root queue tells of it",
         "sub_groups": "before it, nothing reads what it is about",
         "whole_jobs_heed_nominations": "no job waits once room was made for all of it",
     }
