@@ -430,6 +430,9 @@ class Behaviours(KubeBehaviours):
     """A node that reports a resource of its NUMA nodes for the first time, and less of another,
     crashes the scheduler."""
 
+    numa_policy_misspelt: bool
+    """A pod is told of a node's other "topology polocy" for NUMA nodes; else of the policy."""
+
     virtual_gpus_by_handshake: bool
     """A node's virtual GPUs count while its agent answers; else while it has allocatable ones."""
 

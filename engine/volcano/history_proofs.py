@@ -225,6 +225,8 @@ PROOFS: Mapping[tuple[str, str], tuple[str, str]] = MappingProxyType(
         ("nomination", "v1.10.0"): ("weird-1", "v1.10.0"),
         ("nomination", "v1.8.0"): ("tdm-1", "v1.9.0"),
         ("nomination", "v1.9.1"): ("extender-victims", "v1.9.1"),
+        ("numa_policy_misspelt", "v1.12.0"): ("numa-policy-of-its-own", "v1.12.1"),
+        ("numa_policy_misspelt", "v1.8.0"): ("numa-policy-of-its-own", "v1.11.0"),
         ("old_minima_forgotten", "v1.13.1"): ("minima-dropped", "v1.15.1"),
         ("old_minima_forgotten", "v1.8.0"): ("minima-dropped", "v1.12.1"),
         ("overcommit_crashes", "v1.8.0"): ("negidle-1", "v1.8.2"),

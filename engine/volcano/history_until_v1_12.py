@@ -15,7 +15,7 @@ from .behaviours import (
     RunningWhen,
     SharedDevices,
 )
-from .releases import Row, landed
+from .releases import FIRST, Row, landed
 
 ROWS_UNTIL_V1_12: tuple[Row, ...] = (
     Row(
@@ -297,6 +297,21 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         source="api/devices/nvidia/vgpu/device_info.go FilterNode",
         why="A pod is not told why virtual GPUs turn it down; nodes share them in modes.",
         pull=4290,
+    ),
+    Row(
+        "numa_policy_misspelt",
+        True,
+        FIRST,
+        source="plugins/numaaware/numaaware.go filterNodeByPolicy",
+        why="A pod is told of a polocy.",
+    ),
+    Row(
+        "numa_policy_misspelt",
+        False,
+        landed("v1.12.0"),
+        source="plugins/numaaware/numaaware.go filterNodeByPolicy",
+        why="A pod is told of a policy.",
+        pull=4035,
     ),
 )
 """Rows by landing; see :data:`.history.HISTORY` for the rest."""

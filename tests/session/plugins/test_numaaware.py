@@ -216,9 +216,12 @@ def task(name: str, cpu: str = "2", policy: str = SINGLE_NUMA_NODE, **rest: Any)
     return given
 
 
-def numa_session(*documents: Document, process: ProcessState | None = None) -> Session:
+def numa_session(
+    *documents: Document, process: ProcessState | None = None, release: str = "v1.12.1"
+) -> Session:
     """Return a session with the plugin."""
-    return opened("numa-aware", *documents, queue("default"), group("g"), process=process)[0]
+    objects = (*documents, queue("default"), group("g"))
+    return opened("numa-aware", *objects, process=process, release=release)[0]
 
 
 def reasons(ssn: Session, name: str) -> list[str]:
@@ -256,6 +259,13 @@ def test_a_pod_with_a_policy_needs_a_node_with_the_same(
     documents: list[Document], reason: str
 ) -> None:
     assert reasons(numa_session(node("n1"), *documents, task("p")), "p") == [reason]
+
+
+@pytest.mark.parametrize(("release", "word"), [("v1.11.2", "polocy"), ("v1.12.0", "policy")])
+def test_what_was_misspelt(release: str, word: str) -> None:
+    ssn = numa_session(node("n1"), report(policy=RESTRICTED), task("p"), release=release)
+    why = f"task topology {word}[single-numa-node] is different with node[restricted]"
+    assert reasons(ssn, "p") == [why]
 
 
 @pytest.mark.parametrize(

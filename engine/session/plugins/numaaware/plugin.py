@@ -114,6 +114,8 @@ class NumaAware:
         free: CpuSet | None = self._free[node].get(CPU)
         error = _policy_error(info.numa_policy, numa, free) if self._has_policy(task) else ""
         if error:
+            if self._ssn.behaviours.numa_policy_misspelt:
+                error = error.replace("topology policy", "topology polocy")
             return self._ssn.reasons.intern(StatusCode.ERROR, error)
         if numa is None or not _is_simulated(numa):
             return PASS
