@@ -22,6 +22,7 @@ from plinian.engine.session.plugins.deviceshare.vgpu import (
     requests_of,
 )
 from plinian.engine.session.session import Session
+from plinian.engine.session.statement import Statement
 from plinian.engine.volcano.behaviours import VirtualGpuUse
 from sessions import Document, group, node, opened, pod, queue, tasks
 
@@ -222,6 +223,24 @@ def test_what_is_taken_back_is_free_at_once_since_v1_15(release: str, *, free: b
     assert predicate.function(second, np.array([0])).tolist() != [0]
     ssn.tell_deallocated(first, 0)
     assert (predicate.function(second, np.array([0])).tolist() == [0]) is free
+
+
+@pytest.mark.parametrize(("release", "free"), [("v1.14.4", False), ("v1.15.1", True)])
+def test_cards_of_a_pod_that_is_evicted_are_free_until_that_is_taken_back(
+    release: str, *, free: bool
+) -> None:
+    runs = limited("p", number="1", memory="800", on="n1")
+    runs["metadata"]["annotations"][ASSIGNED] = "n1-0,NVIDIA,800,0:"
+    asks = limited("q", number="1", memory="800")
+    ssn = session(gpu_node("n1", 1000), runs, asks, release=release)
+    first, second = tasks(ssn, "p", "q")
+    predicate = dict(ssn.flat("Predicate"))["deviceshare"]
+    assert predicate.function(second, np.array([0])).tolist() != [0]
+    statement = Statement(ssn)
+    statement.evict(first, "test")
+    assert (predicate.function(second, np.array([0])).tolist() == [0]) is free
+    statement.discard()
+    assert predicate.function(second, np.array([0])).tolist() != [0]
 
 
 @pytest.mark.parametrize(("release", "told"), [("v1.12.1", None), ("v1.13.0", "400")])

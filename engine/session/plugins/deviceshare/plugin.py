@@ -92,6 +92,8 @@ class DeviceShare:
         self._set_switches()
         self._shared: dict[int, SharedGpus] = {}
         self._virtual: dict[int, VirtualGpus] = {}
+        self._holding: dict[int, dict[str, str]] = {}
+        """By task with virtual GPUs as the session opened: what said so, where they return."""
         if not self._kept.on:
             return
         if self._takes and ssn.process.from_start and not was_on:
@@ -102,6 +104,8 @@ class DeviceShare:
         if self._weight > 0 if ssn.behaviours.devices_scored else self._sharing.policy:
             ssn.add_node_order(self.name, self._score, per="task")
         ssn.share_devices, ssn.take_devices = self._allocate, self._deallocate
+        if self._holding:
+            ssn.add_event_handler(allocate=self._stay, deallocate=self._go)
 
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing."""
@@ -168,6 +172,8 @@ class DeviceShare:
             shared.add(pod, annotations)
         if virtual is not None:
             virtual.add(pod.uid, annotations, gang_of(pod))
+            if self._returns and annotations.get(vgpu.ASSIGNED):
+                self._holding[task] = annotations
             if self._sharing.use is not VirtualGpuUse.FROM_LAST and self._asks_virtual(pod):
                 self._ssn.device_amounts[task] = queue_amounts(virtual, annotations)
 
@@ -284,15 +290,30 @@ class DeviceShare:
         has = {**pod.annotations, **self._written(pod)}
         return has.get(vgpu.ASSIGNED_NODE) == node and bool(has.get(vgpu.ASSIGNED))
 
-    def _take_virtual(self, pod: Pod, virtual: VirtualGpus) -> None:
+    def _take_virtual(self, task: int, virtual: VirtualGpus) -> None:
         """Take virtual GPUs back, and what says that a pod has them, unless its binding is over.
 
         Source: device_info.go Release.
         """
+        pod = self._ssn.tasks.info[task].pod
         written = self._written(pod)
         virtual.remove(pod.uid, {**pod.annotations, **written})
         if pod.annotations.get(vgpu.BIND_PHASE) != "success":
             written.update(dict.fromkeys((vgpu.ASSIGNED, vgpu.ASSIGNED_NODE), ""))
+
+    def _go(self, task: int, node: int) -> None:
+        """Let the cards of a pod that is evicted be free.
+
+        Source: api/node_info.go RemoveTask, AddTask.
+        """
+        if task in self._holding and node in self._virtual:
+            self._virtual[node].remove(self._ssn.tasks.info[task].pod.uid, self._holding[task])
+
+    def _stay(self, task: int, node: int) -> None:
+        """Let a pod have its cards again whose eviction is taken back."""
+        if task in self._holding and node in self._virtual:
+            pod = self._ssn.tasks.info[task].pod
+            self._virtual[node].add(pod.uid, self._holding[task], gang_of(pod))
 
     def _score(self, task: int, rows: Rows) -> Floats:
         """Return weight · ⌊what the cards score that a pod would get + ½⌋.
@@ -343,7 +364,7 @@ class DeviceShare:
         pod = self._ssn.tasks.info[task].pod
         shared, virtual = self._shared.get(node), self._virtual.get(node)
         if self._returns and virtual is not None and self._asks_virtual(pod):
-            self._take_virtual(pod, virtual)
+            self._take_virtual(task, virtual)
         if shared is not None and self._asks_shared(pod):
             shared.remove(pod)
             self._kept.annotations.get(pod.uid, {}).pop(gpu_share.INDEX, None)
