@@ -22,13 +22,13 @@ def check_future_idle(ssn: Session, rows: Rows, *callers: str) -> None:
 
     :param callers: the functions that ask for it, innermost first.
     :raises Panic: more is promised, on the first such node; cpu and memory count also if nothing
-        is promised.
+        is promised, other resources as soon as any of them was.
     """
     nodes = ssn.nodes
     has = nodes.idle[rows] + nodes.releasing[rows]
     promised = nodes.pipelined[rows]
     short = promised - has >= _SLACK
-    short[:, 2:] &= promised[:, 2:] > 0
+    short[:, 2:] &= nodes.promised[rows, 2:]
     overfull = short.any(axis=1)
     if not overfull.any():
         return
@@ -37,7 +37,8 @@ def check_future_idle(ssn: Session, rows: Rows, *callers: str) -> None:
     info = ssn.nodes.info[row]
     named = {*(info.idle.scalars or ()), *(info.releasing.scalars or ())}
     left = _resource(ssn, has[first].tolist(), named)
-    taken = _resource(ssn, promised[first].tolist(), set(info.pipelined.scalars or ()))
+    ever = {name for name, any_was in zip(ssn.dims, nodes.promised[row], strict=True) if any_was}
+    taken = _resource(ssn, promised[first].tolist(), ever)
     raise Panic(
         f"resource is not sufficient to do operation: <{left}> sub <{taken}>",
         ("api.(*Resource).Sub", "api.(*NodeInfo).FutureIdle", *callers),

@@ -98,6 +98,8 @@ class NodeTable:
         self.max_pods = max_pods
         self.no_scalars = no_scalars
         """Nodes without any scalar resource: the original's ``sub`` loses scalars there."""
+        self.promised = pipelined != 0
+        """Whether, by node and resource, any was promised in this session, or still is."""
         self.steady = not (releasing.any() or pipelined.any())
         """Whether nothing is releasing or pipelined anywhere: what is idle now is so later."""
         self._placed = placed
@@ -145,6 +147,7 @@ class NodeTable:
         """
         if status == Status.PIPELINED:
             self.pipelined[node] += request
+            self.promised[node] |= request != 0
             self.steady = False
             return
         idle, used = self.idle[node], self.used[node]

@@ -132,7 +132,7 @@ class BackfillFailure(StrEnum):
     UNPREPARED_ENDS_JOB = "unprepared ends job"
     """With the next task; with the next job, if filters cannot be prepared for the task."""
     ENDS_JOB = "ends job"
-    """With the next job."""
+    """With the next job; and where one of its tasks failed, no other of its role is tried."""
     ENDS_ACTION = "ends action"
     """Not at all: whatever comes after it stays pending."""
     CONTINUES = "continues"

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from plinian.engine.belief.panic import Panic
 from plinian.engine.session.actions import ACTIONS
+from plinian.engine.session.future_idle import check_future_idle
 from plinian.engine.session.scoring import Purpose
 from plinian.engine.session.session import Session
+from plinian.engine.session.statement import Statement
 from plinian.engine.session.tables import Status
 from plinian.engine.volcano.releases import RELEASES
 from sessions import Accepting, Document, document, group, node, opened, pod, queue, tasks
@@ -380,3 +383,36 @@ def test_whether_reclaim_nominates_a_pod_that_asks_for_nothing(
     assert ssn.evictions == []
     (task,) = tasks(ssn, "p")
     assert (ssn.tasks.status.item(task) == Status.PIPELINED) is waits
+
+
+@pytest.mark.parametrize(("release", "placed"), [(NEXT, True), (LAST, False), ("v1.9.0", True)])
+def test_whether_backfill_tries_a_node_again_that_turned_another_of_the_role_down(
+    release: str,
+    placed: bool,  # noqa: FBT001
+) -> None:
+    role = {"annotations": {"volcano.sh/task-spec": "w"}}
+    first, second = (pod(name, "g", cpu=0, **role) for name in ("a", "b"))
+    first["spec"]["nodeSelector"] = {"disk": "ssd"}
+    second["spec"]["nodeSelector"] = {"disk": "hdd"}
+    nodes = [node(disk, labels={"disk": disk}) for disk in ("ssd", "hdd")]
+    ssn = session(release, *nodes, group("g"), first, second)
+    ACTIONS["backfill"](ssn)
+    rows = [ssn.tasks.node.item(task) for task in tasks(ssn, "a", "b")]
+    assert rows[0] == ssn.nodes.row["ssd"]
+    assert (rows[1] == ssn.nodes.row["hdd"]) is placed
+
+
+def test_what_was_promised_once_is_compared_with_what_is_idle_ever_after() -> None:
+    """As a promise that is taken back leaves the names of its resources behind."""
+    ssn = session(
+        LAST,
+        node("n", more={"pods": "1"}),
+        *(group("g"), pod("x", "g", on="n"), pod("y", "g", on="n"), pod("p", "g")),
+    )
+    check_future_idle(ssn, ssn.selection.all_rows)
+    promise = Statement(ssn)
+    promise.pipeline(tasks(ssn, "p")[0], 0)
+    promise.discard()
+    told = r"pods -1\.00> sub <cpu 0\.00, memory 0\.00, pods 0\.00>"
+    with pytest.raises(Panic, match=told):
+        check_future_idle(ssn, ssn.selection.all_rows)

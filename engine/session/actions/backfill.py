@@ -12,7 +12,7 @@ from ...volcano.behaviours import BackfillFailure
 from ..fit_errors import FitErrors
 from ..priority_queue import PriorityQueue, Queue
 from ..reasons import StatusCode
-from ..scoring import Purpose, new_error_cache
+from ..scoring import ErrorCache, Purpose, new_error_cache
 from ..session import Session
 from ..statement import Statement
 from ..tables import Rows, Status
@@ -24,21 +24,21 @@ def execute(ssn: Session) -> None:
     failure = ssn.behaviours.backfill_failure
     by_job = failure in {BackfillFailure.ENDS_JOB, BackfillFailure.UNPREPARED_ENDS_JOB}
     for tasks in _by_job(ssn) if by_job else [_pick_up(ssn)]:
+        kept = new_error_cache()
         for task in tasks:
-            if not _place(ssn, task) and failure is not BackfillFailure.CONTINUES:
+            failed = kept if failure is BackfillFailure.ENDS_JOB else new_error_cache()
+            if not _place(ssn, task, failed) and failure is not BackfillFailure.CONTINUES:
                 break
 
 
-def _place(ssn: Session, task: int) -> bool:
+def _place(ssn: Session, task: int, failed: ErrorCache) -> bool:
     """Place one task; return whether those after it are to be placed as well."""
     job = int(ssn.tasks.job[task])
     error = ssn.pre_predicate(task)
     if error is not None:
         ssn.jobs.set_fit_errors(job, task, everywhere(ssn, ssn.selection.all_rows, error))
         return False
-    rows, errors = ssn.selection.predicate(
-        task, ssn.selection.all_rows, Purpose.BACKFILL, new_error_cache()
-    )
+    rows, errors = ssn.selection.predicate(task, ssn.selection.all_rows, Purpose.BACKFILL, failed)
     if not len(rows):
         ssn.jobs.set_fit_errors(job, task, errors)
         return ssn.behaviours.backfill_failure is BackfillFailure.UNPREPARED_ENDS_JOB
@@ -53,11 +53,11 @@ def _place(ssn: Session, task: int) -> bool:
             "runtime error: invalid memory address or nil pointer dereference",
             ("actions/backfill.(*Action).Execute",),
         )
-    failed = ssn.allocate(task, node)
-    if failed is not None:
+    error = ssn.allocate(task, node)
+    if error is not None:
         ssn.errors.append(f"Failed to bind Task {ssn.task_name(task)} of {ssn.jobs.keys[job]}")
         if ssn.behaviours.backfill_failure is BackfillFailure.CONTINUES:
-            ssn.jobs.set_fit_errors(job, task, _on_one(ssn, node, failed))
+            ssn.jobs.set_fit_errors(job, task, _on_one(ssn, node, error))
     return True
 
 
