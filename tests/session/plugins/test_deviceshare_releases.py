@@ -37,7 +37,11 @@ def gpu_node(handshake: str = "Reported", **allocatable: str) -> Document:
 
 
 def session(
-    release: str, on: Document, *, process: ProcessState | None = None, conf: str = CONF
+    release: str,
+    on: Document,
+    *others: Document,
+    process: ProcessState | None = None,
+    conf: str = CONF,
 ) -> Session:
     """Return a session with two pods that each ask for a part of a card, and one for too much."""
     pods = []
@@ -45,7 +49,7 @@ def session(
         limits = {NUMBER: "1", MEMORY: memory}
         pods.append(pod(name, "g"))
         pods[-1]["spec"]["containers"] = [{"name": "main", "resources": {"limits": limits}}]
-    objects = (queue("default"), group("g", 2), on, *pods)
+    objects = (queue("default"), group("g", 2), on, *pods, *others)
     return opened(conf, *objects, release=release, process=process)[0]
 
 
@@ -201,3 +205,13 @@ def test_a_score_is_thrown_away_before_v1_13() -> None:
     ssn = session("v1.12.1", gpu_node(), conf=BINPACK)
     score = dict(ssn.flat("NodeOrder"))["deviceshare"].function
     assert score(*tasks(ssn, "p1"), np.array([0])).tolist() == [0]
+
+
+@pytest.mark.parametrize(("release", "taken"), [("v1.9.0", True), ("v1.11.0", False)])
+def test_a_card_of_which_more_is_used_than_there_is_is_free_in_v1_9(
+    release: str,
+    taken: bool,  # noqa: FBT001
+) -> None:
+    given = {"volcano.sh/vgpu-ids-new": "GPU-v,NVIDIA,20000,0:"}
+    ssn = session(release, gpu_node(), pod("q", "g", on="n1", annotations=given))
+    assert takes(ssn, "much") is taken

@@ -120,7 +120,8 @@ class DeviceShare:
         use, policy = self._ssn.behaviours.virtual_gpu_use, given.get_str(SCHEDULE_POLICY, "")
         config = self._ssn.process.kept.get(DEVICE_CONFIG, _NO_CONFIG)
         names = Names() if use is VirtualGpuUse.FROM_LAST else names_of(config)
-        self._sharing = Sharing(use, policy, names)
+        unsigned = self._devices is SharedDevices.ERRORS_TOLD
+        self._sharing = Sharing(use, policy, names, unsigned)
         self._weight = given.get_int(SCHEDULE_WEIGHT, 0)
         if not self._ssn.behaviours.devices_scored:
             self._weight = 0  # a score is worked out, if there is a policy, and thrown away

@@ -40,6 +40,7 @@ MIG = "mig"
 NVIDIA = "NVIDIA"
 HANDSHAKE_US = 60 * SECOND_US
 NO_PERCENTAGE = 101
+_UINT64 = 2**64
 
 _GROUP_NAMES = ("scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name")
 
@@ -96,15 +97,22 @@ class Card:
         self.used_memory -= memory
         self.used_cores -= cores
 
-    def holds(self, request: Request, annotations: Mapping[str, str]) -> bool:
+    def holds(
+        self, request: Request, annotations: Mapping[str, str], *, unsigned: bool = False
+    ) -> bool:
         """Return whether the card has room, and is of a type that the pod takes.
 
         All cores mean the card for oneself; none of them cannot be had of a card that is full.
+
+        :param unsigned: what is less than nothing is a huge number.
         """
+        memory, cores = self.memory - self.used_memory, 100 - self.used_cores
+        if unsigned:
+            memory, cores = memory % _UINT64, cores % _UINT64
         return (
             self.number > self.used_number
-            and self.memory - self.used_memory >= request.memory
-            and self.used_cores + request.cores <= 100
+            and memory >= request.memory
+            and cores >= request.cores
             and not (request.cores == 100 and self.used_number > 0)
             and not (request.cores == 0 and self.used_cores == 100)
             and NVIDIA in self.type
@@ -157,6 +165,8 @@ class Sharing(NamedTuple):
     use: VirtualGpuUse = VirtualGpuUse.FROM_LAST
     policy: str = ""
     names: Names = Names()
+    unsigned: bool = False
+    """A card of which more is used than it has takes whatever is asked for, as in v1.9."""
 
     @property
     def adds_up(self) -> bool:
@@ -328,7 +338,7 @@ class VirtualGpus:
             asked = _asked_of(card, request, exact=exact)
             if not exact:
                 request = asked
-            if not card.holds(asked, pod.annotations):
+            if not card.holds(asked, pod.annotations, unsigned=self.sharing.unsigned):
                 continue
             uuid = self._take(card, asked)
             if uuid is None:
