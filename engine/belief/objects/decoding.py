@@ -24,7 +24,7 @@ from .cluster import (
     StatefulSet,
     StorageClass,
 )
-from .devices import DeviceClass, ResourceClaim, ResourceSlice
+from .devices import Device, DeviceClass, ResourceClaim, ResourceSlice
 from .metadata import Object, ResourceList, seconds
 from .nodes import CSINode, HyperNode, Node, Numatopology
 from .pods import Pod
@@ -101,6 +101,12 @@ def _resource_lists(item: Object) -> Iterator[ResourceList]:
         yield item.spec.resources.requests
     elif isinstance(item, PersistentVolume):
         yield item.spec.capacity
+    elif isinstance(item, ResourceSlice):
+        yield from map(_amounts_of, item.spec.devices)
+
+
+def _amounts_of(device: Device) -> ResourceList:
+    return {name: each.value for name, each in device.traits.capacity.items()}
 
 
 def _times(item: Object) -> Iterator[str | None]:

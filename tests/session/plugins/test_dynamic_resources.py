@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from plinian.engine.errors import EventMalformed
 from plinian.engine.session.plugins import Predicates
 from plinian.engine.session.session import ProcessState, Session
 from plinian.engine.session.tables import Status
@@ -212,6 +213,19 @@ def test_what_is_wrong_with_a_condition_is_told(expression: str, fault: str) -> 
     assert here.startswith("claim ns/c: selector #0: CEL ")
     assert fault in here
     assert elsewhere == FEW
+
+
+def test_devices_of_v1beta1_say_what_they_are_within_basic() -> None:
+    device = gpu("d")
+    older = {"name": device.pop("name"), "basic": device}
+    many = asking(selectors=cel('device.capacity["gpu.example.com"].memory > quantity("1Gi")'))
+    ssn = session(gpus("p", older, on="n1"), claim("c", many), claiming("a", "c"))
+    assert reasons(ssn, "a") == ["", FEW]
+
+
+def test_an_amount_that_is_none_is_no_device() -> None:
+    with pytest.raises(EventMalformed):
+        session(gpus("p", gpu("d", memory="much"), on="n1"))
 
 
 def test_a_search_ends_somewhere() -> None:
