@@ -13,7 +13,7 @@ import numpy as np
 from ..belief.panic import Panic
 from ..belief.resource import Resource
 from ..quantity import parse
-from ..volcano.behaviours import QueueStatusCounts, RootQueueSpec, RunningWhen
+from ..volcano.behaviours import Nomination, QueueStatusCounts, RootQueueSpec, RunningWhen
 from .fit_errors import ALL_NODES_UNAVAILABLE
 from .outcome import PodCondition, PodGroupStatus, QueueStatus, SessionResult
 from .queue_devices import devices_held
@@ -147,11 +147,13 @@ def _pod_conditions(ssn: Session, job: int, result: SessionResult) -> None:
                 reason,
                 message,
             )
-            renominated = bool(nominated) and nominated != ssn.sub_jobs.nominated_node(task)
-            if news or renominated:
-                dropped = task in ssn.sub_jobs.nominations_dropped
+            before = ssn.sub_jobs.nominated_node(task)
+            lost = before and not nominated and ssn.behaviours.nomination is Nomination.PIPELINED
+            renominated = bool(nominated) and nominated != before
+            if news or renominated or lost:
+                dropped = lost or task in ssn.sub_jobs.nominations_dropped
                 result.pod_conditions[info.key] = PodCondition(
-                    reason, message, nominated if renominated else "", dropped
+                    reason, message, nominated if renominated else "", bool(dropped)
                 )
 
 

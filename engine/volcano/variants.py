@@ -101,7 +101,7 @@ class Nomination(StrEnum):
     NEVER = "never"
     """None."""
     PIPELINED = "pipelined"
-    """All that are pipelined."""
+    """All that are pipelined, and no other any longer."""
     EVICTED = "evicted"
     """Pipelined ones for which others were evicted."""
 

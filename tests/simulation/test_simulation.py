@@ -237,3 +237,14 @@ def test_since_v1_15_1_nodeorder_adds_up_all_of_its_scores_before_others(
     score = step["node_scores"]["default/p"]["a"]
     assert score == pytest.approx(packed + 466)
     assert (score == packed + 466) is exact
+
+
+@pytest.mark.parametrize(("release", "after"), [("v1.9.1", {}), ("v1.10.0", {"default/p": "a"})])
+def test_whether_a_pod_that_fits_nowhere_keeps_its_nomination(
+    release: str, after: dict[str, str]
+) -> None:
+    waits = pod("p", "g", cpu="9")
+    waits["object"]["status"]["nominatedNodeName"] = "a"
+    first, _ = simulate(case([node(), group("g"), waits], []), resolve(release))
+    assert list(first["pod_conditions"]) == ["default/p"]
+    assert first["nominated"] == after
