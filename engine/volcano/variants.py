@@ -156,8 +156,8 @@ class SharedDevices(StrEnum):
     """How ``deviceshare`` keeps accounts, and what it tells; each goes on from the one before."""
 
     ERRORS_TOLD = "errors told"
-    """A pod is told the error of a node that turns it down, as it is. Cards are shared alike; one of
-    which more is used than it has takes whatever is asked for."""
+    """A pod is told the error of a node that turns it down, as it is. Cards are shared alike; one
+    of which more is used than it has takes whatever is asked for."""
     FAULTS_TOLD = "faults told"
     """It is told which kind of device it was, too."""
     FAULTS_UNTOLD = "faults untold"

@@ -24,13 +24,12 @@ from plinian.engine.session.plugins.deviceshare.vgpu import (
     NO_USE_TYPE,
     USE_TYPE,
     Given,
-    Request,
     VirtualGpus,
     decode_given,
     encode_given,
-    requests_of,
     type_matches,
 )
+from plinian.engine.session.plugins.deviceshare.vgpu_request import Request, requests_of
 from plinian.engine.session.session import ProcessState, Session
 from sessions import NOW, Document, group, node, opened, pod, queue, tasks
 

@@ -14,13 +14,11 @@ from plinian.engine.session.plugins.deviceshare.vgpu import (
     GANG_POLICY,
     Card,
     Given,
-    Names,
     Sharing,
     VirtualGpus,
     gang_of,
-    names_of,
-    requests_of,
 )
+from plinian.engine.session.plugins.deviceshare.vgpu_request import Names, names_of, requests_of
 from plinian.engine.session.session import Session
 from plinian.engine.session.statement import Statement
 from plinian.engine.volcano.behaviours import VirtualGpuUse

@@ -30,7 +30,8 @@ from . import gpu_share, vgpu
 from .device_config import VGPU
 from .gpu_share import SharedGpus, most_of
 from .queue_amounts import queue_amounts
-from .vgpu import Names, Sharing, VirtualGpus, gang_of, names_of
+from .vgpu import Sharing, VirtualGpus, gang_of
+from .vgpu_request import Names, asks, names_of
 
 GPU_SHARING = "deviceshare.GPUSharingEnable"
 GPU_NUMBER = "deviceshare.GPUNumberEnable"
@@ -189,7 +190,7 @@ class DeviceShare:
         )
 
     def _asks_virtual(self, pod: Pod) -> bool:
-        return self._kept.virtual and vgpu.asks(pod, self._sharing.names)
+        return self._kept.virtual and asks(pod, self._sharing.names)
 
     def _depends(self, task: int) -> Per:
         """Say whether verdicts hold for a class: not if they depend on who is of the same gang."""

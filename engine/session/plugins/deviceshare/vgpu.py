@@ -12,17 +12,14 @@ from math import inf, nan
 from typing import Any, NamedTuple
 
 from ....belief.go_text import parse_int
-from ....belief.objects import Container, Node, Pod
+from ....belief.objects import Node, Pod
 from ....belief.panic import Panic
 from ....quantity import parse
 from ....units import SECOND_US
 from ....volcano.behaviours import VirtualGpuUse
 from .mig import Geometry, MigUsage, decode_instance, find_match, geometries_of, use
+from .vgpu_request import CORES, MEMORY, NO_PERCENTAGE, NUMBER, Names, Request, requests_of
 
-NUMBER = "volcano.sh/vgpu-number"
-MEMORY = "volcano.sh/vgpu-memory"
-MEMORY_PERCENTAGE = "volcano.sh/vgpu-memory-percentage"
-CORES = "volcano.sh/vgpu-cores"
 REGISTER = "volcano.sh/node-vgpu-register"
 HANDSHAKE = "volcano.sh/node-vgpu-handshake"
 ASSIGNED = "volcano.sh/vgpu-ids-new"
@@ -39,19 +36,9 @@ HAMI_CORE = "hami-core"
 MIG = "mig"
 NVIDIA = "NVIDIA"
 HANDSHAKE_US = 60 * SECOND_US
-NO_PERCENTAGE = 101
 _UINT64 = 2**64
 
 _GROUP_NAMES = ("scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name")
-
-
-class Request(NamedTuple):
-    """What one container asks for: cards, and of each memory, or a percentage of it, and cores."""
-
-    cards: int
-    memory: int
-    percentage: int
-    cores: int
 
 
 class Given(NamedTuple):
@@ -136,27 +123,6 @@ def registers_mig(node: Node) -> bool:
     """Say whether a node's agent registered a card that is cut into instances."""
     cards = node.annotations.get(REGISTER, "").split(":")
     return any(card.split(",")[5:6] == [MIG] for card in cards)
-
-
-class Names(NamedTuple):
-    """By which resources containers ask for virtual GPUs; an empty name is none."""
-
-    number: str = NUMBER
-    memory: str = MEMORY
-    percentage: str = MEMORY_PERCENTAGE
-    cores: str = CORES
-
-
-def names_of(config: Mapping[str, Any]) -> Names:
-    """Return the names that a device configuration gives; without one there is no percentage.
-
-    Source: config.go GetDefaultDevicesConfig, utils.go getConfig.
-    """
-    if not config:
-        return Names(percentage="")
-    given = config.get("nvidia") or {}
-    parts = ("Count", "Memory", "MemoryPercentage", "Core")
-    return Names(*(given.get(f"resource{part}Name") or "" for part in parts))
 
 
 class Sharing(NamedTuple):
@@ -416,46 +382,6 @@ def gang_of(pod: Pod) -> str:
     names = (pod.annotations.get(name) for name in _GROUP_NAMES)
     group = next((name for name in names if name), "")
     return f"{pod.namespace}/{group}" if group else ""
-
-
-def asks(pod: Pod, names: Names = Names()) -> bool:  # noqa: B008 -- a tuple
-    """Return whether a pod asks for virtual GPUs."""
-    limits = [container.resources.limits for container in pod.spec.containers]
-    return any(names.memory in limit or names.number in limit for limit in limits)
-
-
-def requests_of(pod: Pod, names: Names = Names()) -> Iterator[Request]:  # noqa: B008 -- a tuple
-    """Yield what each container that asks for virtual GPUs asks for.
-
-    Source: utils.go resourcereqs.
-    """
-    for container in pod.spec.containers:
-        limits = container.resources.limits
-        if names.number not in limits and names.memory not in limits:
-            continue
-        cards = 1 if names.number not in limits else _as_int64(limits[names.number]) or 0
-        memory = _amount(container, names.memory, 0)
-        percentage = _amount(container, names.percentage, NO_PERCENTAGE)
-        if percentage == NO_PERCENTAGE and memory == 0:
-            percentage = 100
-        yield Request(cards, memory, percentage, _amount(container, names.cores, 0))
-
-
-def _amount(container: Container, resource: str, default: int) -> int:
-    """Return a limit, or else a request; the default if there is neither, or no whole number."""
-    for amounts in (container.resources.limits, container.resources.requests):
-        if resource in amounts:
-            whole = _as_int64(amounts[resource])
-            return default if whole is None else whole
-    return default
-
-
-def _as_int64(text: str | float) -> int | None:
-    """Source: k8s.io/apimachinery/pkg/api/resource/quantity.go AsInt64."""
-    quantity = parse(text)
-    if quantity.big or quantity.power < 0:
-        return None
-    return quantity.value()
 
 
 def encode_given(given: Sequence[Sequence[Given]]) -> str:

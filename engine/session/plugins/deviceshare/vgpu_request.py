@@ -1,0 +1,89 @@
+"""What containers ask of virtual GPUs, and by which resources.
+
+Source: pkg/scheduler/api/devices/nvidia/vgpu/utils.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from ....belief.objects import Container, Pod
+from ....quantity import parse
+
+NUMBER = "volcano.sh/vgpu-number"
+MEMORY = "volcano.sh/vgpu-memory"
+MEMORY_PERCENTAGE = "volcano.sh/vgpu-memory-percentage"
+CORES = "volcano.sh/vgpu-cores"
+
+NO_PERCENTAGE = 101
+
+
+class Request(NamedTuple):
+    """What one container asks for: cards, and of each memory, or a percentage of it, and cores."""
+
+    cards: int
+    memory: int
+    percentage: int
+    cores: int
+
+
+class Names(NamedTuple):
+    """By which resources containers ask for virtual GPUs; an empty name is none."""
+
+    number: str = NUMBER
+    memory: str = MEMORY
+    percentage: str = MEMORY_PERCENTAGE
+    cores: str = CORES
+
+
+def names_of(config: Mapping[str, Any]) -> Names:
+    """Return the names that a device configuration gives; without one there is no percentage.
+
+    Source: config.go GetDefaultDevicesConfig, utils.go getConfig.
+    """
+    if not config:
+        return Names(percentage="")
+    given = config.get("nvidia") or {}
+    parts = ("Count", "Memory", "MemoryPercentage", "Core")
+    return Names(*(given.get(f"resource{part}Name") or "" for part in parts))
+
+
+def asks(pod: Pod, names: Names = Names()) -> bool:  # noqa: B008 -- a tuple
+    """Return whether a pod asks for virtual GPUs."""
+    limits = [container.resources.limits for container in pod.spec.containers]
+    return any(names.memory in limit or names.number in limit for limit in limits)
+
+
+def requests_of(pod: Pod, names: Names = Names()) -> Iterator[Request]:  # noqa: B008 -- a tuple
+    """Yield what each container that asks for virtual GPUs asks for.
+
+    Source: utils.go resourcereqs.
+    """
+    for container in pod.spec.containers:
+        limits = container.resources.limits
+        if names.number not in limits and names.memory not in limits:
+            continue
+        cards = 1 if names.number not in limits else _as_int64(limits[names.number]) or 0
+        memory = _amount(container, names.memory, 0)
+        percentage = _amount(container, names.percentage, NO_PERCENTAGE)
+        if percentage == NO_PERCENTAGE and memory == 0:
+            percentage = 100
+        yield Request(cards, memory, percentage, _amount(container, names.cores, 0))
+
+
+def _amount(container: Container, resource: str, default: int) -> int:
+    """Return a limit, or else a request; the default if there is neither, or no whole number."""
+    for amounts in (container.resources.limits, container.resources.requests):
+        if resource in amounts:
+            whole = _as_int64(amounts[resource])
+            return default if whole is None else whole
+    return default
+
+
+def _as_int64(text: str | float) -> int | None:
+    """Source: k8s.io/apimachinery/pkg/api/resource/quantity.go AsInt64."""
+    quantity = parse(text)
+    if quantity.big or quantity.power < 0:
+        return None
+    return quantity.value()
