@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from component_views import VIEWS
+from plinian.engine.volcano.history import resolve
 from plinian.engine.volcano.history_controller_proofs import PROOFS, RECORDED
 from plinian.engine.volcano.parts import (
     TABLE,
@@ -104,3 +105,11 @@ def test_every_step_has_an_outcome_up_to_a_crash() -> None:
     for one in _all():
         ended = one.crashed if one.steps else False
         assert len(one.steps) == len(one.given) or ended, (one.case, one.release)
+
+
+def test_a_late_cleanup_takes_a_new_group_with_it_where_sessions_say_so() -> None:
+    lost = {
+        one.release: not one.seen("cache").get("jobs") for one in outcomes("cache-1-0-1-narrow")
+    }
+    assert lost == {release: resolve(release).stale_jobs_take_new for release in lost}
+    assert set(lost.values()) == {False, True}
