@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...units import SECOND_US
+from ...volcano.behaviours import Filtering
 from ...volcano.conf import Arguments
 from ..reasons import StatusCode
 from ..session import Session
@@ -21,6 +22,9 @@ THRESHOLDS = "thresholds"
 METRICS_ACTIVE_US = 5 * 60 * SECOND_US
 CPU_EXCEEDS = "the CPU load of the node exceeds the upper limit."
 MEMORY_EXCEEDS = "the memory load of the node exceeds the upper limit."
+_ERROR = "Plugin usage predicates failed, because of {}"
+_ERRORS_TOLD = frozenset({Filtering.ALL, Filtering.FIRST_FAULT, Filtering.FIRST_ERROR})
+"""How nodes are filtered where the error that ends it is told, and not the reason beside it."""
 MAX_NODE_SCORE = 100
 
 
@@ -65,9 +69,11 @@ class Usage:
         """Do nothing."""
 
     def _verdicts(self, ssn: Session, fresh: list[tuple[int, NodeUsage]]) -> Ints:
-        code = StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE
-        cpu_exceeds = ssn.reasons.intern(code, CPU_EXCEEDS)
-        memory_exceeds = ssn.reasons.intern(code, MEMORY_EXCEEDS)
+        final = ssn.behaviours.filter_errors_final
+        code = StatusCode.ERROR if final else StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE
+        told = _ERROR if ssn.behaviours.filtering in _ERRORS_TOLD else "{}"
+        cpu_exceeds = ssn.reasons.intern(code, told.format(CPU_EXCEEDS))
+        memory_exceeds = ssn.reasons.intern(code, told.format(MEMORY_EXCEEDS))
         verdicts = np.zeros(len(ssn.nodes), dtype=np.int32)
         for row, usage in fresh:
             if usage.cpu.get(NODE_METRICS_PERIOD, 0.0) > self._thresholds["cpu"]:

@@ -8,7 +8,7 @@ import pytest
 from plinian.engine.session.plugins.node_usage import NODE_USAGE, NodeUsage
 from plinian.engine.session.plugins.usage import CPU_EXCEEDS, MEMORY_EXCEEDS, read_thresholds
 from plinian.engine.session.session import ProcessState, Session
-from sessions import NOW, group, node, opened, pod, queue
+from sessions import NOW, RELEASE, group, node, opened, pod, queue
 
 MINUTE = 60_000_000
 CONF = """
@@ -29,12 +29,16 @@ def usage(cpu: float | None, memory: float | None, age: int = 0) -> NodeUsage:
     return NodeUsage(NOW - age, *told)
 
 
-def asked(*known: NodeUsage | None) -> tuple[list[str], list[float], Session]:
+def asked(
+    *known: NodeUsage | None, release: str = RELEASE
+) -> tuple[list[str], list[float], Session]:
     """Return the reasons and the scores of nodes n0, n1 …; an empty reason is none."""
     kept = {NODE_USAGE: {f"n{row}": each for row, each in enumerate(known) if each is not None}}
     nodes = [node(f"n{row}") for row in range(len(known))]
     process = ProcessState(kept=kept)
-    ssn, _ = opened(CONF, *nodes, queue("default"), group("g"), pod("p", "g"), process=process)
+    ssn, _ = opened(
+        CONF, *nodes, queue("default"), group("g"), pod("p", "g"), process=process, release=release
+    )
     rows = np.arange(len(known))
     ((_, predicate),), ((_, order),) = ssn.flat("Predicate"), ssn.flat("NodeOrder")
     reasons = [" ".join(ssn.reasons.messages(verdict)) for verdict in predicate.function(0, rows)]
@@ -45,6 +49,12 @@ def test_a_node_above_a_threshold_takes_nothing_more() -> None:
     reasons, _, ssn = asked(usage(70, 60), usage(70.1, 99), usage(10, 60.1), None)
     assert reasons == ["", CPU_EXCEEDS, MEMORY_EXCEEDS, ""]
     assert ssn.errors == []
+
+
+@pytest.mark.parametrize("release", ["v1.8.2", "v1.9.1"])
+def test_the_error_was_told_before_reasons_were(release: str) -> None:
+    ((reason, _), _, _) = asked(usage(71, 0), None, release=release)
+    assert reason == f"Plugin usage predicates failed, because of {CPU_EXCEEDS}"
 
 
 def test_scores_are_the_weighted_mean_of_what_is_idle() -> None:
