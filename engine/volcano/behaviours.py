@@ -87,6 +87,9 @@ class Behaviours(KubeBehaviours):
     filter_errors_final: bool
     """Nobody is evicted on a node that a filter turned down, whatever for."""
 
+    filter_errors_told: bool
+    """A pod is told a filter's error, which says nothing of evicting; else the reason beside it."""
+
     free_victims_spared: bool
     """``preempt`` lets pods alone that ask for nothing; else only such pods evict such pods."""
 

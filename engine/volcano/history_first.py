@@ -346,6 +346,13 @@ ROWS_FIRST: tuple[Row, ...] = (
         why="Nodes without a free port are not preempted on.",
     ),
     Row(
+        "filter_errors_told",
+        True,
+        FIRST,
+        source="plugins/numaaware/numaaware.go OnSessionOpen",
+        why="A pod is told what plugin fails; from v1.9 on, preempted is on nodes that only err.",
+    ),
+    Row(
         "free_victims_spared",
         True,
         FIRST,

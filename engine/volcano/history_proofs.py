@@ -129,6 +129,8 @@ PROOFS: Mapping[tuple[str, str], tuple[str, str]] = MappingProxyType(
         ("failed_placements_skipped", "v1.8.0"): ("refused-while-ready", "v1.13.0"),
         ("filter_errors_final", "v1.8.0"): ("tdm-1", "v1.8.2"),
         ("filter_errors_final", "v1.9.0"): ("tdm-1", "v1.9.0"),
+        ("filter_errors_told", "v1.10.0"): ("numa-policy-preempts", "v1.10.0"),
+        ("filter_errors_told", "v1.8.0"): ("numa-policy-preempts", "v1.9.0"),
         ("filtering", "v1.10.0"): ("predicates-1", "v1.10.0"),
         ("filtering", "v1.11.0"): ("predicates_TestNodeNum_01-at-v1_15_1", "v1.15.1"),
         ("filtering", "v1.8.0"): ("backfill-first-nowhere", "v1.8.0"),

@@ -279,6 +279,14 @@ ROWS_UNTIL_V1_10: tuple[Row, ...] = (
         pull=3553,
     ),
     Row(
+        "filter_errors_told",
+        False,
+        landed("v1.10.0"),
+        source="plugins/numaaware/numaaware.go OnSessionOpen",
+        why="A pod is told the reason alone; nobody is evicted on nodes that numa-aware refuses.",
+        pull=3553,
+    ),
+    Row(
         "extender_lists_statuses",
         True,
         FIRST,

@@ -11,7 +11,6 @@ from typing import ClassVar
 import numpy as np
 
 from ...units import SECOND_US
-from ...volcano.behaviours import Filtering
 from ...volcano.conf import Arguments
 from ..reasons import StatusCode
 from ..session import Session
@@ -23,8 +22,6 @@ METRICS_ACTIVE_US = 5 * 60 * SECOND_US
 CPU_EXCEEDS = "the CPU load of the node exceeds the upper limit."
 MEMORY_EXCEEDS = "the memory load of the node exceeds the upper limit."
 _ERROR = "Plugin usage predicates failed, because of {}"
-_ERRORS_TOLD = frozenset({Filtering.ALL, Filtering.FIRST_FAULT, Filtering.FIRST_ERROR})
-"""How nodes are filtered where the error that ends it is told, and not the reason beside it."""
 MAX_NODE_SCORE = 100
 
 
@@ -71,7 +68,7 @@ class Usage:
     def _verdicts(self, ssn: Session, fresh: list[tuple[int, NodeUsage]]) -> Ints:
         final = ssn.behaviours.filter_errors_final
         code = StatusCode.ERROR if final else StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE
-        told = _ERROR if ssn.behaviours.filtering in _ERRORS_TOLD else "{}"
+        told = _ERROR if ssn.behaviours.filter_errors_told else "{}"
         cpu_exceeds = ssn.reasons.intern(code, told.format(CPU_EXCEEDS))
         memory_exceeds = ssn.reasons.intern(code, told.format(MEMORY_EXCEEDS))
         verdicts = np.zeros(len(ssn.nodes), dtype=np.int32)

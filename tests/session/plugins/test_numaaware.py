@@ -234,6 +234,13 @@ def reasons(ssn: Session, name: str) -> list[str]:
     return [" ".join(ssn.reasons.messages(verdict)) for verdict in verdicts.tolist()]
 
 
+def preempted_on(ssn: Session, name: str) -> list[bool]:
+    """Return whether nodes are preempted on for a pod."""
+    ((_, predicate),) = ssn.flat("Predicate")
+    verdicts = predicate.function(*tasks(ssn, name), np.arange(len(ssn.nodes)))
+    return [not ssn.reasons.stops_preemption(verdict) for verdict in verdicts.tolist()]
+
+
 def scores(ssn: Session, name: str) -> list[float] | None:
     """Return the scores of the nodes for a pod that was filtered just before."""
     ((_, batch),) = ssn.flat("BatchNodeOrder")
@@ -266,6 +273,34 @@ def test_what_was_misspelt(release: str, word: str) -> None:
     ssn = numa_session(node("n1"), report(policy=RESTRICTED), task("p"), release=release)
     why = f"task topology {word}[single-numa-node] is different with node[restricted]"
     assert reasons(ssn, "p") == [why]
+
+
+@pytest.mark.parametrize(
+    ("release", "reason"),
+    [
+        ("v1.8.2", "plugin numa-aware predicates failed for task p container main on node n1"),
+        ("v1.9.1", "plugin numa-aware predicates failed for task p container main on node n1"),
+        ("v1.10.0", "container main cannot be assigned by numa"),
+    ],
+)
+def test_who_is_not_admitted_was_told_the_plugin_the_task_and_the_node(
+    release: str, reason: str
+) -> None:
+    ssn = numa_session(node("n1"), report(free="0,4"), task("p"), task("q"), release=release)
+    assert reasons(ssn, "p") == [reason]
+    assert reasons(ssn, "q") == [reason.replace("task p", "task q")]
+    assert preempted_on(ssn, "p") == [False]
+
+
+@pytest.mark.parametrize(
+    ("release", "there"),
+    [("v1.8.2", [False]), ("v1.9.0", [True]), ("v1.9.1", [True]), ("v1.10.0", [False])],
+)
+def test_only_v1_9_preempts_on_a_node_that_cannot_serve_a_policy(
+    release: str, there: list[bool]
+) -> None:
+    ssn = numa_session(node("n1"), report(policy=RESTRICTED), task("p"), release=release)
+    assert preempted_on(ssn, "p") == there
 
 
 @pytest.mark.parametrize(
@@ -313,6 +348,14 @@ def test_nodes_that_need_fewer_numa_nodes_score_higher() -> None:
     assert scores(ssn, "p") == [0, 50]
     assert reasons(ssn, "q") == ["", ""]
     assert scores(ssn, "q") is None
+
+
+def test_scoring_a_node_without_a_report_beside_one_that_admits_is_a_crash() -> None:
+    nodes = (node(name) for name in ("n1", "n2"))
+    ssn = numa_session(*nodes, report("n2"), task("p"), release="v1.9.1")
+    assert preempted_on(ssn, "p") == [True, True]
+    with pytest.raises(Panic, match="nil pointer dereference"):
+        scores(ssn, "p")
 
 
 def test_cpus_that_were_given_are_taken_until_the_placing_is_undone() -> None:

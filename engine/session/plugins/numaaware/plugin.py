@@ -13,6 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ....belief.panic import Panic
 from ....quantity import parse
 from ....volcano.conf import Arguments
 from ...reasons import PASS, StatusCode
@@ -32,6 +33,7 @@ from .scheduler_numa import (
 from .topology import CpuSet
 
 MAX_NODE_SCORE = 100
+_NIL_POINTER = "runtime error: invalid memory address or nil pointer dereference"
 CPU = "cpu"
 _RESERVABLE = frozenset({"cpu", "memory", "ephemeral-storage"})
 """What can be reserved; if anything else is named, nothing is."""
@@ -45,6 +47,8 @@ class ClassFits:
     def __init__(self, nodes: int) -> None:
         self.memo = NodeMemo(nodes)
         self.assigned: dict[int, CpuSet] = {}
+        self.refused: dict[int, str] = {}
+        """By node: the container that it would not admit."""
 
 
 class NumaAware:
@@ -103,20 +107,32 @@ class NumaAware:
         if fits is None:
             return None
         self._last = task, fits
-        return fits.memo.verdicts(
-            rows, self._version, lambda node: self._admit(task, node, fits.assigned)
+        verdicts = fits.memo.verdicts(
+            rows, self._version, lambda node: self._admit(task, node, fits)
         )
+        if self._ssn.behaviours.filter_errors_told:
+            for place, row in enumerate(rows.tolist()):
+                if row in fits.refused:
+                    verdicts[place] = self._refusal_by_name(task, row, fits.refused[row])
+        return verdicts
 
-    def _admit(self, task: int, node: int, assigned: dict[int, CpuSet]) -> int:
-        """Return the verdict on a node, and note the CPUs that it would give the task."""
-        assigned.pop(node, None)
+    def _refusal_by_name(self, task: int, node: int, container: str) -> int:
+        """Return the verdict on a node that would not admit a container, in the error's words."""
+        pod, name = self._ssn.tasks.info[task].name, self._ssn.nodes.names[node]
+        error = f"predicates failed for task {pod} container {container} on node {name}"
+        final = self._ssn.behaviours.filter_errors_final
+        code = StatusCode.ERROR if final else StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE
+        return self._ssn.reasons.intern(code, f"plugin {self.name} {error}")
+
+    def _admit(self, task: int, node: int, fits: ClassFits) -> int:
+        """Return the verdict on a node, and note what it would give the task, or to whom not."""
+        fits.assigned.pop(node, None)
+        fits.refused.pop(node, None)
         info, numa = self._ssn.tasks.info[task], self._numa[node]
         free: CpuSet | None = self._free[node].get(CPU)
         error = _policy_error(info.numa_policy, numa, free) if self._has_policy(task) else ""
         if error:
-            if self._ssn.behaviours.numa_policy_misspelt:
-                error = error.replace("topology policy", "topology polocy")
-            return self._ssn.reasons.intern(StatusCode.ERROR, error)
+            return self._policy_refusal(error)
         if numa is None or not _is_simulated(numa):
             return PASS
         reserved = _reserved(numa)
@@ -127,6 +143,7 @@ class NumaAware:
             policy = numa.policy(TOPOLOGY_MANAGER_POLICY)
             hint, admitted = admit(policy, numa.details.numa_nodes(), hints)
             if not admitted:
+                fits.refused[node] = container.name
                 return self._ssn.reasons.intern(
                     StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE,
                     f"container {container.name} cannot be assigned by numa",
@@ -134,11 +151,27 @@ class NumaAware:
             cpus = assign_cpus(container, hint, numa.details, (free or NONE) - reserved)
             given |= cpus
             free = (free or NONE) - cpus
-        assigned[node] = given
+        fits.assigned[node] = given
         return PASS
 
+    def _policy_refusal(self, error: str) -> int:
+        """Return the verdict on a node that cannot serve the policy of a task.
+
+        Where errors say nothing of evicting, and are not the end of it, the node is preempted on.
+        """
+        how = self._ssn.behaviours
+        if how.numa_policy_misspelt:
+            error = error.replace("topology policy", "topology polocy")
+        ignored = how.filter_errors_told and not how.filter_errors_final
+        code = StatusCode.UNSCHEDULABLE if ignored else StatusCode.ERROR
+        return self._ssn.reasons.intern(code, error)
+
     def _batch_node_order(self, task: int, rows: Rows) -> Floats | None:
-        """Return (100 − 100 × NUMA nodes needed / the most needed) × weight, in whole numbers."""
+        """Return (100 − 100 × NUMA nodes needed / the most needed) × weight, in whole numbers.
+
+        A node without a report, which only v1.9 lets through, and only to preempt there, is a crash
+        if another would admit the task.
+        """
         if not self._has_policy(task) or self._last is None or self._last[0] != task:
             return None
         assigned = self._last[1].assigned
@@ -155,7 +188,9 @@ class NumaAware:
 
     def _numa_count(self, node: int, cpus: CpuSet) -> int:
         numa = self._numa[node]
-        return 0 if numa is None else len({numa.details.numa_node(cpu) for cpu in cpus})
+        if numa is None:
+            raise Panic(_NIL_POINTER, ("plugins/numaaware.getNodeNumaNumForTask.func1",))
+        return len({numa.details.numa_node(cpu) for cpu in cpus})
 
     def _task_allocated(self, task: int, node: int) -> None:
         """Take the CPUs found for a task from its node: those found last, or when it was there."""
