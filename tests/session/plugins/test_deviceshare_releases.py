@@ -185,14 +185,6 @@ def test_filters_and_scores_see_only_pods_that_got_their_part(name: str) -> None
     assert (node_map(ssn).on.item(*tasks(ssn, name)) == 0) is (name == "p1")
 
 
-def test_a_node_without_room_scores_as_for_the_pod_before() -> None:
-    ssn = session("v1.14.4", gpu_node(), conf=BINPACK)
-    score = dict(ssn.flat("NodeOrder"))["deviceshare"].function
-    nowhere, one = (score(*tasks(ssn, name), np.array([0])).tolist() for name in ("much", "p1"))
-    assert nowhere == [0] != one
-    assert score(*tasks(ssn, "much"), np.array([0])).tolist() == one
-
-
 @pytest.mark.parametrize("release", ["v1.12.1", "v1.13.0"])
 def test_a_score_that_is_thrown_away_crashes_on_a_node_without_cards_too(release: str) -> None:
     ssn = session(release, node("n1"), conf=BINPACK)

@@ -19,6 +19,7 @@ from plinian.engine.session.plugins.deviceshare.vgpu import (
     gang_of,
 )
 from plinian.engine.session.plugins.deviceshare.vgpu_request import Names, names_of, requests_of
+from plinian.engine.session.scoring import Purpose
 from plinian.engine.session.session import Session
 from plinian.engine.session.statement import Statement
 from plinian.engine.volcano.behaviours import VirtualGpuUse
@@ -70,8 +71,15 @@ def session(
     return opened(conf, queue("default"), group("g"), *documents, release=release)[0]
 
 
+def seek(ssn: Session, *names: str) -> None:
+    """Ask the nodes whether they have room for pods, one after the other."""
+    for name in names:
+        (task,) = tasks(ssn, name)
+        ssn.selection.predicate(task, ssn.selection.all_rows, Purpose.ALLOCATE, None)
+
+
 def scores(ssn: Session, name: str) -> list[float]:
-    """Return what the nodes score for a pod."""
+    """Return what the nodes score for a pod, once they have been asked."""
     entry = dict(ssn.flat("NodeOrder"))["deviceshare"]
     found: list[float] = entry.function(*tasks(ssn, name), np.arange(len(ssn.nodes))).tolist()
     return found
@@ -182,8 +190,38 @@ def test_nodes_score_by_what_is_used_of_the_cards_that_a_pod_would_get(release: 
         release=release,
         weight=10,
     )
+    seek(ssn, "p")
     assert scores(ssn, "p") == [300, 500]
     assert scores(ssn, "q") == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("release", "asked", "score"),
+    [
+        ("v1.14.4", ["p", "much"], 30),
+        ("v1.14.4", ["p", "r", "same"], 30),
+        ("v1.14.4", ["p", "elsewhere"], 30),
+        ("v1.14.4", ["p", "nothing"], 30),
+        ("v1.13.2", ["p", "nothing"], 0),
+        ("v1.13.2", ["nothing", "p"], 30),
+    ],
+)
+def test_a_node_without_room_scores_as_for_the_last_pod_that_its_cards_were_asked_about(
+    release: str, asked: list[str], score: float
+) -> None:
+    elsewhere = limited("elsewhere", number="1", memory="500")
+    elsewhere["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "1000"
+    ssn = session(
+        gpu_node("n1", 1000),
+        *(limited(name, number="1", memory="300") for name in ("p", "same")),
+        limited("r", number="1", memory="500"),
+        limited("much", number="1", memory="5000"),
+        elsewhere,
+        pod("nothing", "g"),
+        release=release,
+    )
+    seek(ssn, *asked)
+    assert scores(ssn, "much") == [score]
 
 
 @pytest.mark.parametrize(("release", "weight"), [("v1.12.1", 10), ("v1.13.0", 0)])

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import floor, isfinite
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -95,6 +94,8 @@ class DeviceShare:
         self._virtual: dict[int, VirtualGpus] = {}
         self._holding: dict[int, dict[str, str]] = {}
         """By task with virtual GPUs as the session opened: what said so, where they return."""
+        self._scores: Floats = np.zeros(len(ssn.nodes))
+        """By node: what its cards scored for the last pod that the filter found room for."""
         if not self._kept.on:
             return
         if self._takes and ssn.process.from_start and not was_on:
@@ -193,12 +194,27 @@ class DeviceShare:
         return self._kept.virtual and asks(pod, self._sharing.names)
 
     def _depends(self, task: int) -> Per:
-        """Say whether verdicts hold for a class: not if they depend on who is of the same gang."""
+        """Say whether verdicts hold for a class.
+
+        They do not if they depend on who is of the same gang; nor where a node that is asked keeps
+        a score, for then it matters when it is asked.
+        """
         pod = self._ssn.tasks.info[task].pod
-        return "task" if vgpu.GANG_POLICY in pod.annotations else "class"
+        keeps = self._keeps_score(pod)
+        return "task" if keeps or vgpu.GANG_POLICY in pod.annotations else "class"
+
+    def _keeps_score(self, pod: Pod) -> bool:
+        """Say whether nodes keep a score when they are asked for room for a pod.
+
+        Before v1.14 they are asked even if the pod wants nothing, for which they score 0.
+        """
+        asked = self._asks_virtual(pod) or (self._kept.virtual and not self._takes)
+        return self._weight > 0 and asked
 
     def _predicate(self, task: int, rows: Rows) -> Ints | None:
         pod = self._ssn.tasks.info[task].pod
+        if not self._asks_virtual(pod) and self._keeps_score(pod):
+            self._scores[rows] = 0
         if not (self._asks_shared(pod) or self._asks_virtual(pod)):
             return None
         return np.array([self._filter(pod, node) for node in rows.tolist()], dtype=np.int32)
@@ -221,7 +237,9 @@ class DeviceShare:
         virtual = self._virtual.get(node)
         if virtual is None:
             return self._missing("hamivgpu")
-        if virtual.tries(pod):
+        score = virtual.tries(pod)
+        if score is not None:
+            self._scores[node] = score
             return ""
         tells = self._devices in _MODELESS
         return self._told(f"hami-vgpuDeviceSharing {virtual.refusal(pod) if tells else 'error'}")
@@ -320,25 +338,21 @@ class DeviceShare:
     def _score(self, task: int, rows: Rows) -> Floats:
         """Return weight · ⌊what the cards score that a pod would get + ½⌋.
 
-        A node without room for it, where pods are evicted, scores as it did for another.
+        The filter noted it. A node on which it found no room, or that a filter before it turned
+        down, scores as it did for another pod: where pods are evicted, it is a candidate still.
 
         :raises Panic: a node has no cards, and a pod asks for some.
 
         Source: deviceshare.go getDeviceScore.
         """
-        pod, scores = self._ssn.tasks.info[task].pod, np.zeros(len(rows))
-        if not self._asks_virtual(pod):
-            return scores
-        for index, node in enumerate(rows.tolist()):
-            virtual = self._virtual.get(node)
-            if virtual is None:
+        if not self._asks_virtual(self._ssn.tasks.info[task].pod):
+            return np.zeros(len(rows))
+        for node in rows.tolist():
+            if node not in self._virtual:
                 self._score_nothing(node)
-                continue
-            virtual.tries(pod)
-            score = virtual.score
-            whole = floor(score + 0.5) if isfinite(score) else _NO_INTEGER
-            scores[index] = float(whole) * self._weight
-        return scores
+        scores = self._scores[rows]
+        whole = np.where(np.isfinite(scores), np.floor(scores + 0.5), _NO_INTEGER)
+        return whole * self._weight
 
     def _score_nothing(self, node: int) -> None:
         known = self._ssn.nodes.info[node].node

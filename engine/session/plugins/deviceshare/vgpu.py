@@ -166,8 +166,6 @@ class VirtualGpus:
         self.mode = mode
         self.cards = list(cards)
         self.sharing = sharing
-        self.score = 0.0
-        """What the node scored for the last pod that :meth:`tries` found room for."""
 
     @classmethod
     def of(
@@ -214,19 +212,15 @@ class VirtualGpus:
     def clone(self) -> VirtualGpus:
         """Return a copy whose accounts are its own."""
         cards = [card.clone() for card in self.cards]
-        copied = VirtualGpus(self.node, self.mode, cards, self.sharing)
-        copied.score = self.score
-        return copied
+        return VirtualGpus(self.node, self.mode, cards, self.sharing)
 
-    def tries(self, pod: Pod) -> bool:
-        """Say whether a pod has room; if it has, note the score.
+    def tries(self, pod: Pod) -> float | None:
+        """Return what the cards score that a pod would get; None if it has no room.
 
         Source: device_info.go FilterNode.
         """
         fit = self.clone().fit(pod)
-        if fit is not None:
-            self.score = fit.score
-        return fit is not None
+        return None if fit is None else fit.score
 
     def add(self, uid: str, annotations: Mapping[str, str], gang: str = "") -> None:
         """Count what a pod was given before, once for each card.
