@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from pathlib import Path
+
+from proof_tables import VOLCANO, proof_table
 
 from component_views import VIEWS
 from plinian.engine.volcano.parts import Part
@@ -17,18 +18,13 @@ from plinian.engine.volcano.proofs import Proof, claims, holds_in, key_of
 from plinian.engine.volcano.releases import Row, parse_release
 from recorded_components import component_cases, outcomes
 
-MODULE = (
-    Path(__file__).resolve().parent.parent / "engine" / "volcano" / "history_controller_proofs.py"
-)
-
-WIDTH = 100
+MODULE = VOLCANO / "history_controller_proofs.py"
 
 
-def recorded() -> list[str]:
-    """Return the releases of which anything was recorded, in order."""
+def recorded() -> set[str]:
+    """Return the releases of which anything was recorded."""
     cases = component_cases().values()
-    names = {name for case in cases for of in case["outcomes"] for name in of["releases"]}
-    return sorted(names, key=parse_release)
+    return {name for case in cases for of in case["outcomes"] for name in of["releases"]}
 
 
 def proof(row: Row) -> Proof | None:
@@ -53,26 +49,15 @@ def proofs() -> Iterator[tuple[tuple[str, str], Proof]]:
             yield key_of(row), found
 
 
-def _entry(key: tuple[str, str], found: Proof) -> str:
-    """Return a proof as the formatter writes it."""
-    line = f'        ("{key[0]}", "{key[1]}"): ("{found.case}", "{found.release}"),'
-    if len(line) > WIDTH:
-        parts = f'            "{found.case}",\n            "{found.release}",\n'
-        line = f'        ("{key[0]}", "{key[1]}"): (\n{parts}        ),'
-    return f"{line}\n"
-
-
 def module() -> str:
     """Return the text of the module that lists the proofs."""
-    head, _, _ = MODULE.read_text("utf-8").partition("RECORDED: ")
-    releases = "".join(f'    "{name}",\n' for name in recorded())
-    rows = "".join(_entry(key, found) for key, found in proofs())
-    return (
-        f"{head}RECORDED: tuple[str, ...] = (\n{releases})\n"
-        '"""Releases of whose cache or controllers outcomes were recorded."""\n\n'
-        "PROOFS: Mapping[tuple[str, str], tuple[str, str]] = MappingProxyType(\n"
-        f"    {{\n{rows}    }}\n)\n"
-        '"""By behaviour and where its row landed on the main line: the case, and the release."""\n'
+    return proof_table(
+        MODULE,
+        recorded(),
+        proofs(),
+        recorded_is="Releases of whose cache or controllers outcomes were recorded.",
+        proofs_are="By behaviour and where its row landed on the main line: the case, and the"
+        " release.",
     )
 
 

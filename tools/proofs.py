@@ -21,6 +21,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from proof_tables import VOLCANO, proof_table
+
 from decisions import decided, short
 from plinian.engine.volcano.behaviours import Behaviours
 from plinian.engine.volcano.history import HISTORY, behaviours, resolve, rows_of
@@ -30,10 +32,7 @@ from plinian.engine.volcano.releases import Row, parse_release
 from plinian.replay.simulation.cases import parse_case
 from proving import PROVING, Recording, proving, recording
 
-ROOT = Path(__file__).resolve().parent.parent
-MODULE = ROOT / "engine" / "volcano" / "history_proofs.py"
-
-WIDTH = 100
+MODULE = VOLCANO / "history_proofs.py"
 
 COST_OF_ANOTHER = 4
 """How many times larger a scenario may be that is kept already than one that is not."""
@@ -201,18 +200,13 @@ class Proofs:
 
     def module(self) -> str:
         """Return the text of the module that lists the proofs."""
-        text = MODULE.read_text("utf-8")
-        known = {*RECORDED, *(each.release for each in self._candidates.values())}
-        recorded = "".join(f'    "{name}",\n' for name in sorted(known, key=parse_release))
-        rows = "".join(_entry(key, proof) for key, proof in sorted(self.found.items()))
-        head, _, _ = text.partition("RECORDED: ")
-        return (
-            f"{head}RECORDED: tuple[str, ...] = (\n{recorded})\n"
-            '"""Releases of which decisions were recorded."""\n\n'
-            "PROOFS: Mapping[tuple[str, str], tuple[str, str]] = MappingProxyType(\n"
-            f"    {{\n{rows}    }}\n)\n"
-            '"""By behaviour and where its row landed on the main line: the scenario, and the'
-            ' release."""\n'
+        return proof_table(
+            MODULE,
+            {*RECORDED, *(each.release for each in self._candidates.values())},
+            sorted(self.found.items()),
+            recorded_is="Releases of which decisions were recorded.",
+            proofs_are="By behaviour and where its row landed on the main line: the scenario, and"
+            " the release.",
         )
 
     def lines(self) -> Iterator[str]:
@@ -230,15 +224,6 @@ class Proofs:
             line[release] = {"steps": steps}
         for line in needed.values():
             yield json.dumps(line, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
-
-
-def _entry(key: tuple[str, str], proof: Proof) -> str:
-    """Return a proof as the formatter writes it."""
-    line = f'        ("{key[0]}", "{key[1]}"): ("{proof.case}", "{proof.release}"),'
-    if len(line) > WIDTH:
-        parts = f'            "{proof.case}",\n            "{proof.release}",\n'
-        line = f'        ("{key[0]}", "{key[1]}"): (\n{parts}        ),'
-    return f"{line}\n"
 
 
 @cache
