@@ -5,7 +5,7 @@ Source: pkg/scheduler/api/saturating.go since v1.15.1.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 _HALF = 2**63
@@ -21,6 +21,11 @@ def saturate(number: int) -> int:
     return max(-_HALF, min(_HALF - 1, number))
 
 
+def as_unsigned(number: int) -> int:
+    """Return what a number is without a sign: one less than nothing is a huge one."""
+    return number % (2 * _HALF)
+
+
 class Counting(NamedTuple):
     """How counts are bounded after each step."""
 
@@ -34,6 +39,16 @@ class Counting(NamedTuple):
         """Return a product."""
         return self.bound(one * other)
 
+    def merge(self, into: dict[str, int], counts: Iterable[tuple[str, int]]) -> None:
+        """Add counts to what there is of each name."""
+        for name, count in counts:
+            into[name] = self.add(into.get(name, 0), count)
+
 
 WRAPPING = Counting(wrap)
 SATURATING = Counting(saturate)
+
+
+def counting(*, saturates: bool) -> Counting:
+    """Return how a release counts."""
+    return SATURATING if saturates else WRAPPING

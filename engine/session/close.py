@@ -148,12 +148,13 @@ def _pod_conditions(ssn: Session, job: int, result: SessionResult) -> None:
                 message,
             )
             before = ssn.sub_jobs.nominated_node(task)
-            lost = before and not nominated and ssn.behaviours.nomination is Nomination.PIPELINED
+            pipelined = ssn.behaviours.nomination is Nomination.PIPELINED
+            lost = pipelined and bool(before) and not nominated
             renominated = bool(nominated) and nominated != before
             if news or renominated or lost:
                 dropped = lost or task in ssn.sub_jobs.nominations_dropped
                 result.pod_conditions[info.key] = PodCondition(
-                    reason, message, nominated if renominated else "", bool(dropped)
+                    reason, message, nominated if renominated else "", dropped
                 )
 
 

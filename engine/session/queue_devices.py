@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from ..belief.int64 import SATURATING, WRAPPING
+from ..belief.int64 import counting
 from .session import Session
 from .tables import IS_ALLOCATED, NO_JOB
 
 PREFIX = "deviceclass/"
+"""Of the names of resources that are numbers of devices, before the class."""
 
 
 def devices_held(
@@ -23,7 +24,7 @@ def devices_held(
 
     :param lineage: gives a queue and those above it, each of which counts a claim once.
     """
-    add = (SATURATING if ssn.behaviours.device_counts_saturate else WRAPPING).add
+    merge = counting(saturates=ssn.behaviours.device_counts_saturate).merge
     counted: dict[str, set[str]] = {}
     held: dict[str, dict[str, int]] = {}
     for task in _claiming(ssn):
@@ -32,8 +33,7 @@ def devices_held(
             for claim in ssn.tasks.info[task].devices:
                 if claim.key not in known:
                     known.add(claim.key)
-                    for name, count in claim.counts:
-                        amounts[name] = add(amounts.get(name, 0), count)
+                    merge(amounts, claim.counts)
     return {
         queue: {f"{PREFIX}{name}": str(count) for name, count in amounts.items() if count > 0}
         for queue, amounts in held.items()

@@ -12,16 +12,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from ....belief.device_claims import DeviceClaim
-from ....belief.int64 import SATURATING, WRAPPING, Counting, wrap
+from ....belief.int64 import WRAPPING, Counting, counting, wrap
 from ....belief.objects import ResourceList
 from ....belief.queue import QueueInfo
 from ....quantity import parse
+from ...queue_devices import PREFIX
 from ...session import Session
 from ...tables import IS_ALLOCATED
 from .attrs import QueueAttr
 
-_COUNT = "deviceclass/"
-_WITHIN = ".deviceclass/"
+_WITHIN = f".{PREFIX}"
 
 Demand = Mapping[str, int]
 """Numbers of devices by class."""
@@ -43,8 +43,8 @@ def _classes(resources: ResourceList) -> dict[str, int]:
             of = name[at + len(_WITHIN) :]
             if of:
                 found.setdefault(of, 0)
-        elif name.startswith(_COUNT) and name != _COUNT:
-            found[name.removeprefix(_COUNT)] = parse(quantity).value()
+        elif name.startswith(PREFIX) and name != PREFIX:
+            found[name.removeprefix(PREFIX)] = parse(quantity).value()
     return found
 
 
@@ -81,23 +81,23 @@ class DeviceAccount:
         demand: dict[str, int] = {}
         for claim in claims:
             if claim.key not in self.holders:
-                self._merge(demand, claim.counts)
+                self._counting.merge(demand, claim.counts)
         return demand
 
     def reserve(self, demand: Demand) -> None:
         """Reserve devices for a job that was enqueued."""
-        self._merge(self.inqueue, demand.items())
+        self._counting.merge(self.inqueue, demand.items())
 
     def add(self, demand: Demand) -> None:
         """Add to what the queue holds."""
-        self._merge(self.allocated, demand.items())
+        self._counting.merge(self.allocated, demand.items())
 
     def hold(self, claims: Iterable[DeviceClaim]) -> None:
         """Count a task's claims, each with its first holder."""
         for claim in claims:
             held = self.holders.get(claim.key, 0)
             if not held:
-                self._merge(self.allocated, claim.counts)
+                self._counting.merge(self.allocated, claim.counts)
             self.holders[claim.key] = held + 1
 
     def release(self, claims: Iterable[DeviceClaim]) -> None:
@@ -111,10 +111,6 @@ class DeviceAccount:
                 if name in self.allocated:
                     self.allocated[name] = max(0, wrap(self.allocated[name] - count))
 
-    def _merge(self, into: dict[str, int], counts: Iterable[tuple[str, int]]) -> None:
-        for name, count in counts:
-            into[name] = self._counting.add(into.get(name, 0), count)
-
 
 class DeviceQuotas:
     """The accounts of a session's queues; a queue that names no class has none, and is passed by.
@@ -125,7 +121,7 @@ class DeviceQuotas:
 
     def __init__(self, ssn: Session, attrs: Mapping[str, QueueAttr], *, tree: bool) -> None:
         self._ssn = ssn
-        self._counting = SATURATING if ssn.behaviours.device_counts_saturate else WRAPPING
+        self._counting = counting(saturates=ssn.behaviours.device_counts_saturate)
         self._accounts = {
             name: DeviceAccount(limits, self._counting)
             for name in attrs
@@ -219,8 +215,7 @@ class DeviceQuotas:
     def _add(self, demand: dict[str, int], claims: Iterable[DeviceClaim], times: int) -> None:
         one: dict[str, int] = {}
         for claim in claims:
-            for name, count in claim.counts:
-                one[name] = wrap(one.get(name, 0) + count)
+            WRAPPING.merge(one, claim.counts)
         for name, count in one.items():
             product = self._counting.multiply(count, times)
             demand[name] = self._counting.add(demand.get(name, 0), product)

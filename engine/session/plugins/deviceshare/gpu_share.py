@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ....belief.go_text import parse_int
+from ....belief.int64 import as_unsigned
 from ....belief.objects import Node, Pod
 from ....quantity import parse
 
@@ -18,7 +19,6 @@ NUMBER = "volcano.sh/gpu-number"
 INDEX = "volcano.sh/gpu-index"
 UNHEALTHY = "volcano.sh/gpu-unhealthy-ids"
 
-_UINT64 = 2**64
 _FINISHED = frozenset({"Succeeded", "Failed"})
 
 
@@ -108,7 +108,7 @@ class SharedGpus:
         Free memory that would be negative is a huge number, as the original's is unsigned.
         """
         wanted = most_of(pod, MEMORY)
-        return [card for card in self.pods if (self.memory - self._used(card)) % _UINT64 >= wanted]
+        return [card for card in self.pods if as_unsigned(self.memory - self._used(card)) >= wanted]
 
     def by_number(self, pod: Pod) -> list[int]:
         """Return as many empty cards as the pod wants; none if there are fewer."""

@@ -12,6 +12,7 @@ from math import inf, nan
 from typing import Any, NamedTuple
 
 from ....belief.go_text import parse_int
+from ....belief.int64 import as_unsigned
 from ....belief.objects import Node, Pod
 from ....belief.panic import Panic
 from ....quantity import parse
@@ -36,7 +37,6 @@ HAMI_CORE = "hami-core"
 MIG = "mig"
 NVIDIA = "NVIDIA"
 HANDSHAKE_US = 60 * SECOND_US
-_UINT64 = 2**64
 
 _GROUP_NAMES = ("scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name")
 
@@ -95,7 +95,7 @@ class Card:
         """
         memory, cores = self.memory - self.used_memory, 100 - self.used_cores
         if unsigned:
-            memory, cores = memory % _UINT64, cores % _UINT64
+            memory, cores = as_unsigned(memory), as_unsigned(cores)
         return (
             self.number > self.used_number
             and memory >= request.memory
