@@ -148,7 +148,8 @@ def event_of(line: bytes, number: int) -> Event:
         verb=VERBS[watched.type],
         source="corpus",
         line=number,
-        observed_at=1_800_000_000_000_000 + number * 1000,
+        earliest=1_800_000_000_000_000 + number * 1000,
+        latest=1_800_000_000_000_000 + number * 1000 + 500,
     )
 
 

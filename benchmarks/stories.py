@@ -69,7 +69,12 @@ class Story:
         self._scheduler.see(verb, document)
         self.events.append(
             version_event(
-                document, verb=verb, source="story", line=len(self.events), observed_at=self._now
+                document,
+                verb=verb,
+                source="story",
+                line=len(self.events),
+                earliest=self._now,
+                latest=self._now,
             )
         )
 
@@ -98,7 +103,8 @@ class Story:
                 kind=kind,
                 reference=Reference(),
                 payload=canonical_json(payload),
-                observed_at=self._now,
+                earliest=self._now,
+                latest=self._now,
                 source="story",
                 line=len(self.events),
                 cluster="default",

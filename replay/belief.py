@@ -19,13 +19,14 @@ from ..engine.belief.cache import SchedulerCache
 from ..engine.belief.options import CacheOptions
 from ..engine.belief.projector import WATCHED, Projector
 from ..engine.events import Effect, Event, Reference, kind_of_version
-from ..engine.log.store import LogStore, Query, Window
+from ..engine.log.store import NO_REVISION, LogStore, Query, Window
 from ..engine.session.consulted import Consulted
 from ..engine.state.columns import Columns, concatenate
 from ..engine.state.fold import in_order
 from ..engine.volcano.behaviours import Behaviours
-from .points import Moment
-from .truth import columns_of, has_later
+from .clock import clock_of, columns_of, placed
+from .moment import Moment
+from .truth import has_later
 
 PAYLOADS_AT_ONCE = 1024
 
@@ -153,7 +154,9 @@ class _Story:
             until=moment.revision,
         )
         told = concatenate([columns_of(chunk) for chunk in store.scan(window)])
-        told, keys, _ = in_order(told, until=moment.revision, until_time=moment.time)
+        self._clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
+        own = placed(self._clock, moment, after=NO_REVISION, until=moment.revision)
+        told, keys, _ = in_order(told, own)
         self._references = store.references(np.unique(told.objects).tolist())
         telling = np.isin(told.effects, _TELLING) & self._watched(told)
         self._rows, self._keys = told.select(telling), keys[telling]
@@ -230,8 +233,4 @@ class _Story:
             return event.revision * 2
         if event.observed_at is None:
             return 0
-        moment = self._moment
-        before = self._store.revision_at(
-            event.observed_at, known=moment.known, cluster=moment.cluster, branch=moment.branch
-        )
-        return before * 2 + 1
+        return self._clock.revision_at(event.observed_at) * 2 + 1

@@ -10,7 +10,7 @@ from ..engine.errors import UsageError
 from ..engine.events.payloads import PodBound
 from ..engine.session.chooser import Chooser, LeastName, Recorded, Seeded
 from .log import Log
-from .points import Moment
+from .moment import Moment
 
 LEAST_NAME = "least-name"
 RECORDED = "recorded"

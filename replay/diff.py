@@ -14,7 +14,7 @@ from ..engine.state.tables import NodeTable, QueueTable, node_table, queue_table
 from ..engine.state.truth import Truth
 from ..engine.units import format_time
 from .changes import Change, changes, payload_changes
-from .points import Moment
+from .moment import Moment
 from .truth import bound_document
 
 _BATCH = 16_384

@@ -11,7 +11,7 @@ from ..engine.belief.projector import Projector
 from ..engine.log.store import LogStore
 from ..engine.volcano.behaviours import Behaviours
 from .belief import Progress, Step, play
-from .points import Moment
+from .moment import Moment
 
 
 class Parted(NamedTuple):

@@ -36,7 +36,8 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     uid: str
     resource_version: str
     revision: int | None
-    observed_at: int | None
+    earliest: int | None
+    latest: int | None
     recorded_at: int
     actor: str
     source: str
@@ -61,7 +62,8 @@ def line_of(recorded: Recorded) -> Line:
         uid=reference.uid,
         resource_version=event.resource_version,
         revision=event.revision,
-        observed_at=event.observed_at,
+        earliest=event.earliest,
+        latest=event.latest,
         recorded_at=recorded.recorded_at,
         actor=event.actor,
         source=event.source,
@@ -103,7 +105,8 @@ def write_parquet(
         "position": pa.int64(),
         "schema": pa.int32(),
         "revision": pa.int64(),
-        "observed_at": pa.timestamp("us", tz="UTC"),
+        "earliest": pa.timestamp("us", tz="UTC"),
+        "latest": pa.timestamp("us", tz="UTC"),
         "recorded_at": pa.timestamp("us", tz="UTC"),
         "line": pa.int64(),
     }

@@ -14,7 +14,7 @@ from ..engine.session.external_inputs import ExternalInputs, kinds_needed
 from ..engine.session.session import ProcessState
 from ..engine.volcano.conf import SchedulerConf
 from .log import Log
-from .points import Moment
+from .moment import Moment
 
 _Key = tuple[str, ...]
 _Told = UsageMeasured | ExtenderAnswered

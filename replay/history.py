@@ -10,20 +10,27 @@ import msgspec
 from ..engine.events import KINDS, Effect, Recorded, Reference
 from ..engine.events.payloads import ListObserved
 from ..engine.log.store import LogStore, Query
+from ..engine.state.clock import Clock, Span
 from .changes import Change, changes
+from .clock import clock_of
 from .kinds import ObjectName
-from .points import Moment
+from .moment import Moment
+from .times import with_spans
 
 _LAST = 2**62
+_TELLING = frozenset({"pod.bound", "pod.evicted"})
+"""Requests that say more of a version than its own kind does."""
 
 
 class Happening(msgspec.Struct, frozen=True, kw_only=True):
     """One line of a history.
 
-    :param position: of the event. :param kind: of the event, as in ``pod.updated``.
+    :param position: of the event. :param kind: of the event, as in ``pod.updated``; of a version
+        that an audited binding or eviction made, that of the request.
     :param uid: whose it is; several objects may have had the name, one after the other.
     :param revision: of the version; None for events that have none.
-    :param observed_at: microseconds, None if nobody said when.
+    :param earliest: and ``latest``: between which times it happened, microseconds; None if nothing
+        says. :param time: the best estimate. It never falls from one revision to the next.
     :param actor: who caused it; empty if not known.
     :param attributed_at: position of the event that told the actor, 0 if the version itself did.
     :param changes: fields that differ from the version before it of the same object.
@@ -35,7 +42,9 @@ class Happening(msgspec.Struct, frozen=True, kw_only=True):
     uid: str
     revision: int | None
     resource_version: str
-    observed_at: int | None
+    earliest: int | None
+    latest: int | None
+    time: int | None
     recorded_at: int
     actor: str
     attributed_at: int = 0
@@ -43,6 +52,11 @@ class Happening(msgspec.Struct, frozen=True, kw_only=True):
     line: int
     changes: list[Change] = []
     note: str = ""
+
+    @property
+    def span(self) -> Span:
+        """Between which times it happened."""
+        return Span(self.earliest, self.latest, self.time)
 
 
 class History(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,72 +91,106 @@ def history(
         namespace=namespace,
         name=named.name,
     )
+    clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
     events = list(store.read(query))
     absences = _absences(store, moment, named, events)
-    placed = sorted(
-        ((_order(store, moment, event), event) for event in (*events, *absences)),
-        key=lambda pair: pair[0],
-    )
-    limit = _LAST if moment.revision is None else moment.revision
-    ordered = [event for place, event in placed if place[0] <= limit]
-    happenings = list(_told(_attributed(ordered), ignore))
+    placed = sorted(_placed([*events, *absences], clock), key=_in_order)
+    kept = [one for one in placed if one.key <= _limit(moment) or _had_happened(one, moment)]
+    happenings = list(_lines(_joined(kept), ignore))
     uids = tuple(dict.fromkeys(line.uid for line in happenings if line.uid))
     reference = Reference(named.group, named.kind, namespace, named.name)
     return History(object=reference, uids=uids, happenings=happenings)
 
 
-def _order(store: LogStore, moment: Moment, recorded: Recorded) -> tuple[int, int, int]:
-    """Return the place of an event in the order of happening."""
-    event = recorded.event
-    if event.revision is not None:
-        return event.revision, _LAST if _effect(recorded) is Effect.LISTED else 0, recorded.position
-    if event.observed_at is None:
-        return _LAST, 0, recorded.position
-    place = store.revision_at(
-        event.observed_at, known=moment.known, cluster=moment.cluster, branch=moment.branch
-    )
-    return place, event.observed_at, recorded.position
+class _Placed(msgspec.Struct, frozen=True, kw_only=True):
+    """An event in the order of happening.
+
+    :param key: twice its revision; what has none lies between two. :param made: position of the
+        version that this request made, 0 if none is known.
+    """
+
+    recorded: Recorded
+    key: int
+    span: Span
+    made: int = 0
+
+
+def _placed(events: Sequence[Recorded], clock: Clock) -> Iterator[_Placed]:
+    undated = [each for each in events if each.event.revision is None]
+    made = clock.loose_spans([each.position for each in undated])
+    for recorded, span in with_spans(events, clock):
+        revision, version = recorded.event.revision, 0
+        if revision is not None:
+            key = revision * 2 + (_effect(recorded) is Effect.LISTED)
+        else:
+            version = made.get(recorded.position, (span, 0))[1]
+            time = span.estimate
+            key = _LAST if time is None else clock.revision_at(time) * 2 + 1
+        yield _Placed(recorded=recorded, key=key, span=span, made=version)
+
+
+def _in_order(one: _Placed) -> tuple[int, int, int]:
+    return one.key, one.span.estimate or 0, one.recorded.position
+
+
+def _limit(moment: Moment) -> int:
+    return _LAST if moment.revision is None else moment.revision * 2 + 1
+
+
+def _had_happened(one: _Placed, moment: Moment) -> bool:
+    """Say whether an event without revision had happened by the time of a moment."""
+    time = one.span.estimate
+    undated = one.recorded.event.revision is None
+    return undated and moment.time is not None and time is not None and time <= moment.time
 
 
 def _effect(recorded: Recorded) -> Effect:
     return KINDS[recorded.event.kind].effect
 
 
-class _Attributed(msgspec.Struct, frozen=True, kw_only=True):
-    recorded: Recorded
+class _Joined(msgspec.Struct, frozen=True, kw_only=True):
+    """An event, and the one that says who caused it, which then is no line of its own."""
+
+    placed: _Placed
     by: Recorded | None = None
 
 
-def _attributed(events: Iterable[Recorded]) -> list[_Attributed]:
-    """Join each version with the event that says who made it, which then is no line of its own."""
-    events = list(events)
+def _joined(events: Sequence[_Placed]) -> Iterator[_Joined]:
+    """Join each version with what says who made it: an attribution, or an audited request."""
+    positions = {one.recorded.position for one in events}
     versions = {
-        (event.event.reference.uid, event.event.revision)
-        for event in events
-        if _effect(event) in (Effect.VERSION, Effect.DELETED)
+        _version(one.recorded)
+        for one in events
+        if _effect(one.recorded) in (Effect.VERSION, Effect.DELETED)
     }
-    told = {
-        (event.event.reference.uid, event.event.revision): event
-        for event in events
-        if _effect(event) is Effect.ATTRIBUTED
+    attributed = {
+        _version(one.recorded): one.recorded
+        for one in events
+        if _effect(one.recorded) is Effect.ATTRIBUTED
     }
-    joined = []
-    for event in events:
-        key = (event.event.reference.uid, event.event.revision)
-        effect = _effect(event)
-        if effect is Effect.ATTRIBUTED and key in versions:
+    requests = {one.made: one.recorded for one in events if one.made in positions}
+    for one in events:
+        effect, version = _effect(one.recorded), _version(one.recorded)
+        if one.made in positions or effect is Effect.TIMED:
             continue
-        by = told.get(key) if effect in (Effect.VERSION, Effect.DELETED) else None
-        joined.append(_Attributed(recorded=event, by=by))
-    return joined
+        if effect is Effect.ATTRIBUTED and version in versions:
+            continue
+        by = None
+        if effect in (Effect.VERSION, Effect.DELETED):
+            by = requests.get(one.recorded.position) or attributed.get(version)
+        yield _Joined(placed=one, by=by)
 
 
-def _told(events: Iterable[_Attributed], ignore: Sequence[str]) -> Iterator[Happening]:
+def _version(recorded: Recorded) -> tuple[str, int | None]:
+    return recorded.event.reference.uid, recorded.event.revision
+
+
+def _lines(events: Iterable[_Joined], ignore: Sequence[str]) -> Iterator[Happening]:
     last: dict[str, dict[str, Any]] = {}
     for item in events:
-        event = item.recorded.event
+        event = item.placed.recorded.event
         uid = event.reference.uid
-        effect = _effect(item.recorded)
+        effect = _effect(item.placed.recorded)
         document: dict[str, Any] = {}
         if effect in (Effect.VERSION, Effect.DELETED):
             document = msgspec.json.decode(event.payload)
@@ -151,28 +199,29 @@ def _told(events: Iterable[_Attributed], ignore: Sequence[str]) -> Iterator[Happ
             fields = changes(last[uid], document, ignore=ignore)
         if document:
             last[uid] = document
-        yield _happening(item, fields, _note(item.recorded))
+        yield _happening(item, fields)
 
 
-def _happening(item: _Attributed, fields: list[Change], note: str) -> Happening:
-    event, by = item.recorded.event, item.by
-    observed = event.observed_at
-    if by is not None and by.event.observed_at is not None:
-        observed = by.event.observed_at  # The audit log's clock has microseconds.
+def _happening(item: _Joined, fields: list[Change]) -> Happening:
+    placed, by = item.placed, item.by
+    recorded, event, span = placed.recorded, placed.recorded.event, placed.span
+    told = by is not None and by.event.kind in _TELLING
     return Happening(
-        position=item.recorded.position,
-        kind=event.kind,
+        position=recorded.position,
+        kind=by.event.kind if by is not None and told else event.kind,
         uid=event.reference.uid,
         revision=event.revision,
         resource_version=event.resource_version,
-        observed_at=observed,
-        recorded_at=item.recorded.recorded_at,
+        earliest=span.earliest,
+        latest=span.latest,
+        time=span.estimate,
+        recorded_at=recorded.recorded_at,
         actor=event.actor or (by.event.actor if by is not None else ""),
         attributed_at=by.position if by is not None and not event.actor else 0,
         source=event.source,
         line=event.line,
         changes=fields,
-        note=note,
+        note=_note(by if by is not None and told else recorded),
     )
 
 

@@ -19,13 +19,14 @@ import msgspec
 
 from ..engine.errors import FormatUnknown, InputDamaged, LogNotFound, UsageError
 from ..engine.events import Event
-from ..engine.ingest.clock import ClockWatch
 from ..engine.ingest.formats import Context, Format
 from ..engine.ingest.inputs import Document, InputFile, documents, find_files, unknown
 from ..engine.ingest.order import EventOrder
+from ..engine.ingest.received import receiving_times, tells_of_another
 from ..engine.ingest.registry import recognise, why_unknown
 from ..engine.log import MAIN, LogStore, check_place, open_log
 from ..engine.units import SECOND_US, format_time
+from .clock import clock_of
 
 Progress = Callable[[str, int, int], None]
 """Called with (``read`` or ``append``, how much is done, how much there is; 0 if not known)."""
@@ -43,6 +44,8 @@ class IngestOptions(msgspec.Struct, frozen=True, kw_only=True):
     :param cluster: the cluster that they are of.
     :param skip_malformed: count malformed records and go on, instead of storing nothing.
     :param partial_lists: lists are excerpts: absence from one means nothing.
+    :param taken_at: between which times the inputs were fetched, in microseconds: what they hold
+        had happened by the second, and what they lack had not by the first.
     :param year: in which the last line of a log without years was written. By default the year of
         the latest time in the other inputs of the call, or else in the log.
     :param branch: of the log, to append to.
@@ -52,6 +55,7 @@ class IngestOptions(msgspec.Struct, frozen=True, kw_only=True):
     cluster: str = "default"
     skip_malformed: bool = False
     partial_lists: bool = False
+    taken_at: tuple[int, int] | None = None
     year: int | None = None
     branch: str = MAIN
     batch_size: int = 1000
@@ -231,9 +235,15 @@ class _Reading:
         if found.name == _UNDATED and year is None and not final and self._may_reopen(file):
             self._undated.setdefault(file.path, []).append(document.source)
             return
+        received = receiving_times(document.source)
+        if received.fault:
+            fault = f"{received.path}: receiving times are not used: {received.fault}"
+            self.summary.notes.append(fault)
         context = Context(
             source=document.source,
             cluster=self._options.cluster,
+            received=received.times,
+            taken_at=self._options.taken_at,
             year=year,
             partial_lists=self._options.partial_lists,
             skip_malformed=self._options.skip_malformed,
@@ -261,6 +271,8 @@ class _Reading:
         return file.size > 0
 
     def _leave_out(self, document: Document) -> None:
+        if tells_of_another(document.source):
+            return
         why, now = why_unknown(document.head)
         if document.named and why != _EMPTY:
             raise unknown(document, why, now)
@@ -293,10 +305,7 @@ class _Reading:
         last = self._last_observed
         if last is None and store is not None:
             branch = self._options.branch
-            extent = store.extent(
-                known=store.last(branch), cluster=self._options.cluster, branch=branch
-            )
-            last = extent.last_observed
+            last = clock_of(store, branch=branch, cluster=self._options.cluster).last()
         if last is None:
             return None
         year = datetime.fromtimestamp(last // SECOND_US, UTC).year
@@ -331,7 +340,7 @@ def _append(
     events = _without_pages(reading)
     kinds: Counter[str] = Counter()
     unnamed: Counter[str] = Counter()
-    reach, clock = _Reach(), ClockWatch()
+    reach = _Reach()
     done = 0
     while batch := list(islice(events, options.batch_size)):
         appended = store.append(batch, branch=options.branch)
@@ -340,14 +349,12 @@ def _append(
         kinds.update([batch[index].kind for index in appended.appended])
         unnamed.update([_kind_of(event) for event in batch if event.kind.startswith("object.")])
         reach.widen(batch)
-        clock.look(batch)
         done += len(batch)
         progress("append", done, total)
     summary.kinds = dict(sorted(kinds.items()))
     if unnamed:
         known = ", ".join(f"{kind} ({count})" for kind, count in sorted(unnamed.items()))
         summary.notes.append(f"kinds without a name of their own, kept as object.*: {known}")
-    summary.notes += filter(None, [clock.note()])
     summary.first_revision, summary.last_revision = reach.revisions
     summary.first_observed, summary.last_observed = reach.times()
     summary.last_position = store.last(options.branch)
@@ -384,7 +391,8 @@ class _Reach:
         """Take some more events into account."""
         revisions = [event.revision for event in batch if event.revision is not None]
         self.revisions = _widened(self.revisions, revisions)
-        times = [event.observed_at for event in batch if event.observed_at is not None]
+        told = [event.latest if event.earliest is None else event.earliest for event in batch]
+        times = [time for time in told if time is not None]
         self._times = _widened(self._times, times)
 
     def times(self) -> tuple[str | None, str | None]:

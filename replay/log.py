@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Any, Self
 from ..engine.errors import ObjectNotFound, UsageError
 from ..engine.events import Recorded
 from ..engine.log import MAIN, LogStore, Query, VerifyReport, open_log
+from ..engine.state.clock import Clock
 from ..engine.state.truth import Entry, Truth
+from .clock import clock_of
 from .kinds import CLUSTER_SCOPED, GroupKind, ObjectName, kind_named, object_named, plural_of
 from .label_selectors import EVERYTHING, Selector, parse_selector
-from .points import Moment, resolve
+from .moment import Moment, remarks_on
+from .points import resolve
 from .truth import documents, state_digest, truth_at
 
 if TYPE_CHECKING:
@@ -34,12 +37,22 @@ class Log:
     :param store: the log underneath.
     :param branch: which branch is meant where none is named.
     :param cluster: which cluster; may stay None while the log holds only one.
+    :param remark: called with a line for each thing to know of a moment that was asked for: how it
+        was understood, and what may have come before or after it.
     """
 
-    def __init__(self, store: LogStore, *, branch: str = MAIN, cluster: str | None = None) -> None:
+    def __init__(
+        self,
+        store: LogStore,
+        *,
+        branch: str = MAIN,
+        cluster: str | None = None,
+        remark: Callable[[str], None] | None = None,
+    ) -> None:
         self.store = store
         self.branch = branch
         self.cluster = cluster
+        self._remark = remark
         self._truths = lru_cache(maxsize=_TRUTHS_KEPT)(self._fold)
 
     def moment(self, at: str = "end", *, as_known_at: str | None = None) -> Moment:
@@ -48,9 +61,18 @@ class Log:
         :param as_known_at: ``@POSITION``; leave out of account what was appended later.
         :raises PointUnknown: the point has none of the forms, or lies outside the log.
         """
-        return resolve(
+        moment = resolve(
             self.store, at, branch=self.branch, cluster=self.cluster, as_known_at=as_known_at
         )
+        if self._remark is not None:
+            for line in remarks_on(moment):
+                self._remark(line)
+        return moment
+
+    def clock(self, at: str | Moment = "end") -> Clock:
+        """Return the clock of the cluster, on the branch of a moment: when each revision was."""
+        moment = self._as_moment(at)
+        return clock_of(self.store, branch=moment.branch, cluster=moment.cluster)
 
     def truth(self, at: str | Moment = "end") -> Truth:
         """Return all objects at a moment; the last few answers are kept."""
@@ -244,14 +266,16 @@ def opened(
     read_only: bool = False,
     branch: str = MAIN,
     cluster: str | None = None,
+    remark: Callable[[str], None] | None = None,
 ) -> Log:
     """Open the log at a path or URL.
 
     :param create: found a new log if there is none. :param read_only: promise to write nothing.
+    :param remark: as for :class:`Log`.
     :raises LogNotFound: there is none.
     """
     store = open_log(place, create=create, read_only=read_only)
-    return Log(store, branch=branch, cluster=cluster)
+    return Log(store, branch=branch, cluster=cluster, remark=remark)
 
 
 def not_found(kind: GroupKind, name: str, namespace: str | None, moment: Moment) -> ObjectNotFound:

@@ -4,6 +4,9 @@
 ``@1042``                       what was known when position 1042 had been appended
 ``rv:70915324``                 when the cluster had reached this resourceVersion
 ``2025-07-30T07:56:43Z``        at this time (any RFC 3339 time)
+``2025-07-30``                  when that day began, in UTC
+``10:42:07``, ``10:42``         at this time of day, in UTC, on the last day of the log that has it
+``now``                         at this very moment
 ``-5m``                         so long before the last time in the log
 ``end``                         everything
 ``what-if@1042``, ``what-if``   the same on a branch
@@ -13,35 +16,26 @@
 from __future__ import annotations
 
 import re
+from time import time_ns
 
 import msgspec
 
 from ..engine.errors import PointUnknown, UsageError
 from ..engine.log.store import MAIN, LogStore
-from ..engine.units import format_time, parse_duration, parse_time
-
-
-class Moment(msgspec.Struct, frozen=True, kw_only=True):
-    """A point, resolved in one log.
-
-    :param known: only what had been appended by this position counts.
-    :param revision: the last revision that had happened; None is the end.
-    :param time: the time looked at in microseconds, if the point is one.
-    :param label: how to print it.
-    """
-
-    branch: str
-    cluster: str
-    known: int
-    revision: int | None
-    time: int | None
-    label: str
-
+from ..engine.units import SECOND_US, format_time, parse_duration, parse_time
+from .clock import clock_of
+from .moment import Moment
 
 _POSITION = re.compile(r"(?:(?P<branch>[A-Za-z0-9][\w.-]*))?@(?P<position>[0-9]{1,4000})")
 _DECIMAL = re.compile(r"[0-9]{1,4000}")  # Python converts no more digits.
 _LAST_REVISION = 2**63 - 1
-_FORMS = "a point is @POSITION, rv:REVISION, an RFC 3339 time, a span such as -5m, or end"
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_CLOCK = re.compile(r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?Z?")
+_DAY_US = 86_400 * SECOND_US
+_FORMS = (
+    "a point is @POSITION, rv:REVISION, a time such as 2025-07-30T07:56:43Z or 10:42:07, a date,"
+    " a span such as -5m, now, or end"
+)
 
 
 def only_cluster(store: LogStore, cluster: str | None) -> str:
@@ -138,26 +132,56 @@ def _at_revision(store: LogStore, moment: Moment, text: str) -> Moment:
 
 
 def _at_time(store: LogStore, moment: Moment, text: str) -> Moment:
-    extent = store.extent(known=moment.known, cluster=moment.cluster, branch=moment.branch)
-    first, last = extent.first_observed, extent.last_observed
-    try:
-        if text.startswith("-"):
-            if last is None:
-                raise PointUnknown(f"{text!r}: no event of the log tells a time", now=_FORMS)
-            time = last - parse_duration(text[1:])
-        else:
-            time = parse_time(text)
-        label = format_time(time) if first is None or time >= first else text
-    except (ValueError, OverflowError) as fault:
-        raise PointUnknown(f"{text!r} names no point", now=_FORMS) from fault
+    clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
+    first, last = clock.first(), clock.last()
     if first is None or last is None:
         raise PointUnknown(f"{text!r}: no event of the log tells a time", now=_FORMS)
+    time, note = _time_named(text, first, last)
     if time < first:
         raise PointUnknown(
             f"{text} is before the log begins, at {format_time(first)}",
             now="choose a later time, or ingest older recordings",
         )
-    revision = store.revision_at(
-        time, known=moment.known, cluster=moment.cluster, branch=moment.branch
+    if time > last:
+        note = f"{note}; it" if note else f"{text}"
+        note += f" is after the last event of the log ({format_time(last)}): this is how it ends"
+    return msgspec.structs.replace(
+        moment,
+        revision=clock.revision_at(time),
+        time=time,
+        unsure=clock.unsure_at(time),
+        label=format_time(time),
+        note=note,
     )
-    return msgspec.structs.replace(moment, revision=revision, time=time, label=label)
+
+
+def _time_named(text: str, first: int, last: int) -> tuple[int, str]:
+    """Return the time that a text names, and how it was understood if that is not plain.
+
+    :param first: and ``last``: the times between which the log lies.
+    :raises PointUnknown: it names none.
+    """
+    try:
+        if text == "now":
+            return time_ns() // 1000, f"now is {format_time(time_ns() // 1000)}"
+        if text.startswith("-"):
+            return last - parse_duration(text[1:]), ""
+        if _DATE.fullmatch(text):
+            return parse_time(f"{text}T00:00:00Z"), f"{text} is the beginning of that day, in UTC"
+        if _CLOCK.fullmatch(text):
+            return _on_a_day(text, first, last)
+        found = parse_time(text)
+        format_time(found)
+    except (ValueError, OverflowError, OSError) as fault:
+        raise PointUnknown(f"{text!r} names no point", now=_FORMS) from fault
+    return found, ""
+
+
+def _on_a_day(text: str, first: int, last: int) -> tuple[int, str]:
+    """Return a time of day on the last day of the log on which it lies within the log."""
+    seconds = text if text.count(":") > 1 else f"{text}:00"
+    own = parse_time(f"1970-01-01T{seconds.rstrip('Z')}Z")
+    days = range(last // _DAY_US, first // _DAY_US - 1, -1)
+    inside = [day for day in (days[0], *days[1:2]) if first <= day * _DAY_US + own <= last]
+    time = (inside or [days[0]])[0] * _DAY_US + own
+    return time, f"{text} is taken to be {format_time(time)}, on the log's last day that has it"

@@ -24,9 +24,10 @@ from ..engine.volcano.conf import ConfInvalid, SchedulerConf, conf_in_force, par
 from ..engine.volcano.history import resolve
 from .belief import belief_at
 from .chance import LEAST, Chance
+from .clock import clock_of
 from .external_inputs import lend_inputs
 from .log import Log
-from .points import Moment
+from .moment import Moment
 
 _CONFIG = "config.applied"
 
@@ -230,23 +231,12 @@ def _conf_text(event: Event) -> ConfText:
 def present(store: LogStore, moment: Moment) -> int:
     """Return what a session at a point takes for the present, in microseconds.
 
-    It is the point's time, else that of the revision, else the newest that the log knows, else 0.
+    It is the point's time, else the best estimate of its revision's, else 0.
     """
     if moment.time is not None:
         return moment.time
-    if moment.revision is not None:
-        query = Query(
-            branch=moment.branch,
-            cluster=moment.cluster,
-            until=moment.known,
-            revisions=(moment.revision, moment.revision),
-        )
-        times = [recorded.event.observed_at for recorded in store.read(query)]
-        known = [time for time in times if time is not None]
-        if known:
-            return max(known)
-    extent = store.extent(known=moment.known, cluster=moment.cluster, branch=moment.branch)
-    return extent.last_observed or 0
+    clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
+    return clock.time_of(moment.revision) or 0
 
 
 def answer_document(answer: SessionAnswer) -> dict[str, Any]:

@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from ..engine.events import NO_TIME, Effect, Reference
+from ..engine.events import Reference
 from ..engine.log.store import (
     MAIN,
     NO_REVISION,
     Checkpoint,
-    Chunk,
     FactBlock,
     LogStore,
     Query,
@@ -21,11 +20,14 @@ from ..engine.log.store import (
 )
 from ..engine.state import VERSION, Entry, Fold, Truth
 from ..engine.state.checkpoint import decode_checkpoint, encode_checkpoint
+from ..engine.state.clock import Clock
 from ..engine.state.columns import (
     NO_ORIGIN,
     BlockReader,
     Columns,
+    Times,
     concatenate,
+    concatenate_times,
     encode_block,
     encode_fact,
 )
@@ -33,7 +35,8 @@ from ..engine.state.digest import digest_of
 from ..engine.state.extract import extract_fact
 from ..engine.state.facts import Fact
 from ..engine.state.fold import Record
-from .points import Moment
+from .clock import clock_of, columns_of, facts_of, placed, store_clock, times_of
+from .moment import Moment
 
 BLOCK_ROWS = 1024
 """Events in a block of the fact sidecar."""
@@ -43,6 +46,9 @@ CHECKPOINT_EVENTS = 25_000
 
 STAGE_EVENTS = 200_000
 """Where a fold has no checkpoint near, it goes on in stages of about so many events."""
+
+_TRIES = 4
+"""Stored states that are looked at, each at half the revision of the one before."""
 
 Progress = Callable[[int, int], None]
 
@@ -54,7 +60,8 @@ def truth_at(store: LogStore, moment: Moment, *, use_checkpoints: bool = True) -
         makes no difference).
     """
     reader = BlockReader()
-    start = _nearest(store, moment) if use_checkpoints else None
+    clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
+    start = _nearest(store, moment, clock) if use_checkpoints else None
     if start is None:
         start = _Start(_empty_fold(store, moment.branch), NO_REVISION, 0)
     fold, after = start.fold, start.revision
@@ -65,13 +72,12 @@ def truth_at(store: LogStore, moment: Moment, *, use_checkpoints: bool = True) -
             known=moment.known,
             after=after,
             until=until,
-            since=fold.late,
         )
         columns = _columns(store, window, reader, sidecar=use_checkpoints)
         last = until == moment.revision
-        fold.advance(columns, until=until, until_time=moment.time if last else None)
+        fold.advance(columns, placed(clock, moment, after=after, until=until, last=last))
         after = until if until is not None else after
-    return _truth(store, moment, fold, reader)
+    return _truth(store, moment, fold, reader, clock)
 
 
 def _stages(store: LogStore, moment: Moment, start: _Start) -> list[int | None]:
@@ -89,7 +95,7 @@ def _stages(store: LogStore, moment: Moment, start: _Start) -> list[int | None]:
     return [*sorted(cut for cut in cuts if low < cut < high), moment.revision]
 
 
-def _truth(store: LogStore, moment: Moment, fold: Fold, reader: BlockReader) -> Truth:
+def _truth(store: LogStore, moment: Moment, fold: Fold, reader: BlockReader, clock: Clock) -> Truth:
     def lives_on(record: Record) -> bool:
         return has_later(store, moment, record.reference)
 
@@ -104,9 +110,7 @@ def _truth(store: LogStore, moment: Moment, fold: Fold, reader: BlockReader) -> 
     def fetch(positions: Sequence[int]) -> dict[int, bytes]:
         return dict(store.payloads(positions, moment.branch))
 
-    time = moment.time
-    if time is None and fold.late != NO_TIME:
-        time = fold.late
+    time = clock.time_of(moment.revision) if moment.time is None else moment.time
     return Truth(fold.alive(lives_on), time=time, raw_facts=raw_facts, fetch=fetch)
 
 
@@ -144,19 +148,25 @@ def _empty_fold(store: LogStore, branch: str) -> Fold:
     return Fold(references=store.references, payload=_payload_of(store, branch))
 
 
-def _nearest(store: LogStore, moment: Moment) -> _Start | None:
-    window = Window(
-        branch=moment.branch, cluster=moment.cluster, known=moment.known, until=moment.revision
-    )
-    checkpoint = store.nearest_checkpoint(window, VERSION)
-    if checkpoint is None:
-        return None
-    fold = decode_checkpoint(
-        checkpoint.data,
-        references=store.references,
-        payload=_payload_of(store, moment.branch),
-    )
-    return _Start(fold, checkpoint.revision, checkpoint.known)
+def _nearest(store: LogStore, moment: Moment, clock: Clock) -> _Start | None:
+    """Return the last stored state up to a moment that has all events where the clock has them."""
+    until = moment.revision
+    for _ in range(_TRIES):
+        window = Window(
+            branch=moment.branch, cluster=moment.cluster, known=moment.known, until=until
+        )
+        checkpoint = store.nearest_checkpoint(window, VERSION)
+        if checkpoint is None:
+            return None
+        fold, mark = decode_checkpoint(
+            checkpoint.data,
+            references=store.references,
+            payload=_payload_of(store, moment.branch),
+        )
+        if mark == clock.mark(checkpoint.revision * 2):
+            return _Start(fold, checkpoint.revision, checkpoint.known)
+        until = checkpoint.revision // 2
+    return None
 
 
 def _columns(
@@ -174,22 +184,10 @@ def _columns(
     return concatenate(parts)
 
 
-def columns_of(chunk: Chunk) -> Columns:
-    """Return a chunk in the shape in which facts are kept, without any."""
-    return Columns(
-        positions=chunk.positions,
-        effects=chunk.effects,
-        objects=chunk.objects,
-        revisions=chunk.revisions,
-        observed=chunk.observed,
-        origins=np.full(len(chunk.positions), NO_ORIGIN, np.int64),
-    )
-
-
 def _within(columns: Columns, window: Window) -> Columns:
     """Leave out the rows of a block that lie outside the window."""
     revisions = columns.revisions
-    keep = (revisions > window.after) | ((revisions < 0) & (columns.observed >= window.since))
+    keep = (revisions > window.after) | (revisions < 0)
     if window.until is not None:
         keep &= revisions <= window.until
     keep &= columns.positions <= window.known
@@ -235,7 +233,7 @@ def build_index(
     block_rows: int = BLOCK_ROWS,
     checkpoint_events: int = CHECKPOINT_EVENTS,
 ) -> None:
-    """Bring the fact sidecar and the checkpoints up to the end of the log.
+    """Bring the fact sidecar, the clock and the checkpoints up to the end of the log.
 
     Both only make seeking fast: without them every answer is the same, and later.
 
@@ -243,6 +241,7 @@ def build_index(
     :param checkpoint_events: events between two checkpoints, about.
     """
     _build_facts(store, branch=branch, cluster=cluster, progress=progress, rows=block_rows)
+    store_clock(store, branch=branch, cluster=cluster)
     _build_checkpoints(store, branch=branch, cluster=cluster, every=checkpoint_events)
 
 
@@ -257,18 +256,14 @@ def _build_facts(
     pending: list[FactBlock] = []
     begin = reached
     for chunk in store.scan(window, after_position=reached):
-        references = store.references(np.unique(chunk.objects).tolist())
-        columns = columns_of(chunk)
-        facts = [
-            _fact(references[number], effect, chunk.load, row)
-            for row, (number, effect) in enumerate(
-                zip(chunk.objects.tolist(), chunk.effects.tolist(), strict=True)
-            )
-        ]
+        columns, facts = columns_of(chunk), facts_of(store, chunk)
+        times = times_of(chunk, facts)
         for start in range(0, len(columns), rows):
-            part = columns.select(np.arange(start, min(start + rows, len(columns))))
+            some = np.arange(start, min(start + rows, len(columns)))
+            part = columns.select(some)
             end = int(part.positions[-1])
-            pending.append(_block(part, facts[start : start + rows], begin + 1, end))
+            own = facts[start : start + rows]
+            pending.append(_block(part, times.select(some), own, begin + 1, end))
             begin = end
         if len(pending) >= 32:
             store.put_facts(pending, cluster=cluster, branch=branch, version=VERSION)
@@ -276,27 +271,21 @@ def _build_facts(
         if progress is not None:
             progress(begin, last)
     if begin < last:  # Events without effect on truth at the end: covered by an empty block.
-        pending.append(_block(concatenate([]), [], begin + 1, last))
+        pending.append(_block(concatenate([]), concatenate_times([]), [], begin + 1, last))
     store.put_facts(pending, cluster=cluster, branch=branch, version=VERSION)
 
 
-def _fact(reference: Reference, effect: int, load: Callable[[int], bytes], row: int) -> Fact | None:
-    if effect != Effect.VERSION:
-        return None
-    return extract_fact(reference.group, reference.kind, load(row))
-
-
-def _block(part: Columns, facts: Sequence[Fact | None], first: int, last: int) -> FactBlock:
+def _block(
+    part: Columns, times: Times, facts: Sequence[Fact | None], first: int, last: int
+) -> FactBlock:
     revisions = part.revisions[part.revisions >= 0]
-    observed = part.observed[part.observed != NO_TIME]
     return FactBlock(
         first=first,
         last=last,
         low_revision=int(revisions.min()) if len(revisions) else NO_REVISION,
         high_revision=int(revisions.max()) if len(revisions) else NO_REVISION,
-        late_observed=int(observed.max()) if len(observed) else NO_TIME,
         unrevisioned=bool((part.revisions < 0).any()),
-        data=encode_block(part, facts),
+        data=encode_block(part, times, facts),
     )
 
 
@@ -304,15 +293,14 @@ def _build_checkpoints(store: LogStore, *, branch: str, cluster: str, every: int
     """Make checkpoints after the last one there is, as far as the log reaches."""
     last = store.last(branch)
     end = Moment(branch=branch, cluster=cluster, known=last, revision=None, time=None, label="end")
-    start = _nearest(store, end) or _Start(_empty_fold(store, branch), NO_REVISION, 0)
+    clock = clock_of(store, branch=branch, cluster=cluster)
+    start = _nearest(store, end, clock) or _Start(_empty_fold(store, branch), NO_REVISION, 0)
     fold, after, known = start
     for until in _boundaries(_blocks_after(store, end, after), after, every):
         reader = BlockReader()
-        window = Window(
-            branch=branch, cluster=cluster, known=last, after=after, until=until, since=fold.late
-        )
+        window = Window(branch=branch, cluster=cluster, known=last, after=after, until=until)
         columns = _columns(store, window, reader)
-        fold.advance(columns, until=until, until_time=None)
+        fold.advance(columns, placed(clock, end, after=after, until=until))
         after, known = until, max(known, int(columns.positions.max(initial=0)))
         _settle_facts(store, fold, reader, branch)
         checkpoint = Checkpoint(
@@ -321,7 +309,7 @@ def _build_checkpoints(store: LogStore, *, branch: str, cluster: str, every: int
             revision=until,
             known=known,
             version=VERSION,
-            data=encode_checkpoint(fold),
+            data=encode_checkpoint(fold, clock.mark(until * 2)),
         )
         store.put_checkpoint(checkpoint)
 

@@ -49,6 +49,8 @@ class Effect(IntEnum):
     """Who made a version that is in the log already, and when."""
     TOUCHED = 6
     """A write was accepted whose result was not recorded: the object is no longer as we know it."""
+    TIMED = 7
+    """By when a version that is in the log already had happened."""
 
 
 class Reference(msgspec.Struct, frozen=True, gc=False, order=True):
@@ -72,7 +74,10 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     :param reference: the object that it is about.
     :param resource_version: as the source wrote it; empty when the source gives none.
     :param revision: ``resource_version`` as an integer, or None if it is none.
-    :param observed_at: when the source says that it happened, in microseconds since 1970 UTC.
+    :param earliest: the source shows that it did not happen before; microseconds since 1970 UTC.
+        Of ``list.observed``: when the list was asked for, and what it lacks happened after that.
+    :param latest: the source shows that it had happened by then. Equal to ``earliest`` where the
+        source tells the very moment (a log line).
     :param actor: the user who caused it, when known.
     :param source: the input it came from.
     :param line: 1-based line (or document, in inputs without lines) of the source.
@@ -86,12 +91,18 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     payload: bytes
     resource_version: str = ""
     revision: int | None = None
-    observed_at: int | None = None
+    earliest: int | None = None
+    latest: int | None = None
     actor: str = ""
     source: str = ""
     line: int = 0
     schema: int = 1
     cluster: str = "default"
+
+    @property
+    def observed_at(self) -> int | None:
+        """The one time that stands for the event where its bounds are not asked for."""
+        return self.earliest if self.latest is None else self.latest
 
 
 class Recorded(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -184,6 +195,12 @@ _OTHER_KINDS = (
         about="Who made an object version that the log already holds, and when.",
         effect=Effect.ATTRIBUTED,
         payload=payloads.VersionAttributed,
+    ),
+    KindInfo(
+        kind="version.timed",
+        about="By when an object version that the log already holds had happened.",
+        effect=Effect.TIMED,
+        payload=payloads.VersionTimed,
     ),
     KindInfo(
         kind="list.observed",

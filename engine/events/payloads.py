@@ -62,6 +62,10 @@ class VersionAttributed(Payload, frozen=True, kw_only=True, tag="version.attribu
     options: Any = None
 
 
+class VersionTimed(Payload, frozen=True, kw_only=True, tag="version.timed"):
+    """Carries nothing: the event's own times are the evidence."""
+
+
 class ListObserved(Payload, frozen=True, kw_only=True, tag="list.observed"):
     """:param group: API group and :param kind: of the objects listed.
 

@@ -65,6 +65,7 @@ class Record(msgspec.Struct, rename="camel"):
     response_status: Status | None = None
     request_object: msgspec.Raw = NOTHING
     response_object: msgspec.Raw = NOTHING
+    request_received_timestamp: str = ""
     stage_timestamp: str = ""
     items: msgspec.Raw = NOTHING
 

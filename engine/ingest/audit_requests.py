@@ -41,7 +41,8 @@ class AuditedRequest:
         self.ref = record.object_ref or ObjectRef()
         self._line = line
         self._context = context
-        self._observed_at = parse_time(record.stage_timestamp)
+        self._answered_at = parse_time(record.stage_timestamp)
+        self._asked_at = _time(record.request_received_timestamp, self._answered_at)
         status = record.response_status
         self.code = (status.code or 0) if status else 0
 
@@ -130,7 +131,7 @@ class AuditedRequest:
 
         :raises EventMalformed: the document is no whole object.
         """
-        return self._version(document, verb, self._observed_at, self.record.actor)
+        return self._version(document, verb, earliest=self._asked_at, actor=self.record.actor)
 
     def seen(self, document: Document, written_at: int | None) -> list[Event]:
         """Make the event of a version that this request only read.
@@ -138,10 +139,16 @@ class AuditedRequest:
         :param written_at: the newest time of its ``managedFields``.
         :raises EventMalformed: the document is no whole object.
         """
-        return self._version(document, "observed", written_at, "")
+        return self._version(document, "observed", written_at=written_at)
 
     def _version(
-        self, document: Document, verb: str, observed_at: int | None, actor: str
+        self,
+        document: Document,
+        verb: str,
+        *,
+        written_at: int | None = None,
+        earliest: int | None = None,
+        actor: str = "",
     ) -> list[Event]:
         event = version_event(
             document,
@@ -149,7 +156,9 @@ class AuditedRequest:
             source=self._context.source,
             line=self._line,
             cluster=self._context.cluster,
-            observed_at=observed_at,
+            written_at=written_at,
+            earliest=earliest,
+            latest=self._answered_at,
             actor=actor,
         )
         return [event, *extra_events(document, event)]
@@ -194,7 +203,8 @@ class AuditedRequest:
             namespaces=(namespace,) if namespace else (),
             uids=tuple(sorted(uids)),
         )
-        # No time: a list may be of a cache, older than its answer. And nobody did anything.
+        # A list for which some version is good enough may be of a cache, older than its request.
+        fresh = not self.record.query().get("resourceVersion")
         return [
             Event(
                 kind="list.observed",
@@ -202,6 +212,8 @@ class AuditedRequest:
                 payload=canonical_json(observed),
                 resource_version=str(revision),
                 revision=revision,
+                earliest=self._asked_at if fresh else None,
+                latest=self._answered_at,
                 source=self._context.source,
                 line=self._line,
                 cluster=self._context.cluster,
@@ -243,7 +255,8 @@ class AuditedRequest:
             payload=payload,
             resource_version="" if revision is None else str(revision),
             revision=revision,
-            observed_at=self._observed_at,
+            earliest=self._asked_at,
+            latest=self._answered_at,
             actor=self.record.actor,
             source=self._context.source,
             line=self._line,
@@ -257,6 +270,15 @@ class AuditedRequest:
     def _body_part(self, field: str) -> Document:
         part = self.body.get(field) if isinstance(self.body, dict) else None
         return part if isinstance(part, dict) else {}
+
+
+def _time(text: str, latest: int) -> int | None:
+    """Return when a request was received, None if that is not told or cannot be."""
+    try:
+        found = parse_time(text)
+    except ValueError:
+        return None
+    return found if found <= latest else None
 
 
 def _revision(text: Any) -> int | None:

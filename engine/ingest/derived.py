@@ -49,7 +49,8 @@ def extra_events(document: dict[str, Any], event: Event) -> list[Event]:
                 reference=named,
                 resource_version=event.resource_version,
                 revision=event.revision,
-                observed_at=event.observed_at,
+                earliest=event.earliest,
+                latest=event.latest,
                 actor=event.actor,
             )
         )

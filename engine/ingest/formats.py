@@ -6,10 +6,12 @@ shell (:mod:`.inputs`) opens files, archives and standard input, and hands over 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import BinaryIO, Protocol
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 
 from ..errors import EventMalformed
 from ..events import Event
@@ -20,6 +22,8 @@ class Context(msgspec.Struct, kw_only=True):
 
     :param source: the document's name, as it will stand in events.
     :param cluster: the cluster that the events belong to.
+    :param received: when each line was received, by line from 1; microseconds, 0 where unknown.
+    :param taken_at: between which times the document was fetched, microseconds.
     :param year: for logs without a year: the year in which the document's last line was written.
     :param partial_lists: lists are excerpts; absence from one means nothing.
     :param skip_malformed: count malformed records instead of raising.
@@ -31,6 +35,8 @@ class Context(msgspec.Struct, kw_only=True):
 
     source: str
     cluster: str = "default"
+    received: Sequence[int] | npt.NDArray[np.int64] = ()
+    taken_at: tuple[int, int] | None = None
     year: int | None = None
     partial_lists: bool = False
     skip_malformed: bool = False
@@ -38,6 +44,12 @@ class Context(msgspec.Struct, kw_only=True):
     malformed: list[str] = []
     notes: list[str] = []
     pages: list[tuple[str, str, int]] = []
+
+    def received_at(self, line: int) -> int | None:
+        """Return when a line of the document had been received, as far as that is known."""
+        if 0 < line <= len(self.received) and self.received[line - 1]:
+            return int(self.received[line - 1])
+        return None if self.taken_at is None else self.taken_at[1]
 
     def skip(self, reason: str) -> None:
         """Count a record that is left out for a reason that is no fault (a read request, say)."""

@@ -46,7 +46,8 @@ def object_events(
         source=context.source,
         line=line,
         cluster=context.cluster,
-        observed_at=written_at,
+        written_at=written_at,
+        latest=context.received_at(line),
     )
     return [event, *extra_events(document, event)]
 

@@ -71,7 +71,11 @@ def list_event(
     line: int,
     exact: bool,
 ) -> Event:
-    """Make the ``list.observed`` of one kind; ``resource_version`` must be a decimal number."""
+    """Make the ``list.observed`` of one kind; ``resource_version`` must be a decimal number.
+
+    What a list lacks that was asked for at a time came after that time, if the list's revision is
+    exact.
+    """
     # The scope is part of the reference, so that lists of two namespaces at one revision differ.
     namespace = namespaces[0] if namespaces else ""
     payload = ListObserved(
@@ -87,6 +91,8 @@ def list_event(
         payload=canonical_json(payload),
         resource_version=resource_version,
         revision=int(resource_version),
+        earliest=context.taken_at[0] if context.taken_at and exact else None,
+        latest=context.received_at(line),
         source=context.source,
         line=line,
         cluster=context.cluster,

@@ -13,7 +13,7 @@ import msgspec
 from ..errors import EventMalformed
 from ..events import Event, Reference, canonical_json, kind_of_version
 from ..events.kinds import NOUNS
-from ..units import parse_time
+from ..units import SECOND_US, parse_time
 
 MAX_REVISION = 2**63 - 1
 
@@ -22,6 +22,9 @@ _MANAGED = b'"managedFields":['
 _CUT = b"0"
 """Stands in the text where ``managedFields`` were; no API server writes a number there."""
 
+
+_LONGEST_GRACE = 10**9
+"""Seconds; a grace period beyond it is none that an API server would take."""
 
 _BRACKETS = 8
 """How many are tried as the end; there are none inside, unless in a string."""
@@ -91,7 +94,7 @@ def newest_written(managed_fields: bytes | msgspec.Raw) -> int | None:
     for entry in _WRITTEN(managed_fields):
         if entry.time > newest:  # noqa: PLR1730 -- in every event, calls would cost
             newest = entry.time
-    return _parsed(newest)
+    return stamp_of(newest)
 
 
 def version_event(
@@ -101,7 +104,9 @@ def version_event(
     source: str,
     line: int,
     cluster: str = "default",
-    observed_at: int | None = None,
+    written_at: int | None = None,
+    earliest: int | None = None,
+    latest: int | None = None,
     actor: str = "",
 ) -> Event:
     """Make the event of one object version; ``document`` loses its ``managedFields`` on the way.
@@ -109,8 +114,9 @@ def version_event(
     A Secret loses its content too: a log is kept long and passed around.
 
     :param verb: ``observed``, ``created``, ``updated`` or ``deleted``.
-    :param observed_at: microseconds; if None, the newest time in ``managedFields`` is taken, and
-        for a deletion none, because nothing in the last version says when it went.
+    :param written_at: the newest time of its ``managedFields``, if these were left out already.
+    :param earliest: microseconds; if None, the newest stamp in the object is taken.
+    :param latest: by when the version was there, if the source tells; microseconds.
     :raises EventMalformed: no kind, name, uid or usable resourceVersion, or a field of wrong type.
     """
     try:
@@ -129,8 +135,8 @@ def version_event(
         raise_fault(document, f"{source}:{line}")
     if revision > MAX_REVISION or not _has_right_types(document, metadata, reference):
         raise_fault(document, f"{source}:{line}")
-    if observed_at is None and fields and verb != "deleted":
-        observed_at = newest_time(fields)
+    if earliest is None:
+        earliest = newest_stamp(document, newest_time(fields) if fields else written_at)
     if kind == "Secret" and not group:
         conceal_secret(document)
     return Event(
@@ -139,7 +145,8 @@ def version_event(
         payload=canonical_json(document),
         resource_version=version,
         revision=revision,
-        observed_at=observed_at,
+        earliest=earliest,
+        latest=latest,
         actor=actor,
         source=source,
         line=line,
@@ -205,6 +212,56 @@ def conceal_secret(document: dict[str, Any]) -> None:
         annotations.pop(_LAST_APPLIED, None)
 
 
+def newest_stamp(document: dict[str, Any], written_at: int | None) -> int | None:
+    """Return the newest time that an API server has put into an object: microseconds, or None.
+
+    The object was not written before it. Stamps are in whole seconds.
+
+    :param written_at: the newest time of ``managedFields``. These also have the time of creation;
+        but bindings, evictions and deletions leave them as they are.
+
+    Source: k8s.io/apiserver/pkg/registry/rest/delete.go BeforeDelete, and
+    k8s.io/kubernetes/pkg/registry/core/pod/storage/storage.go setPodNodeAndMetadata.
+    """
+    metadata = document["metadata"]
+    newest = written_at
+    if newest is None:
+        newest = stamp_of(metadata.get("creationTimestamp"))
+    if "deletionTimestamp" in metadata:
+        newest = _later(newest, deletion_asked(metadata))
+    if document.get("kind") == "Pod":
+        newest = _later(newest, bound_at(document.get("status")))
+    return newest
+
+
+def _later(one: int | None, other: int | None) -> int | None:
+    return other if one is None or (other is not None and other > one) else one
+
+
+def deletion_asked(metadata: dict[str, Any]) -> int | None:
+    """Return when the deletion of a dying object was asked for: microseconds, or None.
+
+    The deletionTimestamp is later than that by the grace period.
+    """
+    ends = stamp_of(metadata.get("deletionTimestamp"))
+    grace = metadata.get("deletionGracePeriodSeconds", 0)
+    if ends is None or type(grace) is not int or not 0 <= grace < _LONGEST_GRACE:
+        return None
+    return ends - grace * SECOND_US
+
+
+def bound_at(status: Any) -> int | None:
+    """Return when a pod was bound, by its condition PodScheduled: microseconds, or None."""
+    conditions = status.get("conditions") if isinstance(status, dict) else None
+    if not isinstance(conditions, list):
+        return None
+    for condition in conditions:
+        if isinstance(condition, dict) and condition.get("type") == "PodScheduled":
+            bound = condition.get("status") == "True"
+            return stamp_of(condition.get("lastTransitionTime")) if bound else None
+    return None
+
+
 def newest_time(managed_fields: Any) -> int | None:
     """Return the newest ``time`` in a ``managedFields`` list, microseconds, or None.
 
@@ -218,12 +275,13 @@ def newest_time(managed_fields: Any) -> int | None:
         for entry in managed_fields
         if isinstance(entry, dict) and isinstance(entry.get("time"), str)
     ]
-    return _parsed(max(times, default=""))
+    return stamp_of(max(times, default=""))
 
 
-def _parsed(newest: str) -> int | None:
+def stamp_of(newest: Any) -> int | None:
+    """Return the time of a stamp, microseconds; None if there is none, or it is no time."""
     # RFC 3339 in UTC with whole seconds sorts as text, and only the winner need be parsed.
-    if not newest:
+    if not newest or not isinstance(newest, str):
         return None
     try:
         return parse_time(newest)

@@ -32,9 +32,11 @@ _BLOCK = 64
 
 _OBSERVED = ".observed"
 _LOWER_BOUND = b'"exact":false'
+_LIST, _UNDATED = 8, 10
+"""Ranks of complete lists (the less exact one later), and of what has no revision of its own."""
 
 Keyed = tuple[int, int, int, int, Event]
-"""Revision, time, rank, order of reading; no two are alike in the last."""
+"""Revision, rank, time, order of reading; no two are alike in the last."""
 
 
 class _Row(msgspec.Struct, array_like=True, gc=False):
@@ -46,7 +48,8 @@ class _Row(msgspec.Struct, array_like=True, gc=False):
     payload: bytes
     resource_version: str
     revision: int | None
-    observed_at: int | None
+    earliest: int | None
+    latest: int | None
     actor: str
     source: str
     line: int
@@ -100,15 +103,13 @@ class EventOrder:
             self._time = time
         if revision is None:
             if self._revision == FIRST:
-                self._timed.add((0, self._time, 0, self._number, event))
+                self._timed.add((0, 0, self._time, self._number, event))
                 return
-            revision = self._revision
-        elif revision > self._revision:
-            self._revision = revision
-        # Of one version told by several sources the first is kept: that which knows the time, and
-        # whether the object was created or changed.
-        rank = _rank(event) if event.kind.endswith(_OBSERVED) else 0
-        self._placed.add((revision, LAST if time is None else time, rank, self._number, event))
+            revision, rank = self._revision, _UNDATED
+        else:
+            self._revision = max(self._revision, revision)
+            rank = _rank(event)
+        self._placed.add((revision, rank, LAST if time is None else time, self._number, event))
 
     def events(self) -> Iterator[Event]:
         """Yield all events in order; may be asked for once.
@@ -126,9 +127,14 @@ class EventOrder:
 
 
 def _rank(event: Event) -> int:
-    if event.kind != "list.observed":
-        return 1
-    return 3 if _LOWER_BOUND in event.payload else 2
+    """Return a version's rank among what tells the same one: only the first is kept whole.
+
+    That is the one which knows who made it, then whether the object was created or changed, then by
+    when it was there. Lists come after all versions.
+    """
+    if event.kind == "list.observed":
+        return _LIST + (_LOWER_BOUND in event.payload)
+    return (not event.actor) * 4 + event.kind.endswith(_OBSERVED) * 2 + (event.latest is None)
 
 
 def _alongside(placed: Iterator[Keyed], timed: Iterator[Keyed]) -> Iterator[Event]:
@@ -139,7 +145,7 @@ def _alongside(placed: Iterator[Keyed], timed: Iterator[Keyed]) -> Iterator[Even
         time = keyed[4].observed_at
         if time is not None and time > now:
             now = time
-            while waiting is not None and waiting[1] < now:
+            while waiting is not None and waiting[2] < now:
                 yield waiting[4]
                 waiting = next(timed, None)
         yield keyed[4]
@@ -218,7 +224,8 @@ def _row(keyed: Keyed) -> _Row:
         event.payload,
         event.resource_version,
         event.revision,
-        event.observed_at,
+        event.earliest,
+        event.latest,
         event.actor,
         event.source,
         event.line,
@@ -237,21 +244,22 @@ def _read(run: IO[bytes]) -> Iterator[Keyed]:
 
 
 def _keyed(row: _Row) -> Keyed:
-    revision, time, rank, number = row.key
+    revision, rank, time, number = row.key
     event = Event(
         kind=row.kind,
         reference=Reference(*row.reference),
         payload=row.payload,
         resource_version=row.resource_version,
         revision=row.revision,
-        observed_at=row.observed_at,
+        earliest=row.earliest,
+        latest=row.latest,
         actor=row.actor,
         source=row.source,
         line=row.line,
         schema=row.schema,
         cluster=row.cluster,
     )
-    return revision, time, rank, number, event
+    return revision, rank, time, number, event
 
 
 def in_order(sources: Iterable[Iterable[Event]], *, run_bytes: int = RUN_BYTES) -> Iterator[Event]:

@@ -143,7 +143,7 @@ class _Reader:
             self._context.reject(fault.what.replace("$", path, 1), line=number)
         else:
             # A scenario's time is its order; times in its objects are part of its story.
-            event = msgspec.structs.replace(event, observed_at=None)
+            event = msgspec.structs.replace(event, earliest=None)
             yield event
             for extra in extra_events(document, event):
                 yield self._placed(extra)

@@ -19,7 +19,7 @@ from ..events import Event, Reference, canonical_json
 from ..events.kinds import NOUNS
 from .formats import Context
 from .fragments import NOTHING, Fragments
-from .objects import newest_written
+from .objects import bound_at, deletion_asked, newest_written, stamp_of
 
 _WRAPPER = len('{"type":"","object":}')
 _MANAGED = len('"managedFields":,')
@@ -86,17 +86,20 @@ class _Line(msgspec.Struct, gc=False, forbid_unknown_fields=True):
 _DECODE = msgspec.json.Decoder(_Line).decode
 
 
+Place = Callable[[str, Reference, int, int | None, int], tuple[str, int | None]]
+
+
 class UsualLines:
     """Reads the usual lines of one watch stream.
 
-    :param verb_of: told the type of a watch event, its object and its revision, says the verb of
-        the version; asked about each line that is read, in order.
+    :param place: told the type of a watch event, its object, revision, newest stamp and line,
+        gives the verb of the version and by when it was there; asked about each line, in order.
     """
 
-    def __init__(self, context: Context, verb_of: Callable[[str, Reference, int], str]) -> None:
+    def __init__(self, context: Context, place: Place) -> None:
         self._source = context.source
         self._cluster = context.cluster
-        self._verb_of = verb_of
+        self._place = place
         self._fragments = Fragments()
         self._patience = _PATIENCE
 
@@ -146,14 +149,37 @@ class UsualLines:
         written_at = newest_written(written) if cut else None
         revision = int(version)
         reference = Reference(group, document.kind, metadata.namespace, metadata.name, metadata.uid)
+        stamp = self._stamp(document, written_at)
+        verb, latest = self._place(change, reference, revision, stamp, line)
         return Event(
-            kind=f"{noun}.{self._verb_of(change, reference, revision)}",
+            kind=f"{noun}.{verb}",
             reference=reference,
             payload=payload,
             resource_version=version,
             revision=revision,
-            observed_at=None if change == "DELETED" else written_at,
+            earliest=stamp,
+            latest=latest,
             source=self._source,
             line=line,
             cluster=self._cluster,
         )
+
+    @staticmethod
+    def _stamp(document: _Object, written_at: int | None) -> int | None:
+        """Return the newest stamp, as :func:`.objects.newest_stamp` finds it in a document."""
+        metadata = document.metadata
+        stamps = [written_at]
+        if written_at is None:
+            stamps.append(stamp_of(metadata.creation_timestamp))
+        if metadata.deletion_timestamp:
+            stamps.append(
+                deletion_asked(
+                    {
+                        "deletionTimestamp": metadata.deletion_timestamp,
+                        "deletionGracePeriodSeconds": metadata.deletion_grace_period_seconds or 0,
+                    }
+                )
+            )
+        if document.kind == "Pod" and document.status is not msgspec.UNSET:
+            stamps.append(bound_at(document.status))
+        return max((stamp for stamp in stamps if stamp is not None), default=None)

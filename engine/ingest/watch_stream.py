@@ -18,6 +18,7 @@ import msgspec
 from ..errors import EventMalformed
 from ..events import Event, Reference, canonical_json
 from ..events.payloads import WatchInterrupted
+from ..units import SECOND_US
 from .derived import extra_events
 from .formats import Context
 from .json_text import MAX_DOCUMENT, fault_of, json_documents, repeated_key
@@ -35,6 +36,8 @@ _INITIAL_END = "k8s.io/initial-events-end"
 _VERBS = MappingProxyType({"ADDED": "created", "MODIFIED": "updated", "DELETED": "deleted"})
 _SPAN = msgspec.json.Decoder(msgspec.Raw).decode
 _DECODE_FAULTS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+_WITHIN_SECOND = SECOND_US - 1
 
 _WRAPPER = len('{"type":"","object":}')
 _WRAPPER_QUOTES = 6
@@ -62,7 +65,7 @@ class WatchStream:
             for line, text in json_documents(stream, context, head=first, cut_is_normal=True):
                 yield from reader.read(line, bytes(text), may_be_cut=False)
             return
-        usual = UsualLines(context, reader.verb)
+        usual = UsualLines(context, reader.place)
         for line, text in chain([(1, first)], numbered_lines(stream, context, after=1)):
             event = usual.read(text, line)
             if event is not None:
@@ -91,6 +94,8 @@ class _Reader:
         self._listed: dict[str, str] = {}
         self._listing = True
         self._namespaces: dict[str, None] = {}
+        # The newest stamp in each object's version before, while none can have been missed.
+        self._stamps: dict[str, int | None] = {}
 
     def read(self, line: int, text: bytes, *, may_be_cut: bool) -> Sequence[Event]:
         """Return what one watch event says."""
@@ -102,13 +107,11 @@ class _Reader:
                     f"line {line} is cut off, as the recording ended; what came before it is kept"
                 )
             else:
-                self._context.reject(fault_of(fault)[0], line=line)
+                self._reject(fault_of(fault)[0], line)
             return ()
         kind, document = _parts(value)
         if document is None or not isinstance(kind, str):
-            self._context.reject(
-                "expected a watch event: an object with type and object", line=line
-            )
+            self._reject("expected a watch event: an object with type and object", line)
         elif kind in _VERBS:
             cut = slim is not text
             return self._version(kind, document, line, written_at, slim.rstrip(), cut=cut)
@@ -117,8 +120,13 @@ class _Reader:
         elif kind == "ERROR":
             return (self._error(document, line),)
         else:
-            self._context.reject(f"no such watch event: {kind[:40]!r}", line=line, path="$.type")
+            self._reject(f"no such watch event: {kind[:40]!r}", line, path="$.type")
         return ()
+
+    def _reject(self, what: str, line: int, path: str = "") -> None:
+        """Reject a line: it may have told a version of any object."""
+        self._stamps.clear()
+        self._context.reject(what, line=line, path=path)
 
     def _version(
         self,
@@ -140,20 +148,20 @@ class _Reader:
                 source=self._context.source,
                 line=line,
                 cluster=self._context.cluster,
-                observed_at=None if kind == "DELETED" else written_at,
+                written_at=written_at,
             )
         except EventMalformed as fault:
-            self._context.reject(fault.what.replace("$", "$.object", 1), line=line)
+            self._reject(fault.what.replace("$", "$.object", 1), line)
             return ()
         # Equal lengths prove that nothing was dropped; else white space, escapes or a repetition.
         if len(text) != len(event.payload) + _WRAPPER + len(kind) + (_MARKER if cut else 0) and (
             not self._says_it_once(text, event, 2 if cut else 0, line)
         ):
             return ()
-        verb = self.verb(kind, event.reference, event.revision or 0)
-        if verb != _VERBS[kind]:
-            noun = event.kind.partition(".")[0]
-            event = msgspec.structs.replace(event, kind=f"{noun}.{verb}")
+        revision = event.revision or 0
+        verb, latest = self.place(kind, event.reference, revision, event.earliest, line)
+        noun = event.kind.partition(".")[0]
+        event = msgspec.structs.replace(event, kind=f"{noun}.{verb}", latest=latest)
         if event.reference.kind == "ConfigMap":
             return [event, *extra_events(document, event)]
         return (event,)
@@ -161,11 +169,32 @@ class _Reader:
     def _says_it_once(self, text: bytes, event: Event, quotes: int, line: int) -> bool:
         key = repeated_key(text, event.payload, quotes=_WRAPPER_QUOTES + quotes)
         if key is not None:
-            self._context.reject(f"the key {key[:60]!r} occurs twice in one object", line=line)
+            self._reject(f"the key {key[:60]!r} occurs twice in one object", line)
         return key is None
 
-    def verb(self, kind: str, reference: Reference, revision: int) -> str:
-        """Keep track of the list being told; return the verb of a version that was watched."""
+    def place(
+        self, kind: str, reference: Reference, revision: int, stamp: int | None, line: int
+    ) -> tuple[str, int | None]:
+        """Keep track of what is told; return a version's verb, and by when it was there.
+
+        :param stamp: the newest in the object. If the version before had an older one, then this
+            write set it, and took effect within its second.
+        """
+        verb = self._verb(kind, reference, revision)
+        received = self._context.received_at(line)
+        before = self._stamps.get(reference.uid)
+        if kind == "DELETED":
+            self._stamps.pop(reference.uid, None)
+            return verb, received
+        self._stamps[reference.uid] = stamp
+        if stamp is None or not (
+            verb == "created" or (verb == "updated" and before is not None and stamp > before)
+        ):
+            return verb, received
+        within = stamp + _WITHIN_SECOND
+        return verb, within if received is None or received > within else received
+
+    def _verb(self, kind: str, reference: Reference, revision: int) -> str:
         self._last = reference
         self._namespaces[reference.namespace] = None
         if kind == "ADDED":
@@ -218,6 +247,7 @@ class _Reader:
         """Make the event of an ERROR, after which the stream may begin anew."""
         self._initial = self._listing = True
         self._listed = {}
+        self._stamps.clear()
         code = status.get("code")
         last = self._last
         return Event(

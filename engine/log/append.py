@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, repeat
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
 from ..errors import PositionConflict, UsageError
 from ..events import KINDS, Effect, Event, canonical_json
-from ..events.payloads import VersionAttributed
+from ..events.payloads import Payload, VersionAttributed, VersionTimed
 from .branches import Head, head_of, lineage
 from .chain import (
     batch_hash,
@@ -37,6 +37,14 @@ Key = tuple[int, int, int] | tuple[int, bytes]
 _K = TypeVar("_K")
 
 _ATTRIBUTABLE = (Effect.VERSION, Effect.DELETED)
+_TIMEABLE = (*_ATTRIBUTABLE, Effect.LISTED)
+
+
+class _Held(NamedTuple):
+    """What the log knows of an event that it holds."""
+
+    actor: bool
+    latest: bool
 
 
 class Fresh(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -86,7 +94,7 @@ def _select(
 ) -> tuple[Fresh, list[int]]:
     """Return the events to append, and which of the given ones they are.
 
-    A known version that comes with an actor, when none was known, becomes an attribution.
+    Of a known version only news is kept: who made it, or by when it had happened, each once.
     """
     effects = _effects(events)
     objects = names.object_ids([(event.cluster, event.reference) for event in events])
@@ -100,15 +108,17 @@ def _select(
     for index, (event, key) in enumerate(zip(events, keys, strict=True)):
         effect, object_id = effects[index], objects[index]
         if key not in held:
-            held[key] = bool(event.actor)
+            held[key] = _Held(actor=bool(event.actor), latest=event.latest is not None)
             indices.append(index)
             rows.append((event, effect, object_id, key))
-        elif len(key) == 3 and event.actor and not held[key] and effect in _ATTRIBUTABLE:
-            held[key] = True
-            attributed = (key[0], key[1], int(Effect.ATTRIBUTED))
-            if attributed not in held:
-                held[attributed] = True
-                rows.append((_attribution(event), attributed[2], object_id, attributed))
+            continue
+        news = _news(event, effect, held[key])
+        if news is not None and event.revision is not None:
+            held[key] = _Held(actor=bool(event.actor), latest=True)
+            told = (event.revision, object_id, int(KINDS[news.kind].effect))
+            if told not in held:
+                held[told] = held[key]
+                rows.append((news, told[2], object_id, told))
     columns = zip(*rows, strict=True) if rows else repeat(())
     return Fresh(**dict(zip(Fresh.__struct_fields__, columns, strict=False))), indices
 
@@ -142,20 +152,21 @@ def _keys(
     return keys
 
 
-def _held(database: Database, keys: Sequence[Key], *, branch: str, head: Head) -> dict[Key, bool]:
-    """Return which of the keys the branch holds: True if the actor is known."""
-    held: dict[Key, bool] = {}
+def _held(database: Database, keys: Sequence[Key], *, branch: str, head: Head) -> dict[Key, _Held]:
+    """Return which of the keys the branch holds."""
+    held: dict[Key, _Held] = {}
     # Beyond the greatest revision of the branch nothing can be known: no need to look.
     versions = _unique(key[:2] for key in keys if len(key) == 3 and key[0] <= head.revision)
     identities = _unique(key for key in keys if len(key) == 2)
     if (versions or identities) and head.position:
         for part in lineage(database, branch, until=head.position):
-            for revision, object_id, effect, actor in database.versions(
+            for revision, object_id, effect, actor, latest in database.versions(
                 part.branch_id, part.last, versions
             ):
-                held[revision, object_id, effect] = actor is not None
+                known = _Held(actor=actor is not None, latest=latest is not None)
+                held[revision, object_id, effect] = known
             for effect, identity in database.identities(part.branch_id, part.last, identities):
-                held[effect, bytes(identity)] = True
+                held[effect, bytes(identity)] = _Held(actor=True, latest=True)
     return held
 
 
@@ -163,12 +174,16 @@ def _unique(keys: Iterable[_K]) -> list[_K]:
     return list(dict.fromkeys(keys))
 
 
-def _attribution(event: Event) -> Event:
-    """Return the event that says who made a version that the log holds without an actor."""
-    payload = VersionAttributed(verb=event.kind.rpartition(".")[2])
-    return msgspec.structs.replace(
-        event, kind="version.attributed", schema=1, payload=canonical_json(payload)
-    )
+def _news(event: Event, effect: int, known: _Held) -> Event | None:
+    """Return the event that adds what a known version now comes with; None if that is nothing."""
+    payload: Payload
+    if event.actor and not known.actor and effect in _ATTRIBUTABLE:
+        kind, payload = "version.attributed", VersionAttributed(verb=event.kind.rpartition(".")[2])
+    elif event.latest is not None and not known.latest and effect in _TIMEABLE:
+        kind, payload = "version.timed", VersionTimed()
+    else:
+        return None
+    return msgspec.structs.replace(event, kind=kind, schema=1, payload=canonical_json(payload))
 
 
 def _store(
@@ -252,9 +267,10 @@ class _Batch:
         actors = {**symbols, "": None}
         return zip(
             *(repeat(self._branch_id, count), fresh.effects, column["schema"]),
-            *(range(self._first, self._first + count), column["revision"], column["observed_at"]),
-            *(fresh.objects, map(symbols.__getitem__, column["kind"])),
-            *(map(symbols.__getitem__, column["source"]), column["line"]),
+            *(range(self._first, self._first + count), column["revision"]),
+            *(column["earliest"], column["latest"], fresh.objects),
+            *(map(symbols.__getitem__, column[name]) for name in ("kind", "source")),
+            column["line"],
             map(actors.__getitem__, column["actor"]),
             _odd_versions(column["resource_version"], column["revision"]),
             (key[1] if len(key) == 2 else None for key in fresh.keys),
@@ -286,7 +302,8 @@ class _Batch:
                 *(repeat(self._branch, count), range(self._first, self._first + count)),
                 *(column["kind"], column["schema"]),
                 map(self._objects.__getitem__, self._fresh.objects),
-                *(column["resource_version"], column["revision"], column["observed_at"]),
+                *(column["resource_version"], column["revision"]),
+                *(column["earliest"], column["latest"]),
                 *(column["actor"], column["source"], column["line"], sizes),
                 strict=True,
             )

@@ -15,7 +15,7 @@ from xxhash import xxh3_64_intdigest
 
 from ..events import Reference
 
-ALGORITHM = "blake3-256/2"
+ALGORITHM = "blake3-256/3"
 """Name of all that is specified here; stored in the log when it is founded."""
 
 ARITY = 16
@@ -32,7 +32,8 @@ Header = tuple[
     msgspec.Raw | None,  # object: see packed_object
     str | None,  # resourceVersion
     int | None,  # revision
-    int | None,  # observed_at
+    int | None,  # earliest
+    int | None,  # latest
     str | None,  # actor
     str | None,  # source
     int,  # line

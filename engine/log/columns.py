@@ -1,7 +1,7 @@
-"""Events as columns for folding, and questions about revision and time that must not read them all.
+"""Events as columns for projecting, and the reach of revisions, which must not read them all.
 
-On large logs the fact sidecar answers: each block of it says which revisions and times it covers,
-so only blocks that matter, and the tail that has no blocks yet, are looked at row by row.
+On large logs the fact sidecar answers: each block of it says which revisions it covers, so only the
+tail that has no blocks yet is looked at row by row.
 """
 
 # ruff: noqa: S608 -- SQL is put together from our own constants; values are always bound
@@ -23,7 +23,10 @@ CHUNK_ROWS = 4096
 _SPARSE = 8
 """If a window spans less than this fraction (1/n) of all revisions, the index on them is used."""
 
-_COLUMNS = "e.position, e.effect, e.object_id, e.revision, e.observed_at"
+_COLUMNS = (
+    "e.position, e.effect, e.object_id, e.revision, e.earliest, e.latest,"
+    " e.actor_id IS NOT NULL, e.source_id, e.kind_id"
+)
 
 
 def scan(
@@ -41,23 +44,7 @@ def scan(
             else _dense_pages(database, part, window, only)
         )
         for rows in pages:
-            yield _chunk(rows, payloads, part.branch_id)
-
-
-def revision_at(
-    database: Database, names: Names, observed: int, *, known: int, cluster: str, branch: str
-) -> int:
-    """Return one less than the least revision observed later; the greatest one if none was."""
-    cluster_id = names.find_cluster(cluster)
-    if cluster_id is None:
-        return NO_REVISION
-    least: int | None = None
-    for part in lineage(database, branch, until=known):
-        found = _least_later(database, names, part, cluster_id, observed)
-        least = found if least is None else least if found is None else min(least, found)
-    if least is not None:
-        return least - 1
-    return greatest_revision(database, names, branch=branch, cluster=cluster, known=known)
+            yield _chunk(rows, names, payloads, part.branch_id)
 
 
 def greatest_revision(
@@ -69,21 +56,14 @@ def greatest_revision(
 
 
 def extent(database: Database, names: Names, *, known: int, cluster: str, branch: str) -> Extent:
-    """Return the first and last revision and time of events that have an effect on truth."""
+    """Return the first and last revision of events that have an effect on truth."""
     cluster_id = names.find_cluster(cluster)
     reaches: list[Row] = []
     if cluster_id is not None:
         for part in lineage(database, branch, until=known):
             reaches += _reaches(database, names, part, cluster_id)
-    low, high, early, late = (
-        [row[column] for row in reaches if row[column] is not None] for column in range(4)
-    )
-    return Extent(
-        first_revision=min(low, default=None),
-        last_revision=max(high, default=None),
-        first_observed=min(early, default=None),
-        last_observed=max(late, default=None),
-    )
+    low, high = ([row[column] for row in reaches if row[column] is not None] for column in range(2))
+    return Extent(first_revision=min(low, default=None), last_revision=max(high, default=None))
 
 
 def least_list(
@@ -115,12 +95,6 @@ def blocks_reach(database: Database, branch_id: int, cluster_id: int) -> tuple[i
         (branch_id, cluster_id),
     )
     return (rows[0][0], rows[0][1], rows[0][2]) if rows else (-1, 0, -1)
-
-
-def early_observed(database: Database, names: Names, part: Segment, cluster_id: int) -> int | None:
-    """Return the least ``observed_at`` among a segment's events that have an effect on truth."""
-    found: int | None = _row_reach(database, names, part, cluster_id)[2]
-    return found
 
 
 def _only(names: Names, cluster_id: int) -> str:
@@ -205,80 +179,45 @@ def _revisions(window: Window) -> tuple[str, list[int]]:
     )
 
 
-def _chunk(rows: Sequence[Row], payloads: Payloads, branch_id: int) -> Chunk:
-    positions, effects, objects, revisions, observed = zip(*rows, strict=True)
+def _chunk(rows: Sequence[Row], names: Names, payloads: Payloads, branch_id: int) -> Chunk:
+    positions, effects, objects, revisions, earliest, latest, audited, sources, kinds = zip(
+        *rows, strict=True
+    )
+    texts = names.texts(dict.fromkeys(kinds))
     return Chunk(
         positions=np.array(positions, np.int64),
         effects=np.array(effects, np.int64),
         objects=np.array(objects, np.int64),
         revisions=np.array([NO_REVISION if r is None else r for r in revisions], np.int64),
-        observed=np.array([NO_TIME if t is None else t for t in observed], np.int64),
+        earliest=np.array([NO_TIME if t is None else t for t in earliest], np.int64),
+        latest=np.array([NO_TIME if t is None else t for t in latest], np.int64),
+        audited=np.array(audited, np.int64),
+        sources=np.array(sources, np.int64),
+        kinds=[texts.get(kind, "") for kind in kinds],
         load=payloads.at(branch_id, positions),
     )
 
 
-def _least_later(
-    database: Database, names: Names, part: Segment, cluster_id: int, observed: int
-) -> int | None:
-    """Return the least revision in a segment that was observed later than a time."""
-    version, first, last = blocks_reach(database, part.branch_id, cluster_id)
-    least: int | None = None
-    for covered in _uncovered(part, first, last):
-        least = _smaller(least, _least_row(database, names, covered, cluster_id, observed))
-    candidates = database.rows(
-        "SELECT first, last, low_revision FROM fact_block WHERE branch_id = ? AND cluster_id = ?"
-        " AND version = ? AND late_observed > ? AND high_revision >= 0 AND first <= ? AND last >= ?"
-        " ORDER BY low_revision",
-        (part.branch_id, cluster_id, version, observed, part.last, part.first),
-    )
-    for block_first, block_last, low in candidates:
-        if least is not None and low >= least:
-            break
-        block = Segment(
-            branch_id=part.branch_id,
-            branch=part.branch,
-            first=max(block_first, part.first),
-            last=min(block_last, part.last),
-        )
-        least = _smaller(least, _least_row(database, names, block, cluster_id, observed))
-    return least
-
-
-def _least_row(
-    database: Database, names: Names, part: Segment, cluster_id: int, observed: int
-) -> int | None:
-    found: int | None = database.rows(
-        "SELECT min(e.revision + 0) FROM event e"
-        " WHERE e.branch_id = ? AND e.position BETWEEN ? AND ?"
-        f" AND e.observed_at > ? AND e.effect > 0{_only(names, cluster_id)}",
-        (part.branch_id, part.first, part.last, observed),
-    )[0][0]
-    return found
-
-
 def _reaches(database: Database, names: Names, part: Segment, cluster_id: int) -> list[Row]:
-    """Return (least, greatest revision, least, greatest time) of the pieces of a segment."""
+    """Return (least, greatest revision) of the pieces of a segment."""
     version = blocks_reach(database, part.branch_id, cluster_id)[0]
     mine = (part.branch_id, cluster_id, version)
     whole = database.rows(
         "SELECT min(CASE WHEN high_revision >= 0 THEN low_revision END),"
-        " max(CASE WHEN high_revision >= 0 THEN high_revision END),"
-        " min(CASE WHEN late_observed > ? THEN early_observed END),"
-        " max(CASE WHEN late_observed > ? THEN late_observed END), min(first), max(last)"
+        " max(CASE WHEN high_revision >= 0 THEN high_revision END), min(first), max(last)"
         " FROM fact_block WHERE branch_id = ? AND cluster_id = ? AND version = ?"
         " AND first >= ? AND last <= ?",
-        (NO_TIME, NO_TIME, *mine, part.first, part.last),
+        (*mine, part.first, part.last),
     )[0]
-    if whole[4] is None:
+    if whole[2] is None:
         return [_row_reach(database, names, part, cluster_id)]
-    rest = _uncovered(part, whole[4], whole[5])
-    return [whole[:4], *(_row_reach(database, names, piece, cluster_id) for piece in rest)]
+    rest = _uncovered(part, whole[2], whole[3])
+    return [whole[:2], *(_row_reach(database, names, piece, cluster_id) for piece in rest)]
 
 
 def _row_reach(database: Database, names: Names, part: Segment, cluster_id: int) -> Row:
     return database.rows(
-        "SELECT min(e.revision), max(e.revision), min(e.observed_at), max(e.observed_at)"
-        " FROM event e WHERE e.branch_id = ? AND e.position BETWEEN ? AND ?"
+        "SELECT min(e.revision), max(e.revision) FROM event e WHERE e.branch_id = ? AND e.position BETWEEN ? AND ?"
         f" AND e.effect > 0{_only(names, cluster_id)}",
         (part.branch_id, part.first, part.last),
     )[0]
@@ -294,7 +233,3 @@ def _uncovered(part: Segment, first: int, last: int) -> list[Segment]:
         for low, high in pieces
         if low <= high
     ]
-
-
-def _smaller(left: int | None, right: int | None) -> int | None:
-    return right if left is None else left if right is None else min(left, right)

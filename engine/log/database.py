@@ -25,7 +25,8 @@ COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "schema",
             "position",
             "revision",
-            "observed_at",
+            "earliest",
+            "latest",
             "object_id",
             "kind_id",
             "source_id",
@@ -94,7 +95,7 @@ class Database(Protocol):
         """Do the same, and let a server work on it during the body, which must not ask it."""
 
     def versions(self, branch: int, until: int, keys: Sequence[tuple[int, int]]) -> list[Row]:
-        """Return (revision, object, effect, actor) of a branch's events up to a position.
+        """Return (revision, object, effect, actor, latest) of a branch's events up to a position.
 
         :param keys: (revision, object) pairs; only events with one of these.
         """

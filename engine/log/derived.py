@@ -1,20 +1,16 @@
-"""Checkpoints and the fact sidecar: rows that may be dropped at any time and made again."""
+"""Checkpoints, the fact sidecar and the clock: rows that may be dropped and made again."""
 
 # ruff: noqa: S608 -- SQL is put together from our own constants; values are always bound
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..events import NO_TIME
 from .branches import Segment, head_of, lineage
-from .columns import early_observed
 from .database import Database, Row
 from .names import Names
-from .store import NO_REVISION, Checkpoint, FactBlock, Window
+from .store import NO_REVISION, Checkpoint, ClockBlock, FactBlock, Window
 
-_BLOCK_COLUMNS = (
-    "first, last, low_revision, high_revision, early_observed, late_observed, unrevisioned, data"
-)
+_BLOCK_COLUMNS = "first, last, low_revision, high_revision, unrevisioned, data"
 
 
 def put_checkpoint(database: Database, names: Names, checkpoint: Checkpoint) -> None:
@@ -75,12 +71,64 @@ def checkpoints(database: Database) -> list[tuple[str, str, int, int, int]]:
     return sorted((b, c, revision, known, size) for b, c, revision, known, size in rows)
 
 
-def drop_derived(database: Database, *, checkpoints: bool, facts: bool) -> None:
-    """Delete checkpoints, the fact sidecar, or both; within ``writing``."""
-    if checkpoints:
-        database.run("DELETE FROM checkpoint")
-    if facts:
-        database.run("DELETE FROM fact_block")
+def drop_derived(database: Database, *, checkpoints: bool, facts: bool, clock: bool) -> None:
+    """Delete what is asked for; within ``writing``."""
+    wanted = {"checkpoint": checkpoints, "fact_block": facts, "clock_block": clock}
+    for table in (table for table, asked in wanted.items() if asked):
+        database.run(f"DELETE FROM {table}")
+
+
+def put_clock(
+    database: Database,
+    names: Names,
+    blocks: Sequence[ClockBlock],
+    *,
+    cluster: str,
+    branch: str,
+    version: int,
+) -> None:
+    """Store a clock in place of the one that the branch has; within ``writing``."""
+    place = (head_of(database, branch).branch_id, names.cluster_id(cluster))
+    database.run("DELETE FROM clock_block WHERE branch_id = ? AND cluster_id = ?", place)
+    database.run_many(
+        "INSERT INTO clock_block (branch_id, cluster_id, version, part, number, known, data)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        [(*place, version, each.part, each.number, each.known, each.data) for each in blocks],
+    )
+
+
+def clock(
+    database: Database,
+    names: Names,
+    *,
+    cluster: str,
+    branch: str,
+    version: int,
+    part: int | None,
+    number: int | None,
+) -> list[ClockBlock]:
+    """Return the blocks of a branch's clock in order; without ``number``, without their data."""
+    chosen = {"part": part, "number": number}
+    narrowed = {column: value for column, value in chosen.items() if value is not None}
+    data = "''" if number is None else "data"
+    rows = database.rows(
+        f"SELECT part, number, known, {data} FROM clock_block"
+        " WHERE branch_id = ? AND cluster_id = ? AND version = ?"
+        f"{''.join(f' AND {column} = ?' for column in narrowed)} ORDER BY part, number",
+        (
+            *(head_of(database, branch).branch_id, names.find_cluster(cluster), version),
+            *narrowed.values(),
+        ),
+    )
+    return [
+        ClockBlock(
+            part=row[0],
+            number=row[1],
+            known=row[2],
+            data=bytes(row[3]) if number is not None else b"",
+        )
+        for row in rows
+    ]
 
 
 def put_facts(
@@ -103,8 +151,6 @@ def put_facts(
             block.last,
             block.low_revision,
             block.high_revision,
-            _early(database, names, block, branch=branch, cluster_id=cluster_id),
-            block.late_observed,
             block.unrevisioned,
             block.data,
         )
@@ -117,7 +163,7 @@ def put_facts(
     )
     database.run_many(
         f"INSERT INTO fact_block (branch_id, cluster_id, version, {_BLOCK_COLUMNS})"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         rows,
     )
 
@@ -171,29 +217,15 @@ def _runs(
 
 
 def _block(row: Row) -> FactBlock:
-    first, last, low, high, early, late, unrevisioned, data = row
+    first, last, low, high, unrevisioned, data = row
     return FactBlock(
         first=first,
         last=last,
         low_revision=low,
         high_revision=high,
-        early_observed=early,
-        late_observed=late,
         unrevisioned=bool(unrevisioned),
         data=bytes(data),
     )
-
-
-def _early(
-    database: Database, names: Names, block: FactBlock, *, branch: str, cluster_id: int
-) -> int:
-    if block.early_observed is not None:
-        return block.early_observed
-    found = [
-        early_observed(database, names, part, cluster_id)
-        for part in lineage(database, branch, after=block.first - 1, until=block.last)
-    ]
-    return min((time for time in found if time is not None), default=NO_TIME)
 
 
 def _least_revision(database: Database, part: Segment) -> int:

@@ -1,27 +1,24 @@
 """Which checkpoints an append makes untrue; they are dropped in the append's own transaction.
 
 A checkpoint says what was true at a revision, from everything known by a position. It becomes
-untrue when something is learnt that happened at or before its revision.
+untrue when something is learnt that happened at or before its revision. Where events without a
+revision belong follows from the clock: whoever reads a checkpoint sees whether it had the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypedDict
 
 import msgspec
 
 from ..events import Effect, Event
-from .branches import Head, lineage
-from .columns import greatest_revision, least_list, revision_at
+from .branches import Head
+from .columns import least_list
 from .database import Database
 from .names import Names
 
-
-class _Reach(TypedDict):
-    known: int
-    cluster: str
-    branch: str
+_TIMELESS = (Effect.ATTRIBUTED, Effect.TIMED)
+"""What says who and when, but not what: it changes no state."""
 
 
 def drop_invalid_checkpoints(
@@ -71,30 +68,12 @@ def _least_untrue(
     newest: int,
 ) -> int | None:
     """Return the least revision at which truth may differ from before; None if at none."""
-    unplaced = any(event.revision is None for event, _ in news) or _holds_unplaced(
-        database, branch, cluster, names, head
-    )
-    reach = _Reach(known=head.position, cluster=cluster, branch=branch)
-    greatest = greatest_revision(database, names, **reach)
-    untrue: list[int] = []
-    late: list[int] = []
-    for event, effect in news:
-        revision, observed = event.revision, event.observed_at
-        if revision is None:
-            # Its place follows from its time; without one it may belong anywhere.
-            untrue.append(
-                -1 if observed is None else revision_at(database, names, observed, **reach)
-            )
-            continue
-        if effect != Effect.ATTRIBUTED:
-            untrue.append(revision)
-            late += [revision] if revision <= newest else []
-        if unplaced and revision <= greatest:
-            # A version's time decides where events without revision before it belong.
-            untrue.append(revision - 1)
-    if unplaced:
-        # Events later than every version stand at the end, and the end moves.
-        untrue.append(greatest)
+    untrue = [
+        event.revision
+        for event, effect in news
+        if event.revision is not None and effect not in _TIMELESS
+    ]
+    late = [revision for revision in untrue if revision <= newest]
     first_list = (
         _least_list(database, names, news, branch=branch, head=head, cluster=cluster)
         if late
@@ -121,18 +100,3 @@ def _least_list(
             exact = msgspec.json.decode(event.payload).get("exact", True)
             found += [] if exact else [event.revision]
     return min(found, default=None)
-
-
-def _holds_unplaced(
-    database: Database, branch: str, cluster: str, names: Names, head: Head
-) -> bool:
-    cluster_id = names.find_cluster(cluster)
-    return any(
-        database.rows(
-            "SELECT 1 FROM event e JOIN object o ON o.id = e.object_id"
-            " WHERE e.branch_id = ? AND e.effect > 0 AND e.identity IS NOT NULL"
-            " AND e.position <= ? AND o.cluster_id = ? LIMIT 1",
-            (part.branch_id, part.last, cluster_id),
-        )
-        for part in lineage(database, branch, until=head.position)
-    )

@@ -30,7 +30,7 @@ _TYPES = MappingProxyType(
     {
         "event": (
             *("int2",) * 3,  # branch_id, effect, schema
-            *("int8",) * 3,  # position, revision, observed_at
+            *("int8",) * 4,  # position, revision, earliest, latest
             *("int4",) * 5,  # object_id, kind_id, source_id, line, actor_id
             *("text", "bytea"),  # resource_version, identity
         ),
@@ -42,7 +42,7 @@ _TYPES = MappingProxyType(
 """Types of :data:`~.database.COLUMNS`; binary COPY takes no others."""
 
 _VERSIONS = (
-    "SELECT e.revision, e.object_id, e.effect, e.actor_id"
+    "SELECT e.revision, e.object_id, e.effect, e.actor_id, e.latest"
     " FROM unnest(%s::bigint[], %s::int[]) AS k (revision, object_id)"
     " JOIN event e ON e.branch_id = %s AND e.revision = k.revision AND e.object_id = k.object_id"
     " WHERE e.position <= %s"
@@ -113,7 +113,7 @@ class PostgresDatabase(SharedConnection):
                 done.result()
 
     def versions(self, branch: int, until: int, keys: Sequence[tuple[int, int]]) -> list[Row]:
-        """Return (revision, object, effect, actor) of the events with these keys."""
+        """Return (revision, object, effect, actor, latest) of the events with these keys."""
         return self._matching(_VERSIONS, keys, branch, until)
 
     def identities(self, branch: int, until: int, keys: Sequence[tuple[int, bytes]]) -> list[Row]:

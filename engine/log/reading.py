@@ -29,9 +29,13 @@ MANY_POSITIONS = 500_000
 Upcast = Callable[[Event], Event]
 
 _COLUMNS = (
-    "e.position, e.schema, e.revision, e.observed_at, e.object_id, e.kind_id, e.source_id, e.line,"
-    " e.actor_id, e.resource_version"
+    "e.position, e.schema, e.revision, e.earliest, e.latest, e.object_id, e.kind_id, e.source_id,"
+    " e.line, e.actor_id, e.resource_version"
 )
+
+
+_TIME = "coalesce(e.latest, e.earliest)"
+"""The one time that stands for an event without revision."""
 
 
 class _Filter(msgspec.Struct):
@@ -146,6 +150,8 @@ class Reader:
 
     def _indexed(self, part: Segment, query: Query, filters: _Filter) -> list[int] | None:
         """Return the matching positions if an index finds them, None if they must be walked."""
+        if query.positions:
+            return [one for one in query.positions if part.first <= one <= part.last]
         low, high = query.revisions
         conditions, parameters = "", []
         if _names_objects(query):
@@ -201,14 +207,17 @@ class Reader:
             )
         if query.source is not None:
             self._add_ids(filters, "e.source_id", self._names.symbols_ending(query.source))
-        for column, (low, high) in (
-            ("e.revision", query.revisions),
-            ("e.observed_at", query.observed),
-        ):
-            if low is not None:
-                filters.add(f"{column} >= ?", low)
-            if high is not None:
-                filters.add(f"{column} <= ?", high)
+        low, high = query.revisions
+        if low is not None:
+            filters.add("e.revision >= ?", low)
+        if high is not None:
+            filters.add("e.revision <= ?", high)
+        for sign, cut in zip((">=", "<="), query.happened, strict=True):
+            if cut is not None:
+                filters.add(
+                    f"(e.revision {sign} ? OR (e.revision IS NULL AND {_TIME} {sign} ?))",
+                    *(cut.revision, cut.time),
+                )
         if _names_objects(query) or query.cluster is not None or query.namespace is not None:
             condition, parameters = self._object_condition(query)
             filters.add(
@@ -254,27 +263,28 @@ class Reader:
     def _recorded(self, rows: Sequence[Row], part: Segment) -> Iterator[Recorded]:
         if not rows:
             return
-        objects = self._names.objects(row[4] for row in rows)
+        objects = self._names.objects(row[5] for row in rows)
         texts = self._names.texts(
-            number for row in rows for number in (row[5], row[6], row[8]) if number is not None
+            number for row in rows for number in (row[6], row[7], row[9]) if number is not None
         )
         times = self._times(part, min(rows[0][0], rows[-1][0]), max(rows[0][0], rows[-1][0]))
         payloads = self._stored.at(part.branch_id, [row[0] for row in rows])
         for row, payload in zip(rows, payloads, strict=True):
             position = row[0]
             try:
-                cluster, reference = objects[row[4]]
-                actor = "" if row[8] is None else texts[row[8]]
+                cluster, reference = objects[row[5]]
+                actor = "" if row[9] is None else texts[row[9]]
                 event = Event(
-                    kind=texts[row[5]],
+                    kind=texts[row[6]],
                     reference=reference,
                     payload=payload,
-                    resource_version=resource_version(row[2], row[9]),
+                    resource_version=resource_version(row[2], row[10]),
                     revision=row[2],
-                    observed_at=row[3],
+                    earliest=row[3],
+                    latest=row[4],
                     actor=actor,
-                    source=texts[row[6]],
-                    line=row[7],
+                    source=texts[row[7]],
+                    line=row[8],
                     schema=row[1],
                     cluster=cluster,
                 )

@@ -93,7 +93,8 @@ event = Table(
     Column("schema", SmallInteger, nullable=False),
     Column("position", BigInteger, primary_key=True, autoincrement=False),
     Column("revision", BigInteger),
-    Column("observed_at", BigInteger),
+    Column("earliest", BigInteger),
+    Column("latest", BigInteger),
     Column("object_id", Integer, nullable=False),
     Column("kind_id", Integer, nullable=False),
     Column("source_id", Integer, nullable=False),
@@ -189,8 +190,18 @@ fact_block = Table(
     Column("last", BigInteger, nullable=False),
     Column("low_revision", BigInteger, nullable=False),
     Column("high_revision", BigInteger, nullable=False),
-    Column("early_observed", BigInteger, nullable=False),
-    Column("late_observed", BigInteger, nullable=False),
     Column("unrevisioned", Boolean, nullable=False),
+    Column("data", LargeBinary, nullable=False),
+)
+
+clock_block = Table(
+    "clock_block",
+    metadata,
+    Column("branch_id", SmallInteger, primary_key=True, autoincrement=False),
+    Column("cluster_id", SmallInteger, primary_key=True, autoincrement=False),
+    Column("version", Integer, primary_key=True, autoincrement=False),
+    Column("part", SmallInteger, primary_key=True, autoincrement=False),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("known", BigInteger, nullable=False),
     Column("data", LargeBinary, nullable=False),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-REVISIONS = ("0001", "0002")
+REVISIONS = ("0001", "0002", "0003")
 """All revisions, oldest first."""
 
 REVISION = REVISIONS[-1]

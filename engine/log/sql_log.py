@@ -25,6 +25,7 @@ from .store import (
     BranchInfo,
     Checkpoint,
     Chunk,
+    ClockBlock,
     Extent,
     FactBlock,
     LogInfo,
@@ -141,15 +142,8 @@ class SqlLog:
         with self._database.alone():
             return self._names.references(objects)
 
-    def revision_at(self, observed: int, *, known: int, cluster: str, branch: str = MAIN) -> int:
-        """Return the greatest revision that had happened by a time, in microseconds."""
-        with self._database.alone():
-            return columns.revision_at(
-                self._database, self._names, observed, known=known, cluster=cluster, branch=branch
-            )
-
     def extent(self, *, known: int, cluster: str, branch: str = MAIN) -> Extent:
-        """Return the first and last revision and time among what was known by a position."""
+        """Return the first and last revision among what was known by a position."""
         with self._database.alone():
             return columns.extent(
                 self._database, self._names, known=known, cluster=cluster, branch=branch
@@ -184,10 +178,52 @@ class SqlLog:
         """Return (branch, cluster, revision, known, bytes) of every checkpoint, in order."""
         return derived.checkpoints(self._database)
 
-    def drop_derived(self, *, checkpoints: bool = True, facts: bool = True) -> None:
-        """Delete checkpoints and the fact sidecar; both can be made again."""
+    def drop_derived(
+        self, *, checkpoints: bool = True, facts: bool = True, clock: bool = True
+    ) -> None:
+        """Delete checkpoints, the fact sidecar and the clock; all can be made again."""
         with self._writing():
-            derived.drop_derived(self._database, checkpoints=checkpoints, facts=facts)
+            derived.drop_derived(self._database, checkpoints=checkpoints, facts=facts, clock=clock)
+
+    def put_clock(
+        self, blocks: Sequence[ClockBlock], *, cluster: str, branch: str, version: int
+    ) -> None:
+        """Store a clock, replacing the one that the branch has."""
+        with self._writing():
+            derived.put_clock(
+                self._database,
+                self._names,
+                blocks,
+                cluster=cluster,
+                branch=branch,
+                version=version,
+            )
+
+    def clock(
+        self,
+        *,
+        cluster: str,
+        branch: str,
+        version: int,
+        part: int | None = None,
+        number: int | None = None,
+    ) -> Sequence[ClockBlock]:
+        """Return the blocks of the branch's clock, of one part, or one of them, in order."""
+        with self._database.alone():
+            return derived.clock(
+                self._database,
+                self._names,
+                cluster=cluster,
+                branch=branch,
+                version=version,
+                part=part,
+                number=number,
+            )
+
+    def symbols(self, numbers: Sequence[int]) -> Mapping[int, str]:
+        """Return the texts of the store's ids of sources."""
+        with self._database.alone():
+            return self._names.texts(numbers)
 
     def put_facts(
         self, blocks: Sequence[FactBlock], *, cluster: str, branch: str, version: int

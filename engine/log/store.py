@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from ..events import NO_TIME, Event, Recorded, Reference
+from ..events import Event, Recorded, Reference
 
 MAIN = "main"
 """The branch that observations go to."""
@@ -43,6 +43,16 @@ class Appended(msgspec.Struct, frozen=True, kw_only=True):
     attributed: int = 0
 
 
+class Cut(msgspec.Struct, frozen=True):
+    """A moment between events: what has a revision is compared by it, all else by its time.
+
+    :param time: microseconds since 1970 UTC.
+    """
+
+    revision: int
+    time: int
+
+
 class Query(msgspec.Struct, frozen=True, kw_only=True):
     """Which events to read; every field narrows, the default is all of ``main`` in order.
 
@@ -51,9 +61,10 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     :param kinds: event kinds; ``pod.*`` stands for all kinds of a noun.
     :param objects: (group, Kubernetes kind) pairs.
     :param revisions: inclusive range of revisions; None is open.
-    :param observed: inclusive range of ``observed_at`` in microseconds; None is open.
+    :param happened: inclusive range in the order of happening; None is open.
     :param source: a source's whole name, or its last path component.
     :param newest_first: in falling order of position.
+    :param positions: only these; what the other fields narrow does not matter then.
     """
 
     branch: str = MAIN
@@ -67,8 +78,9 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     uid: str | None = None
     source: str | None = None
     revisions: tuple[int | None, int | None] = (None, None)
-    observed: tuple[int | None, int | None] = (None, None)
+    happened: tuple[Cut | None, Cut | None] = (None, None)
     newest_first: bool = False
+    positions: tuple[int, ...] = ()
     limit: int | None = None
 
 
@@ -78,7 +90,6 @@ class Window(msgspec.Struct, frozen=True, kw_only=True):
     :param known: only positions up to this.
     :param after: only revisions greater than this, plus events without revision.
     :param until: only revisions up to this (same); None is open.
-    :param since: of the events without revision, only those observed at this time or later.
     """
 
     branch: str = MAIN
@@ -86,13 +97,14 @@ class Window(msgspec.Struct, frozen=True, kw_only=True):
     known: int
     after: int = NO_REVISION
     until: int | None = None
-    since: int = NO_TIME
 
 
 class Chunk(msgspec.Struct, frozen=True, kw_only=True):
-    """A run of events in columns, for folding; only events with an effect on truth.
+    """A run of events in columns, for projecting; only events with an effect on truth.
 
-    ``objects`` are the store's object ids: good for joining within one store and for nothing else.
+    ``objects`` and ``sources`` are the store's ids: good for joining within one store and for
+    nothing else. ``kinds`` are event kinds. Times are ``NO_TIME`` where there is none; ``audited``
+    is 1 where the actor is known, else 0.
     ``load(i)`` gives the i-th row's payload (canonical JSON), decompressed when asked.
     """
 
@@ -100,7 +112,11 @@ class Chunk(msgspec.Struct, frozen=True, kw_only=True):
     effects: Int64s
     objects: Int64s
     revisions: Int64s
-    observed: Int64s
+    earliest: Int64s
+    latest: Int64s
+    audited: Int64s
+    sources: Int64s
+    kinds: Sequence[str]
     load: Callable[[int], bytes]
 
 
@@ -114,12 +130,21 @@ class FactBlock(msgspec.Struct, frozen=True, kw_only=True):
     last: int
     low_revision: int
     high_revision: int
-    late_observed: int
     unrevisioned: bool
     data: bytes
-    early_observed: int | None = None
-    """Least ``observed_at`` in the block, counterpart of ``late_observed``; the store finds it out
-    where it is left None."""
+
+
+class ClockBlock(msgspec.Struct, frozen=True, kw_only=True):
+    """One stored block of the clock; its bytes belong to :mod:`plinian.engine.state`.
+
+    :param part: which table of the clock it is of. :param number: its place in that table, from 0.
+    :param known: the position up to which the log was known when the clock was built.
+    """
+
+    part: int
+    number: int
+    known: int
+    data: bytes
 
 
 class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
@@ -210,14 +235,30 @@ class LogStore(Protocol):
     def references(self, objects: Sequence[int]) -> Mapping[int, Reference]:
         """Return what the store's object ids stand for."""
 
-    def revision_at(self, observed: int, *, known: int, cluster: str, branch: str = MAIN) -> int:
-        """Return the greatest revision that had happened by a time, in microseconds.
+    def extent(self, *, known: int, cluster: str, branch: str = MAIN) -> Extent:
+        """Return the first and last revision among what was known by a position."""
 
-        That is one less than the least revision observed later; the greatest revision if none was.
+    def put_clock(
+        self, blocks: Sequence[ClockBlock], *, cluster: str, branch: str, version: int
+    ) -> None:
+        """Store a clock, replacing the one that the branch has."""
+
+    def clock(
+        self,
+        *,
+        cluster: str,
+        branch: str,
+        version: int,
+        part: int | None = None,
+        number: int | None = None,
+    ) -> Sequence[ClockBlock]:
+        """Return the blocks of the branch's clock, of one part, or one of them, in order.
+
+        Without ``number`` they come without their data.
         """
 
-    def extent(self, *, known: int, cluster: str, branch: str = MAIN) -> Extent:
-        """Return the first and last revision and time among what was known by a position."""
+    def symbols(self, numbers: Sequence[int]) -> Mapping[int, str]:
+        """Return the texts of the store's ids of sources."""
 
     def clusters(self) -> Sequence[str]:
         """Return the names of all clusters in the log, sorted."""
@@ -239,8 +280,10 @@ class LogStore(Protocol):
     def checkpoints(self) -> Sequence[tuple[str, str, int, int, int]]:
         """Return (branch, cluster, revision, known, bytes) of every checkpoint, in order."""
 
-    def drop_derived(self, *, checkpoints: bool = True, facts: bool = True) -> None:
-        """Delete checkpoints and the fact sidecar; both can be made again."""
+    def drop_derived(
+        self, *, checkpoints: bool = True, facts: bool = True, clock: bool = True
+    ) -> None:
+        """Delete checkpoints, the fact sidecar and the clock; all can be made again."""
 
     def put_facts(
         self, blocks: Sequence[FactBlock], *, cluster: str, branch: str, version: int
@@ -280,5 +323,3 @@ class Extent(msgspec.Struct, frozen=True, kw_only=True):
 
     first_revision: int | None
     last_revision: int | None
-    first_observed: int | None
-    last_observed: int | None

@@ -24,7 +24,7 @@ _SOURCE, _KIND, _SCHEMA = 1 << 32, 1 << 16, 1 << 8
 """What a usual combination's parts are multiplied by; its effect by 1."""
 
 _USUAL = (
-    "SELECT position, revision, observed_at, object_id, line,"
+    "SELECT position, revision, earliest, latest, object_id, line,"
     f" CASE WHEN kind_id BETWEEN 0 AND {_SOURCE // _KIND - 1}"
     f" AND schema BETWEEN 0 AND {_KIND // _SCHEMA - 1} AND effect BETWEEN 0 AND {_SCHEMA - 1}"
     " AND actor_id IS NULL AND resource_version IS NULL AND identity IS NULL"
@@ -32,8 +32,8 @@ _USUAL = (
     " FROM event WHERE branch_id = ? AND position BETWEEN ? AND ? ORDER BY position"
 )
 _ALL = (
-    "SELECT position, effect, schema, revision, observed_at, object_id, kind_id, source_id, line,"
-    " actor_id, resource_version, identity"
+    "SELECT position, effect, schema, revision, earliest, latest, object_id, kind_id, source_id,"
+    " line, actor_id, resource_version, identity"
     " FROM event WHERE branch_id = ? AND position BETWEEN ? AND ? ORDER BY position"
 )
 
@@ -43,7 +43,8 @@ class Usual(NamedTuple):
 
     positions: Sequence[int]
     revisions: Sequence[int]
-    observed: Sequence[int | None]
+    earliest: Sequence[int | None]
+    latest: Sequence[int | None]
     objects: Sequence[int]
     lines: Sequence[int]
     combinations: Sequence[int]
@@ -61,7 +62,8 @@ class Stored(NamedTuple):
     effects: Sequence[int]
     schemas: Sequence[int]
     revisions: Sequence[int | None]
-    observed: Sequence[int | None]
+    earliest: Sequence[int | None]
+    latest: Sequence[int | None]
     objects: Sequence[int]
     kinds: Sequence[int]
     sources: Sequence[int]
@@ -89,7 +91,7 @@ class StoredHeaders:
         """Return the events between two positions, inclusive, as far as there are any."""
         rows = self._database.rows(_USUAL, (self._branch_id, first, last))
         if not rows:
-            return Usual(*repeat((), 6))
+            return Usual(*repeat((), 7))
         usual = Usual(*zip(*rows, strict=True))
         # A damaged column may hold a fraction, and make one of the sum.
         if frozenset(map(type, usual.combinations)) == {int} and None not in usual.revisions:
@@ -99,7 +101,7 @@ class StoredHeaders:
     def stored(self, first: int, last: int) -> Stored:
         """Return the same, with all columns."""
         rows = self._database.rows(_ALL, (self._branch_id, first, last))
-        return Stored(*(zip(*rows, strict=True) if rows else repeat((), 12)))
+        return Stored(*(zip(*rows, strict=True) if rows else repeat((), 13)))
 
     def headers(
         self, page: Usual | Stored, sizes: Sequence[int], payloads: Sequence[bytes]
@@ -130,7 +132,7 @@ class StoredHeaders:
             *(repeat(self._branch, len(sizes)), page.positions),
             *(map(names.get, page.combinations), map(schemas.__getitem__, page.combinations)),
             *(map(told.get, page.objects), map(str, page.revisions)),
-            *(page.revisions, page.observed, repeat("", len(sizes))),
+            *(page.revisions, page.earliest, page.latest, repeat("", len(sizes))),
             *(map(sources.get, page.combinations), page.lines, sizes),
             strict=True,
         )
@@ -156,7 +158,7 @@ class StoredHeaders:
                 map(told.get, page.objects),
                 map(resource_version, page.revisions, page.odd_versions),
             ),
-            *(page.revisions, page.observed, map(texts.get, page.actors)),
+            *(page.revisions, page.earliest, page.latest, map(texts.get, page.actors)),
             *(map(texts.get, page.sources), page.lines, sizes),
             strict=True,
         )
@@ -185,7 +187,8 @@ def _identified(
             own = None
         else:
             actor = texts.get(page.actors[index]) or ""
-            own = event_identity(name, about, page.observed[index], actor, payloads[index])
+            time = page.earliest[index] if page.latest[index] is None else page.latest[index]
+            own = event_identity(name, about, time, actor, payloads[index])
         found.append(name if own == identity else None)
     return found
 

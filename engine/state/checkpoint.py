@@ -17,7 +17,7 @@ from .fold import Fold, ListShape, Record
 
 
 class _Stored(msgspec.Struct, array_like=True):
-    late: int
+    mark: int
     listed: list[tuple[str, str, list[str], list[str]]]
     records: list[Record]
 
@@ -26,14 +26,17 @@ _ENCODE = msgspec.msgpack.Encoder()
 _DECODE = msgspec.msgpack.Decoder(_Stored)
 
 
-def encode_checkpoint(fold: Fold) -> bytes:
-    """Return a fold's state as bytes; every record must carry its fact."""
+def encode_checkpoint(fold: Fold, mark: int) -> bytes:
+    """Return a fold's state as bytes; every record must carry its fact.
+
+    :param mark: of the clock, for all events without revision that were folded in.
+    """
     assert all(record.fact and record.origin == NO_ORIGIN for record in fold.records.values())
     listed = [
         (group, kind, list(namespaces), sorted(uids))
         for (group, kind, namespaces), uids in sorted(fold.listed.items())
     ]
-    data = _ENCODE.encode(_Stored(fold.late, listed, list(fold.records.values())))
+    data = _ENCODE.encode(_Stored(mark, listed, list(fold.records.values())))
     return zstandard.ZstdCompressor(level=3).compress(data)
 
 
@@ -42,8 +45,8 @@ def decode_checkpoint(
     *,
     references: Callable[[Sequence[int]], Mapping[int, Reference]],
     payload: Callable[[int], bytes],
-) -> Fold:
-    """Return the fold that a checkpoint holds, ready to go on.
+) -> tuple[Fold, int]:
+    """Return the fold that a checkpoint holds, ready to go on, and the clock's mark.
 
     :raises LogCorrupt: the bytes are no checkpoint; it must be dropped and made again.
     """
@@ -60,10 +63,5 @@ def decode_checkpoint(
         (group, kind, tuple(namespaces)): frozenset(uids)
         for group, kind, namespaces, uids in stored.listed
     }
-    return Fold(
-        references=references,
-        payload=payload,
-        records=stored.records,
-        listed=listed,
-        late=stored.late,
-    )
+    fold = Fold(references=references, payload=payload, records=stored.records, listed=listed)
+    return fold, stored.mark

@@ -20,13 +20,14 @@ NO_ORIGIN = -1
 _ROW_BITS = 24
 _ROW_MASK = (1 << _ROW_BITS) - 1
 
-_FIELDS = ("positions", "effects", "objects", "revisions", "observed")
+_FIELDS = ("positions", "effects", "objects", "revisions")
+_TIMES = ("earliest", "latest", "created", "marks", "sources")
 
 
 class Columns(msgspec.Struct, frozen=True, kw_only=True):
     """Rows of events with an effect on truth; all arrays have one length.
 
-    :param revisions: -1 where there is none. :param observed: the least int64 where unknown.
+    :param revisions: -1 where there is none.
     :param origins: where each row's fact lies: block number and row in it, or NO_ORIGIN.
     """
 
@@ -34,7 +35,6 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True):
     effects: Int64s
     objects: Int64s
     revisions: Int64s
-    observed: Int64s
     origins: Int64s
 
     def __len__(self) -> int:
@@ -47,7 +47,6 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True):
             effects=self.effects[rows],
             objects=self.objects[rows],
             revisions=self.revisions[rows],
-            observed=self.observed[rows],
             origins=self.origins[rows],
         )
 
@@ -57,16 +56,44 @@ def concatenate(parts: Sequence[Columns]) -> Columns:
     if not parts:
         empty = np.empty(0, np.int64)
         return Columns(
-            positions=empty,
-            effects=empty,
-            objects=empty,
-            revisions=empty,
-            observed=empty,
-            origins=empty,
+            positions=empty, effects=empty, objects=empty, revisions=empty, origins=empty
         )
     return Columns(
         **{name: np.concatenate([getattr(part, name) for part in parts]) for name in _FIELDS},
         origins=np.concatenate([part.origins for part in parts]),
+    )
+
+
+class Times(msgspec.Struct, frozen=True, kw_only=True):
+    """What the same rows say of time: evidence for the clock (:mod:`.clock`).
+
+    :param earliest: and ``latest``: microseconds, ``NO_TIME`` where unknown.
+    :param created: a version's creationTimestamp. :param marks: what a version shows, or which request it was: bits of :class:`.marks.Mark`.
+    :param sources: the store's ids of the inputs.
+    """
+
+    earliest: Int64s
+    latest: Int64s
+    created: Int64s
+    marks: Int64s
+    sources: Int64s
+
+    def __len__(self) -> int:
+        return len(self.earliest)
+
+    def select(self, rows: npt.NDArray[np.bool_] | Int64s) -> Times:
+        """Return the rows chosen by a mask or by indices, in that order."""
+        return Times(**{name: getattr(self, name)[rows] for name in _TIMES})
+
+
+def concatenate_times(parts: Sequence[Times]) -> Times:
+    """Return all rows of several tables of times, one part after the other."""
+    empty = [np.empty(0, np.int64)]
+    return Times(
+        **{
+            name: np.concatenate([getattr(part, name) for part in parts] or empty)
+            for name in _TIMES
+        }
     )
 
 
@@ -83,6 +110,7 @@ def split_origin(origin: int) -> tuple[int, int]:
 class _Block(msgspec.Struct, array_like=True):
     rows: int
     columns: bytes
+    times: bytes
     facts: bytes
 
 
@@ -92,23 +120,69 @@ _DECODE_RAWS = msgspec.msgpack.Decoder(list[msgspec.Raw])
 _DECODE_FACT: msgspec.msgpack.Decoder[facts.Fact] = msgspec.msgpack.Decoder(facts.Fact)
 
 
-def encode_block(columns: Columns, block_facts: Sequence[facts.Fact | None]) -> bytes:
-    """Return the bytes of a sidecar block: columns, and a fact (or nil) for each row.
+def encode_block(columns: Columns, times: Times, block_facts: Sequence[facts.Fact | None]) -> bytes:
+    """Return the bytes of a sidecar block: columns, times, and a fact (or nil) for each row.
 
     Integers are little-endian differences from row to row, which compress to almost nothing.
     """
-    assert len(columns) == len(block_facts) <= _ROW_MASK
-    packed = b"".join(
-        np.diff(getattr(columns, name), prepend=np.int64(0)).astype("<i8").tobytes()
-        for name in _FIELDS
-    )
-    compressor = zstandard.ZstdCompressor(level=3)
+    assert len(columns) == len(times) == len(block_facts) <= _ROW_MASK
     block = _Block(
         len(columns),
-        compressor.compress(packed),
-        compressor.compress(_ENCODE.encode(list(block_facts))),
+        pack_table([getattr(columns, name) for name in _FIELDS]),
+        pack_table([getattr(times, name) for name in _TIMES]),
+        zstandard.ZstdCompressor(level=3).compress(_ENCODE.encode(list(block_facts))),
     )
     return _ENCODE.encode(block)
+
+
+def decode_times(data: bytes) -> tuple[Columns, Times]:
+    """Return the columns and the times of a sidecar block, without its facts.
+
+    :raises LogCorrupt: the bytes are no block; the sidecar must be dropped and rebuilt.
+    """
+    block = _decoded(data)
+    table = _table(block.columns, len(_FIELDS), block.rows)
+    times = _table(block.times, len(_TIMES), block.rows)
+    origins = np.full(block.rows, NO_ORIGIN, np.int64)
+    return (
+        Columns(**dict(zip(_FIELDS, table, strict=True)), origins=origins),
+        Times(**dict(zip(_TIMES, times, strict=True))),
+    )
+
+
+def pack_table(columns: Sequence[Int64s]) -> bytes:
+    """Return columns of equal length as compressed differences from row to row."""
+    packed = b"".join(
+        np.diff(column, prepend=np.int64(0)).astype("<i8").tobytes() for column in columns
+    )
+    return zstandard.ZstdCompressor(level=3).compress(packed)
+
+
+def unpack_table(data: bytes, columns: int) -> Int64s:
+    """Return what :func:`pack_table` packed: an array of ``columns`` rows.
+
+    :raises ValueError: the bytes are no such table. :raises zstandard.ZstdError: likewise.
+    """
+    packed = zstandard.ZstdDecompressor().decompress(data)
+    table = np.frombuffer(packed, "<i8").astype(np.int64).reshape(columns, -1)
+    return np.cumsum(table, axis=1)
+
+
+def _table(data: bytes, columns: int, rows: int) -> Int64s:
+    try:
+        table = unpack_table(data, columns)
+    except (zstandard.ZstdError, ValueError) as fault:
+        raise _damaged(fault) from fault
+    if table.shape[1] != rows:
+        raise _damaged(ValueError(f"{table.shape[1]} rows instead of {rows}"))
+    return table
+
+
+def _decoded(data: bytes) -> _Block:
+    try:
+        return _DECODE_BLOCK.decode(data)
+    except msgspec.DecodeError as fault:
+        raise _damaged(fault) from fault
 
 
 class BlockReader:
@@ -122,13 +196,8 @@ class BlockReader:
 
         :raises LogCorrupt: the bytes are no block; the sidecar must be dropped and rebuilt.
         """
-        try:
-            block = _DECODE_BLOCK.decode(data)
-            packed = zstandard.ZstdDecompressor().decompress(block.columns)
-            table = np.frombuffer(packed, "<i8").astype(np.int64).reshape(len(_FIELDS), block.rows)
-        except (msgspec.DecodeError, zstandard.ZstdError, ValueError) as fault:
-            raise _damaged(fault) from fault
-        table = np.cumsum(table, axis=1)
+        block = _decoded(data)
+        table = _table(block.columns, len(_FIELDS), block.rows)
         number = len(self._facts)
         self._facts.append(block.facts)
         return Columns(

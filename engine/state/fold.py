@@ -4,8 +4,8 @@ Truth depends on *which* events are known and on nothing else: not on the order 
 in, not on batches, not on where a fold began. Three rules make it so:
 
 * An event with a revision happens at that revision. An event without one (an audited deletion that
-  answered with a Status, a binding) happens just before the first revision that was observed later
-  than it: clocks only serve to place it among revisions.
+  answered with a Status, a binding) has its place among them from the clock (:mod:`.clock`); where
+  the log holds the version that it made, that version counts and the event does not.
 * Of each object the last version or deletion counts. A binding counts while no version shows a
   node; a write of unknown result marks the object as stale until the next version.
 * A complete list dooms the objects that it ought to hold and does not. A doomed object is gone
@@ -22,9 +22,6 @@ import numpy as np
 from ..events import NO_TIME, Effect, Reference
 from ..events.payloads import ListObserved
 from .columns import NO_ORIGIN, Columns, Int64s
-
-LAST = 2**62
-"""Key of what happened after all that is known."""
 
 NameKey = tuple[str, str, str, str]
 ListShape = tuple[str, str, tuple[str, ...]]
@@ -58,38 +55,43 @@ class Record(msgspec.Struct, kw_only=True, array_like=True, gc=False):
         return str(self.revision) if self.revision >= 0 else ""
 
 
-def in_order(
-    window: Columns, *, late: int = NO_TIME, until: int | None, until_time: int | None
-) -> tuple[Columns, Int64s, int]:
-    """Return the rows in the order of happening, their keys in it, and the latest time among them.
+class Placed(msgspec.Struct, frozen=True, kw_only=True):
+    """The events without revision that count in a window, sorted by ``positions``.
 
-    :param late: the latest time among what came before the window.
-    :param until: as for :meth:`Fold.advance`, like ``until_time``; what lies beyond is left out.
+    :param keys: their places among twice the revisions. :param times: microseconds, for their order
+        at one place.
     """
-    timed = window.select((window.revisions >= 0) & (window.observed != NO_TIME))
-    order = np.argsort(timed.revisions, kind="stable")
-    revisions = timed.revisions[order]
-    clock = np.maximum.accumulate(np.concatenate(([late], timed.observed[order])))
+
+    positions: Int64s
+    keys: Int64s
+    times: Int64s
+
+
+def in_order(window: Columns, placed: Placed) -> tuple[Columns, Int64s, Int64s]:
+    """Return the rows in the order of happening, their keys in it, and the times of the undated.
+
+    :param placed: the events without revision that count; others of the window are left out.
+    """
     keys = window.revisions * 2 + (window.effects == Effect.LISTED)
-    loose = np.flatnonzero(window.revisions < 0)
+    times = np.full(len(window), NO_TIME, np.int64)
+    undated = np.flatnonzero(window.revisions < 0)
     keep = np.ones(len(window), np.bool_)
-    if len(loose):
-        times = window.observed[loose]
-        # The first revision seen later than the event: the event came just before it.
-        following = np.searchsorted(clock, times, side="right")
-        inside = following < len(clock)
-        keys[loose] = (
-            np.where(inside, revisions[np.minimum(following, len(clock) - 1) - 1] * 2 - 1, LAST)
-            if len(revisions)
-            else LAST
+    if len(undated):
+        positions = window.positions[undated]
+        rows = np.searchsorted(placed.positions, positions)
+        rows = np.minimum(rows, max(len(placed.positions) - 1, 0))
+        known = (
+            placed.positions[rows] == positions
+            if len(placed.positions)
+            else np.zeros(len(undated), np.bool_)
         )
-        within = inside if until is not None else np.ones(len(loose), np.bool_)
-        if until_time is not None:
-            within = within | (times <= until_time)
-        keep[loose] = (times >= late) & (times != NO_TIME) & within
-    kept, keys = window.select(keep), keys[keep]
-    ordered = np.lexsort((kept.effects, kept.observed, kept.objects, keys))
-    return kept.select(ordered), keys[ordered], int(clock[-1])
+        keep[undated] = known
+        if known.any():
+            keys[undated[known]] = placed.keys[rows[known]]
+            times[undated[known]] = placed.times[rows[known]]
+    kept, keys, times = window.select(keep), keys[keep], times[keep]
+    ordered = np.lexsort((kept.effects, kept.objects, times, keys))
+    return kept.select(ordered), keys[ordered], times[ordered]
 
 
 class Fold:
@@ -106,38 +108,32 @@ class Fold:
         payload: Callable[[int], bytes],
         records: Iterable[Record] = (),
         listed: Mapping[ListShape, frozenset[str]] | None = None,
-        late: int = NO_TIME,
     ) -> None:
         self._references = references
         self._payload = payload
         self.records: dict[int, Record] = {record.object: record for record in records}
         self.listed: dict[ListShape, frozenset[str]] = dict(listed or {})
-        self.late = late
         self._by_name: dict[NameKey, int] = {
             _name_key(record.reference): record.object for record in self.records.values()
         }
         self._known: dict[int, Reference] = {}
         self._bound_at: dict[int, tuple[int, int]] = {}
 
-    def advance(self, window: Columns, *, until: int | None, until_time: int | None) -> None:
+    def advance(self, window: Columns, placed: Placed) -> None:
         """Fold in the events of a window: all with a revision above those folded before.
 
-        :param until: the last revision of the window; None is the end of all that is known.
-        :param until_time: include what has no revision if it was observed by this time, although
-            its place may be after ``until``.
+        :param placed: the events without revision that come after those folded before.
         """
-        keyed, keys, self.late = in_order(
-            window, late=self.late, until=until, until_time=until_time
-        )
+        keyed, keys, times = in_order(window, placed)
         lists = np.flatnonzero(keyed.effects == Effect.LISTED)
         start = 0
         for row in [*lists.tolist(), len(keyed)]:
-            self._apply(keyed.select(np.arange(start, row)), keys[start:row])
+            self._apply(keyed.select(np.arange(start, row)), keys[start:row], times[start:row])
             if row < len(keyed):
                 self._apply_list(int(keyed.positions[row]))
             start = row + 1
 
-    def _apply(self, rows: Columns, keys: Int64s) -> None:
+    def _apply(self, rows: Columns, keys: Int64s, times: Int64s) -> None:
         """Fold rows without lists among them: per object, only the last strong row counts."""
         strong = (rows.effects == Effect.VERSION) | (rows.effects == Effect.DELETED)
         self._learn_references(rows)
@@ -175,7 +171,7 @@ class Fold:
         self._bound_at = {}
         weak = (rows.effects == Effect.BOUND) | (rows.effects == Effect.TOUCHED)
         for row in np.flatnonzero(weak).tolist():
-            self._apply_weak(rows, row, int(keys[row]))
+            self._apply_weak(rows, row, (int(keys[row]), int(times[row])))
         for key, reference in by_name:
             self._delete_by_name(reference, key)
 
@@ -220,17 +216,17 @@ class Fold:
         if record is not None and record.key < key:
             self._remove(record.object)
 
-    def _apply_weak(self, rows: Columns, row: int, key: int) -> None:
+    def _apply_weak(self, rows: Columns, row: int, moment: tuple[int, int]) -> None:
         number = int(rows.objects[row])
         record = self.records.get(number)
         if record is None and not self._known[number].uid:
             record = self.records.get(self._by_name.get(_name_key(self._known[number]), -1))
-        if record is None or record.key >= key:
+        if record is None or record.key >= moment[0]:
             return
         if rows.effects[row] != Effect.BOUND:
             record.stale = True
             return
-        position, moment = int(rows.positions[row]), (key, int(rows.observed[row]))
+        position = int(rows.positions[row])
         tied = self._bound_at.get(number) == moment
         if tied and self._payload(position) < self._payload(record.bound):
             return  # Two bindings at one instant: what they say decides, not who was read first.

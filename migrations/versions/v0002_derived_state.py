@@ -31,7 +31,7 @@ def upgrade() -> None:
         sa.Column("first", sa.BigInteger, primary_key=True, autoincrement=False),
         *(
             sa.Column(name, sa.BigInteger, nullable=False)
-            for name in ("last", "low_revision", "high_revision", "early_observed", "late_observed")
+            for name in ("last", "low_revision", "high_revision")
         ),
         sa.Column("unrevisioned", sa.Boolean, nullable=False),
         sa.Column("data", sa.LargeBinary, nullable=False),

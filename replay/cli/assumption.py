@@ -9,7 +9,7 @@ from .shell import note
 
 if TYPE_CHECKING:
     from ..log import Log
-    from ..points import Moment
+    from ..moment import Moment
     from ..session import ConfText, SessionAnswer
 
 

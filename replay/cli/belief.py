@@ -47,9 +47,9 @@ def belief(
     from ...engine.errors import ObjectNotFound
     from ...engine.volcano.history import resolve
     from ..belief import belief_at
-    from ..log import opened
     from ..render.belief import NAME_OF, documents_of
     from ..render.progress import counting
+    from .opening import opened
 
     wanted, names = _wanted(parts)
     taken = chosen([release], assume=assume)

@@ -98,10 +98,10 @@ def bisect(
     """
     from ..comparison.bisection import releases_between
     from ..comparison.questions import question_of
-    from ..log import opened
     from ..render.bisection import bisection_document, bisection_lines
     from ..render.documents import json_text
     from ..session import conf_file
+    from .opening import opened
 
     question = question_of(
         panic=panic, bound=bound, pending=pending, enqueued=enqueued, phase=phase

@@ -35,7 +35,7 @@ def create(
 ) -> None:
     """Create a branch; it shares the past of its parent and never touches it."""
     from ...engine.errors import UsageError
-    from ..log import opened
+    from .opening import opened
 
     with opened(log, branch=branch) as opened_log:
         if at != "end" and "@" not in at:

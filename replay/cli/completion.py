@@ -139,7 +139,7 @@ def _names(kind: str, words: Sequence[str]) -> list[str]:
     from os import environ
 
     from ...engine.errors import PlinianError
-    from ..log import opened
+    from .opening import opened
     from .options import DEFAULT_LOG
 
     given = dict(pairwise(words))

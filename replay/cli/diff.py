@@ -13,7 +13,7 @@ from .shell import guarded, style
 
 if TYPE_CHECKING:
     from ..log import Log
-    from ..points import Moment
+    from ..moment import Moment
 
 
 @guarded
@@ -55,9 +55,9 @@ def diff(
 
     With --release, what sessions decide at A and at B is compared in place of objects.
     """
-    from ..log import opened
     from ..render import differences as forms
     from ..render.documents import json_text
+    from .opening import opened
 
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         moments = (

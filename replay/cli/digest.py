@@ -22,8 +22,8 @@ def digest(
     Equal states have equal digests, whatever the database, the order of ingestion, the batches or
     the platform.
     """
-    from ..log import opened
     from ..render.documents import json_text
+    from .opening import opened
 
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         moment = opened_log.moment(at, as_known_at=as_known_at)

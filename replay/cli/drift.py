@@ -38,8 +38,8 @@ def drift(
     """
     from ...engine.volcano.history import resolve
     from ..drift import drift_at
-    from ..log import opened
     from ..render.progress import counting
+    from .opening import opened
 
     taken = chosen([release], assume=assume)
     behaviours = resolve(taken.names[0])

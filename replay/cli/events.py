@@ -78,7 +78,7 @@ def events(
     Bounds of time hold for when a thing happened, so events of unknown time are left out by them.
     """
     from ...engine.errors import UsageError
-    from ..log import opened
+    from .opening import opened
 
     if output not in FORMS.split("|"):
         raise UsageError(f"there is no output form {output!r}", now=f"choose one of {FORMS}")
@@ -114,11 +114,15 @@ def _query(**fields: Any) -> Query:
 def _print(
     log: Log, query: Query, output: str, *, follow: bool, payload: bool, no_headers: bool
 ) -> None:
+    from ..actors import told
     from ..render import events as forms
     from ..render.documents import json_text
     from ..render.tables import stream_lines
+    from ..times import AT_ONCE
 
-    found = log.store.follow(query) if follow else log.store.read(query)
+    read = log.store.follow(query) if follow else log.store.read(query)
+    clock = log.clock()
+    found = told(log.store, clock, read, branch=query.branch, at_once=1 if follow else AT_ONCE)
     if output == "ndjson":
         lines = forms.ndjson_lines(found, payload=payload)
     elif output == "json":
@@ -187,20 +191,24 @@ def _about(log: Log, objects: list[str]) -> dict[str, Any]:
 
 def _bounds(log: Log, since: str | None, until: str | None, after: str | None) -> dict[str, Any]:
     """Return the fields of a query for its bounds; each point bounds what it is a point of."""
+    from ...engine.log import Cut
+
     positions: list[int | None] = [None, None]
     revisions: list[int | None] = [None, None]
-    observed: list[int | None] = [None, None]
+    happened: list[Cut | None] = [None, None]
     for side, text in enumerate((since, until)):
         if text is None:
             continue
         moment = log.moment(text)
         if moment.time is not None:
-            observed[side] = moment.time
+            # What happened at the time itself is on both sides.
+            last = log.clock(moment).revision_at(moment.time - 1) + 1
+            happened[side] = Cut(moment.revision or 0 if side else last, moment.time)
         elif moment.revision is not None:
             revisions[side] = moment.revision
         else:
             positions[side] = moment.known
-    fields: dict[str, Any] = {"revisions": tuple(revisions), "observed": tuple(observed)}
+    fields: dict[str, Any] = {"revisions": tuple(revisions), "happened": tuple(happened)}
     first = max(0, (positions[0] or 1) - 1)
     if after is not None:
         first = max(first, log.moment(after if after.startswith("@") else f"@{after}").known)

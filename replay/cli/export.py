@@ -44,7 +44,7 @@ def export(
 
     from ...engine.errors import UsageError
     from .. import export as writers
-    from ..log import opened
+    from .opening import opened
 
     form = form or ("parquet" if file.endswith((".parquet", ".pq")) else "ndjson")
     if form not in FORMATS:

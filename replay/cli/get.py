@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ...engine.state.truth import Entry
     from ..kinds import GroupKind
     from ..log import Log
-    from ..points import Moment
+    from ..moment import Moment
 
 FORMS = "wide|json|yaml|name|jsonpath=…|custom-columns=…"
 
@@ -64,7 +64,7 @@ def get(
     Volcano's; those of batch/v1 are jobs.batch. Without -n or -A the namespace is default. Ages
     are as of the moment looked at. Exits with 1 if a named object does not exist then.
     """
-    from ..log import opened
+    from .opening import opened
 
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         moment = opened_log.moment(at, as_known_at=as_known_at)

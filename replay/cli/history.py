@@ -34,9 +34,9 @@ def history(
     """
     from ...engine.errors import ObjectNotFound
     from ..kinds import plural_of
-    from ..log import opened
     from ..render import differences as forms
     from ..render.documents import json_text
+    from .opening import opened
 
     text = "/".join(named)
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:

@@ -38,6 +38,15 @@ def ingest(
         int | None,
         typer.Option("--year", metavar="YEAR", help="The year of logs that do not say theirs."),
     ] = None,
+    taken_at: Annotated[
+        str | None,
+        typer.Option(
+            "--taken-at",
+            metavar="TIME[/TIME]",
+            help="When the inputs were fetched, for lists and dumps that do not tell: a time, or "
+            "when it was asked and answered.",
+        ),
+    ] = None,
     no_checkpoint: Annotated[
         bool,
         typer.Option("--no-checkpoint", help="Do not index what was added; seeks are slower."),
@@ -53,6 +62,7 @@ def ingest(
     """
     import msgspec
 
+    from ..clock import clock_remarks
     from ..ingest import IngestOptions, ingest_at
     from ..log import opened
     from ..render.documents import json_text
@@ -65,6 +75,7 @@ def ingest(
         branch=branch,
         skip_malformed=skip_malformed,
         partial_lists=partial_lists,
+        taken_at=None if taken_at is None else _between(taken_at),
         year=year,
     )
     with phases(visible=shows_progress()) as progress:
@@ -72,7 +83,31 @@ def ingest(
     if not no_checkpoint:
         with opened(log) as opened_log, counting("index", visible=shows_progress()) as count:
             build_index(opened_log.store, branch=branch, cluster=cluster, progress=count)
+            summary.notes += clock_remarks(opened_log.store, branch=branch, cluster=cluster)
     if output == "json":
         sys.stdout.write(json_text(msgspec.to_builtins(summary)) + "\n")
     else:
         sys.stdout.writelines(summary_lines(summary, style=style()))
+
+
+def _between(text: str) -> tuple[int, int]:
+    """Return between which times something was fetched; a whole second is all of it."""
+    from ...engine.errors import UsageError
+    from ...engine.units import SECOND_US, format_time, parse_time
+
+    first, slash, last = text.partition("/")
+    try:
+        asked, answered = parse_time(first), parse_time(last if slash else first)
+        format_time(asked), format_time(answered)
+    except (ValueError, OverflowError, OSError) as fault:
+        raise UsageError(
+            f"--taken-at {text!r} is no time",
+            now="write it as 2025-07-30T07:56:43Z, or as ASKED/ANSWERED, both so",
+        ) from fault
+    if answered % SECOND_US == 0:
+        answered += SECOND_US - 1
+    if answered < asked:
+        raise UsageError(
+            f"--taken-at {text!r} ends before it begins", now="write when it was asked first"
+        )
+    return asked, answered

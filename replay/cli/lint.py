@@ -120,7 +120,7 @@ def _background(
     place: str, at: str, as_known_at: str | None, cluster: str | None, branch: str
 ) -> Background:
     from ..lint.background import background_at
-    from ..log import opened
+    from .opening import opened
 
     with opened(place, read_only=True, branch=branch, cluster=cluster) as log:
         return background_at(log, log.moment(at, as_known_at=as_known_at))

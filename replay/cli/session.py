@@ -78,8 +78,8 @@ def session(
     from ...engine.errors import UsageError
     from ..chance import LEAST_NAME, chance_of
     from ..comparison.sessions import compare_variants
-    from ..log import opened
     from ..session import conf_file, session_at
+    from .opening import opened
 
     taken = chosen(release or [options.DEFAULT_RELEASE], assume=assume)
     releases = taken.names

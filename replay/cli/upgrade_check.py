@@ -61,11 +61,11 @@ def upgrade_check(
     """
     from ..comparison.places import session_places
     from ..comparison.upgrade import Question, upgrade_check
-    from ..log import opened
     from ..render.documents import json_text
     from ..render.progress import counting
     from ..render.upgrade import upgrade_document, upgrade_lines
     from ..session import conf_file
+    from .opening import opened
 
     taken = chosen([one, other], assume=assume)
     given = None if conf is None else conf_file(conf)

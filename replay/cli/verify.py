@@ -25,9 +25,9 @@ def verify(
     Keep the head that this prints in another place: whoever can write to the database can make a
     log that is whole in itself, but not one with the same head.
     """
-    from ..log import opened
     from ..render.documents import json_text
     from ..render.progress import counting
+    from .opening import opened
 
     with (
         opened(log, read_only=True) as opened_log,

@@ -14,7 +14,7 @@ from ...engine.volcano.behaviours import Behaviours
 from ...engine.volcano.history import resolve
 from ..belief import beliefs_along
 from ..log import Log
-from ..points import Moment
+from ..moment import Moment
 from ..session import ConfText, SessionAnswer, scene_at, session_at, session_in
 from .bisection import Bisection, Flip, Probe, Side, first_change, first_flip, sides
 from .places import at_revision, session_places

@@ -10,8 +10,9 @@ import numpy as np
 
 from ...engine.events import Effect
 from ...engine.log.store import LogStore, Query, Window
+from ..clock import clock_of
 from ..log import Log
-from ..points import Moment
+from ..moment import Moment
 
 _SESSIONS = ("session.opened", "session.requested")
 _DECIDING = frozenset(
@@ -85,13 +86,12 @@ def evenly(places: Sequence[Place], count: int) -> list[Place]:
 def _of_sessions(store: LogStore, end: Moment) -> dict[int, int]:
     query = Query(branch=end.branch, cluster=end.cluster, until=end.known, kinds=_SESSIONS)
     found: dict[int, int] = {}
+    clock = clock_of(store, branch=end.branch, cluster=end.cluster)
     for recorded in store.read(query):
         event = recorded.event
         revision = event.revision
         if revision is None and event.observed_at is not None:
-            revision = store.revision_at(
-                event.observed_at, known=end.known, cluster=end.cluster, branch=end.branch
-            )
+            revision = clock.revision_at(event.observed_at)
         if revision is not None and revision >= 0:
             found[revision] = max(recorded.position, found.get(revision, 0))
     return found

@@ -13,7 +13,7 @@ from ...engine.session.trace import Trace
 from ...engine.volcano.history import resolve
 from ..belief import believed
 from ..log import Log
-from ..points import Moment
+from ..moment import Moment
 from ..releases import BehaviourDiff, session_diff
 from ..session import ConfText, SessionAnswer, answer_document, step_document
 from .consultation import Consultation, Way, consultations

@@ -14,7 +14,7 @@ from ...engine.volcano.behaviours import Behaviours
 from ...engine.volcano.history import resolve
 from ..belief import Beliefs
 from ..log import Log
-from ..points import Moment
+from ..moment import Moment
 from ..session import ConfText, SessionAnswer, conf_of, scene_at, session_in
 from ..simulation.cases import Case
 from ..simulation.simulation import Simulation

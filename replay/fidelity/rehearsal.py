@@ -26,7 +26,8 @@ from ...engine.units import SECOND_US
 from ...engine.volcano.behaviours import Behaviours
 from ...engine.volcano.conf import SchedulerConf, conf_in_force
 from ..belief import play
-from ..points import Moment
+from ..clock import clock_of
+from ..moment import Moment
 from ..session import ConfText, conf_at
 from .recorded import RecordedSession, ServiceRequest, Told, job_services, recorded_sessions
 
@@ -99,11 +100,10 @@ class _Planned(NamedTuple):
 def _planned(
     store: LogStore, moment: Moment, sessions: Sequence[RecordedSession]
 ) -> list[_Planned]:
+    clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
+
     def revision(session: RecordedSession, later: int) -> int:
-        time = session.opened + later
-        known = store.revision_at(
-            time, known=moment.known, cluster=moment.cluster, branch=moment.branch
-        )
+        known = clock.revision_at(session.opened + later)
         return known if session.wrote is None else min(known, session.wrote - 1)
 
     nominal = [revision(session, 0) for session in sessions]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..log import Log
-from ..points import Moment
+from ..moment import Moment
 from ..session import conf_at
 from .findings import Subject
 from .objects import TYPES, Manifest

@@ -11,8 +11,9 @@ from ...engine.units import format_time
 from ..changes import Change
 from ..diff import Diff, Holding, HoldingChanged, ObjectThen, Side
 from ..history import Happening, History
+from ..times import span_text
 from .amounts import short_amount
-from .events import clock, object_text
+from .events import object_text
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
 API_VERSION = "plinian/v1"
@@ -85,7 +86,7 @@ def history_json(found: History) -> dict[str, Any]:
     happenings: list[dict[str, Any]] = []
     for one in found.happenings:
         fields: dict[str, Any] = msgspec.to_builtins(one)
-        for name in ("observed_at", "recorded_at"):
+        for name in ("earliest", "latest", "time", "recorded_at"):
             if fields[name] is not None:
                 fields[name] = format_time(fields[name])
         happenings.append(fields)
@@ -113,12 +114,12 @@ def history_lines(found: History, *, style: Style = PLAIN) -> Iterator[str]:
 
 def version_table(found: Sequence[Happening]) -> Table:
     """Return the last versions of an object as a table: where, when, what, who."""
-    headers = ("POSITION", "VERSION", "OBSERVED", "KIND", "WHO", "CHANGED")
+    headers = ("POSITION", "VERSION", "TIME", "KIND", "WHO", "CHANGED")
     rows = [
         [
             f"@{one.position}",
             one.resource_version or NONE,
-            clock(one.observed_at),
+            span_text(one.span),
             one.kind,
             one.actor or NONE,
             one.note or _paths(one.changes),
@@ -138,9 +139,7 @@ def _happening_lines(one: Happening, style: Style) -> Iterator[str]:
     version = f"rv:{one.resource_version}" if one.resource_version else ""
     who = f"by {one.actor}" if one.actor else ""
     head = "  ".join(
-        part
-        for part in (f"@{one.position}", version, clock(one.observed_at), one.kind, who)
-        if part
+        part for part in (f"@{one.position}", version, span_text(one.span), one.kind, who) if part
     )
     mark = style.removed if one.kind.endswith(".deleted") else style.changed
     yield f"  {mark(head)}\n"

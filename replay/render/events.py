@@ -9,12 +9,17 @@ from typing import Any
 import msgspec
 
 from ...engine.events import Recorded, Reference
-from ...engine.units import SECOND_US, format_time
+from ...engine.state.clock import Span
+from ...engine.units import format_time
 from ..kinds import plain_name
+from ..times import span_text
 from .tables import NONE
 
-HEADERS = ("POSITION", "KIND", "OBJECT", "VERSION", "OBSERVED")
-WIDE_HEADERS = (*HEADERS, "ACTOR", "SOURCE")
+HEADERS = ("POSITION", "KIND", "OBJECT", "VERSION", "TIME", "ACTOR")
+WIDE_HEADERS = (*HEADERS, "SOURCE")
+
+Timed = tuple[Recorded, Span, str]
+"""An event, between which times it happened, and who caused it if that is known."""
 
 _ENCODER = msgspec.json.Encoder()
 _SHORT_FIELDS: Mapping[str, str] = MappingProxyType(
@@ -22,20 +27,24 @@ _SHORT_FIELDS: Mapping[str, str] = MappingProxyType(
 )
 
 
-def event_fields(recorded: Recorded, *, payload: bool) -> dict[str, Any]:
+def event_fields(timed: Timed, *, payload: bool) -> dict[str, Any]:
     """Return an event as ``-o ndjson`` and ``-o json`` print it: the envelope, fields additive.
 
-    Times are RFC 3339 in UTC with microseconds, null when not known.
+    Times are RFC 3339 in UTC with microseconds, null when not known. ``time`` is the best estimate
+    between ``earliest`` and ``latest``.
     """
+    recorded, span, actor = timed
     event = recorded.event
     fields: dict[str, Any] = {
         "position": recorded.position,
         "kind": event.kind,
         "object": event.reference,
         "resource_version": event.resource_version,
-        "observed_at": _time(event.observed_at),
+        "time": _time(span.estimate),
+        "earliest": _time(span.earliest),
+        "latest": _time(span.latest),
         "recorded_at": _time(recorded.recorded_at),
-        "actor": event.actor,
+        "actor": actor,
         "source": event.source,
         "line": event.line,
         "branch": recorded.branch,
@@ -46,25 +55,26 @@ def event_fields(recorded: Recorded, *, payload: bool) -> dict[str, Any]:
     return fields
 
 
-def ndjson_lines(events: Iterable[Recorded], *, payload: bool) -> Iterator[str]:
+def ndjson_lines(events: Iterable[Timed], *, payload: bool) -> Iterator[str]:
     """Yield one JSON object a line."""
-    for recorded in events:
-        yield _ENCODER.encode(event_fields(recorded, payload=payload)).decode() + "\n"
+    for timed in events:
+        yield _ENCODER.encode(event_fields(timed, payload=payload)).decode() + "\n"
 
 
-def event_rows(events: Iterable[Recorded], *, wide: bool) -> Iterator[list[str]]:
+def event_rows(events: Iterable[Timed], *, wide: bool) -> Iterator[list[str]]:
     """Yield the table rows of events."""
-    for recorded in events:
+    for recorded, span, actor in events:
         event = recorded.event
         row = [
             f"@{recorded.position}",
             event.kind,
             object_text(event.reference) or _subject(recorded),
             event.resource_version or NONE,
-            clock(event.observed_at),
+            span_text(span),
+            actor or NONE,
         ]
         if wide:
-            row += [event.actor or NONE, f"{event.source}:{event.line}"]
+            row.append(f"{event.source}:{event.line}")
         yield row
 
 
@@ -74,15 +84,6 @@ def object_text(reference: Reference) -> str:
         return ""
     parts = (plain_name(reference.group, reference.kind), reference.namespace, reference.name)
     return "/".join(part for part in parts if part)
-
-
-def clock(micros: int | None) -> str:
-    """Return a time as tables show it: RFC 3339 with milliseconds if there are any."""
-    if micros is None:
-        return NONE
-    text = format_time(micros - micros % SECOND_US)
-    fraction = micros % SECOND_US
-    return f"{text[:-1]}.{fraction // 1000:03d}Z" if fraction else text
 
 
 def _subject(recorded: Recorded) -> str:

@@ -126,7 +126,8 @@ def small_log(tmp_path_factory: pytest.TempPathFactory) -> str:
                 verb=verb,
                 source="watch.jsonl",
                 line=line,
-                observed_at=parse_time(at(second)),
+                earliest=parse_time(at(second)),
+                latest=parse_time(at(second)),
                 actor=actor,
             )
             events.append(event)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import gzip
 import io
+import json
 import os
 import signal
 import tarfile
@@ -163,16 +164,17 @@ def test_an_interrupted_ingest_exits_with_130_and_leaves_whole_batches_or_nothin
         assert log.verify().events == log.last()
 
 
-def test_times_that_fall_while_revisions_rise_are_noted(run: Run, tmp_path: Path) -> None:
-    def seen(revision: int, name: str, minute: int) -> tuple[str, dict[str, Any]]:
-        fields = [{"time": f"2026-01-01T00:{minute:02d}:00Z"}]
-        return "MODIFIED", pod(name, revision, managedFields=fields)
+def test_clocks_that_disagree_are_noted(run: Run, tmp_path: Path) -> None:
+    def made(revision: int, minute: int) -> tuple[str, dict[str, Any]]:
+        at = f"2026-01-01T00:{minute:02d}:00Z"
+        return "ADDED", pod(f"p{revision}", revision, creationTimestamp=at)
 
-    lines = watched(seen(1, "a", 30), seen(2, "b", 10), seen(3, "a", 5), seen(4, "a", 6))
-    (tmp_path / "in").write_bytes(lines)
+    began = ("MODIFIED", pod("first", 1, creationTimestamp="2026-01-01T00:00:00Z"))
+    (tmp_path / "in").write_bytes(watched(began, made(2, 30), made(3, 5), made(4, 31)))
     result = run("ingest", "in")
-    assert "note: 1 x the time falls" in result.stdout
-    assert "(first at in:3, by 25m)" in result.stdout
+    assert "note: in: 1 time contradicts the other evidence, by up to 24m" in result.stdout
+    told = json.loads(run("ingest", "in", "-o", "json").stdout)["notes"]
+    assert any("contradicts the other evidence" in note for note in told)
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,9 @@ def test_an_event_line_has_the_whole_envelope_and_no_payload_unless_asked(ask: A
             "uid": "uid-of-train-0",
         },
         "resource_version": "13",
-        "observed_at": "2026-01-02T12:00:04Z",
+        "time": "2026-01-02T12:00:04Z",
+        "earliest": "2026-01-02T12:00:04Z",
+        "latest": "2026-01-02T12:00:04Z",
         "actor": "controllers",
         "source": "watch.jsonl",
         "line": 4,
@@ -88,9 +90,9 @@ def test_events_are_narrowed(ask: Ask, narrowed: list[str], positions: list[int]
 
 def test_events_in_a_table_name_object_version_and_time(ask: Ask) -> None:
     rows = ask("events", "--kind", "pod.deleted").splitlines()
-    assert rows[0].split() == ["POSITION", "KIND", "OBJECT", "VERSION", "OBSERVED"]
+    assert rows[0].split() == ["POSITION", "KIND", "OBJECT", "VERSION", "TIME", "ACTOR"]
     assert rows[1].split() == (
-        ["@8", "pod.deleted", "pod/default/train-0", "17", "2026-01-02T12:00:08Z"]
+        ["@8", "pod.deleted", "pod/default/train-0", "17", "2026-01-02T12:00:08Z", "admin"]
     )
 
 
@@ -248,7 +250,7 @@ def test_a_parquet_export_holds_the_same(run: Run, small_log: str, tmp_path: Pat
     assert run("export", "out.parquet", "--log", small_log).exit_code == 0
     rows = parquet.read_table(tmp_path / "out.parquet").to_pylist()
     assert [row["position"] for row in rows] == list(range(1, 11))
-    assert rows[0]["observed_at"].isoformat() == "2026-01-02T12:00:01+00:00"
+    assert rows[0]["latest"].isoformat() == "2026-01-02T12:00:01+00:00"
     assert json.loads(rows[1]["payload"])["kind"] == "Queue"
 
 

@@ -50,7 +50,7 @@ def _header(recorded: Recorded) -> bytes:
     e = recorded.event
     o = e.reference
     about = [e.cluster, o.group, o.kind, o.namespace, o.name, o.uid]
-    told = (e.resource_version, e.revision, e.observed_at, e.actor, e.source, e.line)
+    told = (e.resource_version, e.revision, e.earliest, e.latest, e.actor, e.source, e.line)
     where = (recorded.branch, recorded.position)
     return pack([*where, e.kind, e.schema, about, *told, len(e.payload)])
 

@@ -29,8 +29,12 @@ class TestScanning:
         assert chunk.positions.tolist() == [1, 3, 4]
         assert chunk.effects.tolist() == [Effect.VERSION, Effect.BOUND, Effect.LISTED]
         assert chunk.revisions.tolist() == [5, NO_REVISION, 7]
-        assert chunk.observed.tolist() == [START + 5 * SECOND, START + 6 * SECOND, NO_TIME]
-        assert chunk.positions.dtype == chunk.observed.dtype == np.int64
+        times = [START + 5 * SECOND, START + 6 * SECOND]
+        assert chunk.earliest.tolist() == [*times, NO_TIME]
+        assert chunk.latest.tolist() == [*times, NO_TIME]
+        assert chunk.audited.tolist() == [0, 1, 0]
+        assert chunk.kinds == ["pod.updated", "pod.bound", "list.observed"]
+        assert chunk.positions.dtype == chunk.earliest.dtype == np.int64
         assert [chunk.load(i) for i in range(3)] == [events[i].payload for i in (0, 2, 3)]
         references = log.references(chunk.objects.tolist())
         assert references[int(chunk.objects[0])] == events[0].reference
@@ -76,26 +80,11 @@ class TestScanning:
         assert positions(log, window(known, after=after, until=after + span)) == expected
 
 
-class TestTimeAndRevision:
-    def test_the_revision_at_a_time_is_before_the_first_later_one(self, log: LogStore) -> None:
-        log.append(pods(10, 20, 30))
-        at = [
-            log.revision_at(START + second * SECOND, known=3, cluster="default")
-            for second in (5, 10, 19, 20, 30, 99)
-        ]
-        assert at == [9, 19, 19, 29, 30, 30]
-        assert log.revision_at(START, known=0, cluster="default") == NO_REVISION
-        assert log.revision_at(START + 99 * SECOND, known=2, cluster="default") == 20
-        assert log.revision_at(START, known=3, cluster="none") == NO_REVISION
-
+class TestExtent:
     def test_the_extent_says_first_and_last(self, log: LogStore) -> None:
         log.append([*pods(20, 10), bound("web-0", "n", at=99), *pods(30)])
         reach = log.extent(known=3, cluster="default")
         assert (reach.first_revision, reach.last_revision) == (10, 20)
-        assert (reach.first_observed, reach.last_observed) == (
-            START + 10 * SECOND,
-            START + 99 * SECOND,
-        )
         assert log.extent(known=0, cluster="default").last_revision is None
 
     @settings(
@@ -108,33 +97,22 @@ class TestTimeAndRevision:
         size=st.integers(3, 9),
         covered=st.integers(0, 40),
         known=st.integers(0, 40),
-        second=st.integers(0, 60),
     )
     def test_the_fact_sidecar_changes_no_answer(
-        self, *, log: LogStore, order: list[int], size: int, covered: int, known: int, second: int
+        self, *, log: LogStore, order: list[int], size: int, covered: int, known: int
     ) -> None:
         cluster = f"c{len(log.clusters())}"
         first = log.last() + 1
-        events = [
-            pod(
-                r,
-                cluster=cluster,
-                observed_at=None if r % 5 == 0 else START + (r * 7 % 50) * SECOND,
-            )
-            for r in order
-        ]
+        events = [pod(r, cluster=cluster) for r in order]
         log.append(events)
 
-        def answers() -> tuple[int, Extent]:
-            asked = {"known": first - 1 + known, "cluster": cluster}
-            at = log.revision_at(START + second * SECOND, **asked)  # type: ignore[arg-type]
-            return at, log.extent(**asked)  # type: ignore[arg-type]
+        def answers() -> Extent:
+            return log.extent(known=first - 1 + known, cluster=cluster)
 
         plain = answers()
         blocks = []
         for low in range(0, covered, size):
             part = events[low : min(low + size, covered)]
-            times = [e.observed_at for e in part if e.observed_at is not None]
             revisions = [e.revision for e in part if e.revision is not None]
             blocks.append(
                 FactBlock(
@@ -142,7 +120,6 @@ class TestTimeAndRevision:
                     last=first + low + len(part) - 1,
                     low_revision=min(revisions),
                     high_revision=max(revisions),
-                    late_observed=max(times, default=NO_TIME),
                     unrevisioned=False,
                     data=b"",
                 )

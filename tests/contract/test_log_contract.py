@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from plinian.engine.errors import PointUnknown, PositionConflict, UsageError
 from plinian.engine.log import (
+    Cut,
     FactBlock,
     LogStore,
     Query,
@@ -215,7 +216,13 @@ class TestReading:
         assert read(filled, revisions=(20, None)) == [12, 13]
 
     def test_by_time(self, filled: LogStore) -> None:
-        assert read(filled, observed=(START + 18 * SECOND, START + 21 * SECOND)) == [9, 10, 13]
+        since, until = Cut(18, START + 18 * SECOND), Cut(20, START + 21 * SECOND)
+        assert read(filled, happened=(since, until)) == [9, 10, 12]
+        assert read(filled, happened=(None, Cut(11, START))) == [1, 2]
+        assert read(filled, happened=(Cut(99, START + 19 * SECOND), None)) == [14]
+
+    def test_single_positions(self, filled: LogStore) -> None:
+        assert read(filled, positions=(3, 9)) == [3, 9]
 
     def test_by_source(self, filled: LogStore) -> None:
         assert len(read(filled, source="watch-pods.jsonl")) == 10
@@ -343,7 +350,6 @@ def _block(first: int, last: int) -> FactBlock:
         last=last,
         low_revision=first,
         high_revision=last,
-        late_observed=START + last * SECOND,
         unrevisioned=False,
         data=b"facts",
     )

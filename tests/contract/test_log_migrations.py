@@ -15,7 +15,7 @@ from plinian.engine.log.location import parse_location
 from plinian.engine.log.schema import metadata
 from plinian.engine.log.schema_revision import REVISION, REVISIONS
 from plinian.migrations import connected, downgrade, info, upgrade, versions
-from pods import START, message, pods
+from pods import message, pods
 
 
 def _run(place: str, sql: str) -> None:
@@ -39,7 +39,6 @@ def test_down_and_up_again_with_data_keeps_the_log(log_place: str) -> None:
                     last=9,
                     low_revision=0,
                     high_revision=8,
-                    late_observed=START,
                     unrevisioned=False,
                     data=b"f",
                 )

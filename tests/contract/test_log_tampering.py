@@ -71,7 +71,8 @@ def test_an_untouched_log_verifies(place: str) -> None:
     ("column", "value"),
     [
         ("revision", 999),
-        ("observed_at", 1),
+        ("earliest", 1),
+        ("latest", 1),
         ("line", 7),
         ("effect", 2),
         ("schema", 2),

@@ -26,9 +26,7 @@ def event(
     payload: bytes = b"{}",
 ) -> Event:
     reference = Reference("", "Pod", "default", name, f"uid-{name}")
-    return Event(
-        kind=kind, reference=reference, payload=payload, revision=revision, observed_at=time
-    )
+    return Event(kind=kind, reference=reference, payload=payload, revision=revision, latest=time)
 
 
 def names(*sources: Sequence[Event], run_bytes: int = 2**30) -> list[str]:
@@ -102,7 +100,8 @@ def test_what_is_written_out_is_read_back_whole() -> None:
         payload=b"\x00\xff" * 10_000,
         resource_version="7",
         revision=7,
-        observed_at=-5,
+        earliest=-6,
+        latest=-5,
         actor="someone",
         source="s",
         line=3,

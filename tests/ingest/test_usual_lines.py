@@ -25,7 +25,9 @@ TIME = "2026-11-21T01:53:37Z"
 
 def usual(line: bytes) -> Event | None:
     """Return the event of a line if it is read as a usual one."""
-    return UsualLines(Context(source=SOURCE), lambda change, *_: VERBS[change]).read(line, 1)
+    return UsualLines(Context(source=SOURCE), lambda change, *_: (VERBS[change], None)).read(
+        line, 1
+    )
 
 
 def plain(data: bytes) -> tuple[list[Event], Context]:
@@ -224,7 +226,7 @@ def test_a_stream_of_unusual_lines_is_read_to_its_end() -> None:
 
 def test_bookmarks_between_usual_lines_do_not_end_the_search_for_more() -> None:
     bookmark = watched(initial_end(9))
-    reader = UsualLines(Context(source=SOURCE), lambda change, *_: VERBS[change])
+    reader = UsualLines(Context(source=SOURCE), lambda change, *_: (VERBS[change], None))
     for _ in range(100):
         assert reader.read(bookmark, 1) is None
         assert reader.read(api_line(), 2) is not None

@@ -45,7 +45,7 @@ def test_a_recorded_watch_of_queues_begins_with_what_exists_and_goes_on_with_cha
     assert lists(events)[0].exact
     assert context.skipped == {"bookmark": 2}
     # The newest entry of its managedFields says 2026-11-21T02:25:04Z.
-    assert events[-1].observed_at == 1795227904000000
+    assert (events[-1].earliest, events[-1].latest) == (1795227904000000, 1795227904999999)
     assert b"managedFields" not in b"".join(event.payload for event in events)
 
 
@@ -70,13 +70,13 @@ def test_indented_documents_say_the_same_as_lines() -> None:
     ]
 
 
-def test_a_deletion_has_the_revision_of_the_deletion_and_no_time() -> None:
+def test_a_deletion_has_the_revision_of_the_deletion_and_came_after_the_last_stamp() -> None:
     fields = [{"manager": "kubelet", "time": "2026-11-21T01:53:37Z", "fieldsV1": {}}]
     events, _ = read(
         watched(("ADDED", pod("a", 1)), ("DELETED", pod("a", 9, managedFields=fields)))
     )
     assert kinds(events) == ["pod.observed", "pod.deleted"]
-    assert (events[1].revision, events[1].observed_at) == (9, None)
+    assert (events[1].revision, events[1].earliest, events[1].latest) == (9, 1795226017000000, None)
 
 
 def test_what_is_added_after_the_initial_list_was_created() -> None:

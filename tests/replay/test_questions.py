@@ -71,7 +71,8 @@ def about_pod(kind: str, payload: bytes, *, revision: int | None, second: int) -
         payload=payload,
         revision=revision,
         resource_version="" if revision is None else str(revision),
-        observed_at=START + second * SECOND,
+        earliest=START + second * SECOND,
+        latest=START + second * SECOND,
         actor="alice",
     )
 

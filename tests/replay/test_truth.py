@@ -34,12 +34,12 @@ def pod(
             "namespace": "default",
             "uid": f"uid-{name}",
             "resourceVersion": str(revision),
-            "creationTimestamp": "2026-01-01T00:00:00Z",
+            "creationTimestamp": "1970-01-01T00:00:00Z",
         },
         "spec": spec,
         "status": {"phase": "Pending"},
     }
-    return version_event(document, verb=verb, source="test", line=revision, observed_at=at)
+    return version_event(document, verb=verb, source="test", line=revision, earliest=at, latest=at)
 
 
 def loose(kind: str, name: str, at: int, payload: dict[str, Any]) -> Event:
@@ -47,7 +47,8 @@ def loose(kind: str, name: str, at: int, payload: dict[str, Any]) -> Event:
         kind=kind,
         reference=Reference("", "Pod", "default", name, f"uid-{name}"),
         payload=canonical_json(payload),
-        observed_at=at,
+        earliest=at,
+        latest=at,
         source="audit",
     )
 

@@ -14,10 +14,16 @@ from hypothesis import strategies as st
 from plinian.engine.events import NO_TIME, Effect, Reference, canonical_json
 from plinian.engine.events.payloads import ListObserved
 from plinian.engine.state.checkpoint import decode_checkpoint, encode_checkpoint
-from plinian.engine.state.columns import NO_ORIGIN, Columns
-from plinian.engine.state.fold import Fold, Record
+from plinian.engine.state.clock import Clock, encode_clock
+from plinian.engine.state.clock_build import build_clock
+from plinian.engine.state.columns import NO_ORIGIN, Columns, Times
+from plinian.engine.state.fold import Fold, Placed, Record
+from plinian.engine.state.marks import Mark
+from plinian.replay.clock import placed
+from plinian.replay.moment import Moment
 
 NONE = -1
+_MARKS = {Effect.BOUND: int(Mark.BIND), Effect.DELETED: int(Mark.DELETE)}
 
 
 @dataclass
@@ -57,9 +63,34 @@ class Story:
             effects=table[:, 0],
             objects=table[:, 1],
             revisions=table[:, 2],
-            observed=table[:, 3],
             origins=np.full(len(table), NO_ORIGIN, np.int64),
         )
+
+    def clock(self) -> Clock:
+        table = np.array(self.rows, np.int64).reshape(-1, 4)
+        times = Times(
+            earliest=table[:, 3],
+            latest=table[:, 3],
+            created=np.full(len(table), NO_TIME, np.int64),
+            marks=np.array([_MARKS.get(Effect(effect), 0) for effect in table[:, 0]], np.int64),
+            sources=np.zeros(len(table), np.int64),
+        )
+        tables = build_clock(self.columns(), times, self.references)
+        blocks = {(part, n): data for part, n, data in encode_clock(tables, len(table))}
+        return Clock(lambda part, number: blocks[part, number])
+
+    def placed(
+        self, until: int | None = None, time: int | None = None, after: int = NONE
+    ) -> Placed:
+        moment = Moment(
+            branch="main",
+            cluster="default",
+            known=len(self.rows),
+            revision=until,
+            time=time,
+            label="",
+        )
+        return placed(self.clock(), moment, after=after, until=until)
 
     def references(self, numbers: Sequence[int]) -> Mapping[int, Reference]:
         return {number: self.objects[number] for number in numbers}
@@ -92,7 +123,7 @@ class Story:
         columns = self.columns()
         if until is not None:
             columns = columns.select(columns.revisions <= until)
-        fold.advance(columns, until=until, until_time=time)
+        fold.advance(columns, self.placed(until, time))
         return self.seen(fold, until)
 
     def names(self, until: int | None = None, time: int | None = None) -> list[str]:
@@ -241,7 +272,7 @@ def test_the_order_of_learning_does_not_matter(events: Any, random: Any) -> None
     order = list(range(len(story.rows)))
     random.shuffle(order)
     fold = story.fold()
-    fold.advance(story.columns(order), until=None, until_time=None)
+    fold.advance(story.columns(order), story.placed())
     assert story.seen(fold) == story.state()
 
 
@@ -255,17 +286,18 @@ def test_a_fold_from_any_checkpoint_equals_the_fold_from_zero(
     columns = story.columns()
     fold = story.fold()
     first = columns.select(columns.revisions <= cut)
-    fold.advance(first, until=cut, until_time=None)
+    fold.advance(first, story.placed(cut))
     for record in fold.records.values():
         record.fact = b"x"
-    fold = decode_checkpoint(
-        encode_checkpoint(fold), references=story.references, payload=story.payload
+    fold, mark = decode_checkpoint(
+        encode_checkpoint(fold, story.clock().mark(cut * 2)),
+        references=story.references,
+        payload=story.payload,
     )
-    rest = columns.select(
-        ((columns.revisions > cut) & (columns.revisions <= end))
-        | ((columns.revisions < 0) & (columns.observed >= fold.late))
-    )
-    fold.advance(rest, until=end, until_time=None)
+    assert mark == story.clock().mark(cut * 2)
+    within = (columns.revisions > cut) & (columns.revisions <= end)
+    rest = columns.select(within | (columns.revisions < 0))
+    fold.advance(rest, story.placed(end, after=cut))
     assert story.seen(fold, end) == story.state(end)
 
 
@@ -275,20 +307,20 @@ def test_a_checkpoint_leaves_to_the_next_window_what_came_after_its_last_clock()
     story.tell(Effect.VERSION, "b", uid="u2", revision=30, at=200)
     columns = story.columns()
     fold = story.fold()
-    fold.advance(columns.select(columns.revisions <= 20), until=20, until_time=None)
+    fold.advance(columns.select(columns.revisions <= 20), story.placed(20))
     assert [name for name, *_ in story.seen(fold, 20)] == ["a", "b"]
     later = (columns.revisions > 20) | (columns.revisions < 0)
-    fold.advance(columns.select(later), until=30, until_time=None)
+    fold.advance(columns.select(later), story.placed(30, after=20))
     assert [name for name, *_ in story.seen(fold, 30)] == ["b"]
 
 
 def test_a_record_survives_a_checkpoint_whole() -> None:
     story = version("a", "u1", 10)
     fold = story.fold()
-    fold.advance(story.columns(), until=None, until_time=None)
+    fold.advance(story.columns(), story.placed())
     record = fold.records[0]
     record.fact, record.stale, record.doomed, record.bound = b"\x90", True, True, 7
-    again = decode_checkpoint(
-        encode_checkpoint(fold), references=story.references, payload=story.payload
+    again, _ = decode_checkpoint(
+        encode_checkpoint(fold, 0), references=story.references, payload=story.payload
     )
     assert msgspec.structs.asdict(again.records[0]) == msgspec.structs.asdict(record)

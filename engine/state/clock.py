@@ -1,0 +1,313 @@
+"""The clock: when each revision happened, and what happened by a time; read block by block.
+
+:mod:`.clock_build` makes the tables. Here they are cut into blocks, which are stored beside the log
+and may be dropped and made again, and questions are answered from the few blocks that they need.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+import msgspec
+import numpy as np
+import zstandard
+
+from ..errors import LogCorrupt
+from ..events import NO_TIME
+from .bounds import EVER, Remark
+from .clock_build import END_KEY, ClockTables
+from .columns import Int64s, pack_table, unpack_table
+
+CLOCK_VERSION = 1
+"""Of the rules by which clocks are built; stored ones of another version are not read."""
+
+BLOCK_ROWS = 32_768
+
+_INDEX, _REVISIONS, _LOOSE = 0, 1, 2
+_DATED = ("revisions", "earliest", "latest", "estimates")
+_UNDATED = ("keys", "positions", "loose_earliest", "loose_latest", "loose_estimates", "partners")
+
+Load = Callable[[int, int], bytes]
+"""Gives the bytes of a block by its part and number."""
+
+
+class Unsure(msgspec.Struct, frozen=True):
+    """Changes that may have come before or after a time: how many, and between which revisions."""
+
+    count: int
+    first: int
+    last: int
+
+
+class Span(msgspec.Struct, frozen=True):
+    """Between which times something happened, and the best estimate; None where nothing says."""
+
+    earliest: int | None
+    latest: int | None
+    estimate: int | None
+
+
+class Loose(msgspec.Struct, frozen=True, kw_only=True):
+    """Events without revision, by their place among the revisions.
+
+    :param keys: twice a revision, less one: just before it. :param partners: positions of the
+        versions that they made, 0 where none is known.
+    """
+
+    keys: Int64s
+    positions: Int64s
+    estimates: Int64s
+    partners: Int64s
+
+
+class _Block(msgspec.Struct, array_like=True):
+    """What the index says of one block: rows in it, and first and last of each rising column."""
+
+    rows: int
+    first: list[int]
+    last: list[int]
+    mark: int = 0
+
+
+class _Index(msgspec.Struct, array_like=True):
+    known: int
+    dated: list[_Block]
+    undated: list[_Block]
+    remarks: list[Remark]
+
+
+_ENCODE = msgspec.msgpack.Encoder().encode
+_DECODE = msgspec.msgpack.Decoder(_Index).decode
+
+
+def encode_clock(tables: ClockTables, known: int) -> list[tuple[int, int, bytes]]:
+    """Return the blocks of a clock: part, number and bytes of each.
+
+    :param known: the position up to which the log was known.
+    """
+    dated = np.array([getattr(tables, name) for name in _DATED])
+    undated = np.array([getattr(tables, name) for name in _UNDATED])
+    index = _Index(known, [], [], list(tables.remarks))
+    blocks: list[tuple[int, int, bytes]] = []
+    sums = np.concatenate(([0], np.cumsum(_mixed(tables.keys, tables.positions, tables.partners))))
+    for part, table, entries in (
+        (_REVISIONS, dated, index.dated),
+        (_LOOSE, undated, index.undated),
+    ):
+        for number, start in enumerate(range(0, table.shape[1], BLOCK_ROWS)):
+            some = table[:, start : start + BLOCK_ROWS]
+            blocks.append((part, number, pack_table(list(some))))
+            first, last = some[:, 0].tolist(), some[:, -1].tolist()
+            mark = 0
+            if part == _LOOSE:
+                first[1], last[1] = int(some[1].min()), int(some[1].max())
+                made = some[5][some[5] > 0]
+                first[5], last[5] = int(made.min(initial=EVER)), int(made.max(initial=0))
+                times = some[4][some[4] != NO_TIME]
+                first[4] = int(times.min(initial=EVER))
+                last[4] = int(times.max(initial=NO_TIME))
+                mark = int(sums[start])
+            entries.append(_Block(some.shape[1], first, last, mark))
+    return [(_INDEX, 0, _ENCODE(index)), *blocks]
+
+
+def _mixed(keys: Int64s, positions: Int64s, partners: Int64s) -> Int64s:
+    """Return numbers whose sum is the same only if places and partners are, in all likelihood."""
+    with np.errstate(over="ignore"):
+        mixed = (keys * np.int64(0x9E3779B97F4A7C1)) ^ (positions * np.int64(0x2545F4914F6CDD1D))
+        mixed ^= partners * np.int64(0x5851F42D4C957F2D)
+        return np.asarray((mixed ^ (mixed >> np.int64(29))) * np.int64(0xBF58476D1CE4E5B))
+
+
+class Clock:
+    """A clock of one cluster on one branch.
+
+    :param load: gives the bytes of a block.
+    """
+
+    def __init__(self, load: Load) -> None:
+        try:
+            self._index = _DECODE(load(_INDEX, 0))
+        except msgspec.DecodeError as fault:
+            raise _damaged(fault) from fault
+        self._load = load
+        self._table = lru_cache(maxsize=8)(self._read)
+
+    @property
+    def known(self) -> int:
+        """The position up to which the log was known when the clock was built."""
+        return self._index.known
+
+    @property
+    def remarks(self) -> Sequence[Remark]:
+        """Clocks that disagree."""
+        return self._index.remarks
+
+    def first(self) -> int | None:
+        """Return the first time that any evidence tells, microseconds; None if none does."""
+        found = [block.first[3] for block in self._index.dated if block.last[3] != NO_TIME]
+        if found and found[0] == NO_TIME:
+            estimates = self._table(_REVISIONS, self._block_at(3, NO_TIME))[3]
+            known = estimates[estimates != NO_TIME]
+            found = [int(known[0])] if len(known) else []
+        found = found[:1]
+        found += [block.first[4] for block in self._index.undated if block.first[4] != EVER]
+        return min(found, default=None)
+
+    def last(self) -> int | None:
+        """Return the last time that any evidence tells, microseconds; None if none does."""
+        found = [block.last[3] for block in self._index.dated[-1:] if block.last[3] != NO_TIME]
+        found += [block.last[4] for block in self._index.undated if block.last[4] != NO_TIME]
+        return max(found, default=None)
+
+    def revision_at(self, time: int) -> int:
+        """Return the last revision that had happened by a time, by the estimates; -1 if none had.
+
+        :param time: microseconds since 1970 UTC.
+        """
+        row = self._rows_until(3, time)
+        return self._dated(row - 1)[0] if row else -1
+
+    def next_revision(self, revision: int) -> int | None:
+        """Return the first revision after another; None if there is none."""
+        row = self._rows_until(0, revision)
+        return self._dated(row)[0] if row < sum(b.rows for b in self._index.dated) else None
+
+    def unsure_at(self, time: int) -> Unsure | None:
+        """Return the changes that may have come before or after a time; None if there are none."""
+        begun, over = self._rows_until(1, time), self._rows_until(2, time)
+        if begun <= over:
+            return None
+        return Unsure(begun - over, self._dated(over)[0], self._dated(begun - 1)[0])
+
+    def spans(self, revisions: Sequence[int]) -> list[Span]:
+        """Return between which times some revisions happened."""
+        return [self._span(revision) for revision in revisions]
+
+    def time_of(self, revision: int | None) -> int | None:
+        """Return the estimate of a revision, or of the one before it; None is the last of all."""
+        if revision is None:
+            return self.last()
+        row = self._rows_until(0, revision)
+        estimate = self._dated(row - 1)[3] if row else NO_TIME
+        return None if estimate == NO_TIME else estimate
+
+    def loose(self, after: int, until: int) -> Loose:
+        """Return the events without revision that have keys in ``(after, until]``, in order."""
+        parts = [
+            self._table(_LOOSE, number)
+            for number, block in enumerate(self._index.undated)
+            if block.last[0] > after and block.first[0] <= until
+        ]
+        table = np.concatenate([np.empty((len(_UNDATED), 0), np.int64), *parts], axis=1)
+        keep = (table[0] > after) & (table[0] <= until)
+        return Loose(
+            keys=table[0][keep],
+            positions=table[1][keep],
+            estimates=table[4][keep],
+            partners=table[5][keep],
+        )
+
+    def loose_spans(self, positions: Sequence[int]) -> dict[int, tuple[Span, int]]:
+        """Return of events without revision their times, and the position of the version made.
+
+        That is 0 where none is known. Positions of other events are left out.
+        """
+        wanted = np.unique(np.array(positions, np.int64))
+        found: dict[int, tuple[Span, int]] = {}
+        for number, block in enumerate(self._index.undated):
+            if not len(wanted) or block.last[1] < wanted[0] or block.first[1] > wanted[-1]:
+                continue
+            table = self._table(_LOOSE, number)
+            for row in np.flatnonzero(np.isin(table[1], wanted)).tolist():
+                _, position, low, high, own, partner = table[:, row].tolist()
+                found[position] = _span(low, EVER if high == NO_TIME else high, own), partner
+        return found
+
+    def requests_of(self, positions: Sequence[int]) -> dict[int, int]:
+        """Return the positions of the requests that made some versions, by those of the versions.
+
+        Versions of which no request without one is known are left out.
+        """
+        wanted = np.unique(np.array(positions, np.int64))
+        found: dict[int, int] = {}
+        for number, block in enumerate(self._index.undated):
+            if not len(wanted) or block.last[5] < wanted[0] or block.first[5] > wanted[-1]:
+                continue
+            table = self._table(_LOOSE, number)
+            rows = np.flatnonzero(np.isin(table[5], wanted))
+            found |= zip(table[5][rows].tolist(), table[1][rows].tolist(), strict=True)
+        return found
+
+    def mark(self, until: int) -> int:
+        """Return a number that stands for the places of all events with keys up to ``until``.
+
+        Two clocks that put them alike give the same number.
+        """
+        total = 0
+        for number, block in enumerate(self._index.undated):
+            if block.first[0] > until:
+                break
+            table = self._table(_LOOSE, number)
+            some = table[:, : int(np.searchsorted(table[0], until, side="right"))]
+            mixed = _mixed(some[0], some[1], some[5])
+            total = (block.mark + int(mixed.sum())) & (2**63 - 1)
+        return total
+
+    def _span(self, revision: int) -> Span:
+        row = self._rows_until(0, revision)
+        if not row:
+            return Span(None, None, None)
+        found, low, high, estimate = self._dated(row - 1)
+        if found != revision:
+            return Span(None, None, None)
+        return _span(low, high, estimate)
+
+    def _rows_until(self, column: int, value: int) -> int:
+        """Return how many revisions have at most a value in a rising column."""
+        blocks = self._index.dated
+        number = self._block_at(column, value)
+        if not blocks or number < 0:
+            return 0
+        before = sum(block.rows for block in blocks[:number])
+        table = self._table(_REVISIONS, number)[column]
+        return before + int(np.searchsorted(table, value, side="right"))
+
+    def _block_at(self, column: int, value: int) -> int:
+        """Return the last block that begins with at most a value; -1 if none does."""
+        return bisect_right([block.first[column] for block in self._index.dated], value) - 1
+
+    def _dated(self, row: int) -> list[int]:
+        number, row = divmod(row, BLOCK_ROWS)
+        found: list[int] = self._table(_REVISIONS, number)[:, row].tolist()
+        return found
+
+    def _read(self, part: int, number: int) -> Int64s:
+        try:
+            return unpack_table(
+                self._load(part, number), len(_DATED if part == _REVISIONS else _UNDATED)
+            )
+        except (ValueError, zstandard.ZstdError) as fault:
+            raise _damaged(fault) from fault
+
+
+def _span(low: int, high: int, estimate: int) -> Span:
+    return Span(
+        None if low == NO_TIME else low,
+        None if high == EVER else high,
+        None if estimate == NO_TIME else estimate,
+    )
+
+
+def _damaged(fault: Exception) -> LogCorrupt:
+    return LogCorrupt(
+        f"a block of the clock cannot be read ({fault})",
+        position=0,
+        where="table clock_block",
+        now="the log itself is not concerned: plinian checkpoint drop, then build",
+    )
+
+
+__all__ = ["BLOCK_ROWS", "CLOCK_VERSION", "END_KEY", "Clock", "Loose", "Span", "Unsure"]

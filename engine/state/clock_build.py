@@ -1,0 +1,163 @@
+"""From events to the clock: all evidence of a log together, in a few passes over columns; pure."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from ..events import NO_TIME, Effect
+from .bounds import Bounds, Evidence, Mask, Remark, bounds_of, estimates_of
+from .columns import Columns, Int64s, Times
+from .marks import Mark
+from .pairing import NOBODY, Pairing, References
+
+END_KEY = 2**62
+"""Key of what happened after all revisions that are known."""
+
+
+class ClockTables(msgspec.Struct, frozen=True, kw_only=True):
+    """A clock as it is built: of each revision, and of each event without one.
+
+    Revisions rise, and so do their times. The events without revision are sorted by ``keys``, their
+    place among twice the revisions, and ``loose_estimates``. ``partners`` are the positions of the
+    versions that they made, 0 where no version in the log is known to be theirs.
+    """
+
+    revisions: Int64s
+    earliest: Int64s
+    latest: Int64s
+    estimates: Int64s
+    keys: Int64s
+    positions: Int64s
+    loose_earliest: Int64s
+    loose_latest: Int64s
+    loose_estimates: Int64s
+    partners: Int64s
+    remarks: tuple[Remark, ...] = ()
+
+
+def build_clock(columns: Columns, times: Times, references: References) -> ClockTables:
+    """Build the clock of one cluster on one branch from all its events with an effect on truth.
+
+    :param references: gives what object ids stand for.
+    """
+    dated = columns.revisions >= 0
+    revisions, inverse = np.unique(columns.revisions[dated], return_inverse=True)
+    places = np.zeros(len(columns), np.int64)
+    places[dated] = inverse
+    count = len(revisions)
+    told = _told(columns, times, places, dated, count)
+    bounds = bounds_of(count, told)
+    pairing = Pairing(columns, times, places, references)
+    for look in (pairing.pair_definite, pairing.pair_updates):
+        before = int((pairing.partners != NOBODY).sum()) + len(pairing.floors)
+        look(bounds)
+        if int((pairing.partners != NOBODY).sum()) + len(pairing.floors) > before:
+            bounds = bounds_of(count, _with_pairs(told, pairing, times, places))
+    return _tables(columns, times, revisions, bounds, pairing)
+
+
+def _told(columns: Columns, times: Times, places: Int64s, dated: Mask, count: int) -> Evidence:
+    """Return what events with a revision say of when it was."""
+    rows = np.flatnonzero(dated & ((times.earliest != NO_TIME) | (times.latest != NO_TIME)))
+    listed = columns.effects[rows] == Effect.LISTED
+    about, earliest, latest = places[rows], times.earliest[rows], times.latest[rows]
+    # What was not in a list that was asked for at a time came after that time: the next revision.
+    asked = listed & (earliest != NO_TIME) & (about + 1 < count)
+    marks, sources = times.marks[rows], times.sources[rows]
+    nothing = np.full(int(asked.sum()), NO_TIME, np.int64)
+    return _sorted(
+        np.concatenate([about, about[asked] + 1]),
+        np.concatenate([np.where(listed, NO_TIME, earliest), earliest[asked]]),
+        np.concatenate([latest, nothing]),
+        np.concatenate([marks, np.zeros(len(nothing), np.int64)]),
+        np.concatenate([sources, sources[asked]]),
+    )
+
+
+def _with_pairs(told: Evidence, pairing: Pairing, times: Times, places: Int64s) -> Evidence:
+    """Add the times of requests to the versions that they made, or that came after them."""
+    rows = np.flatnonzero(pairing.partners != NOBODY)
+    versions = pairing.partners[rows]
+    above = np.array([version for version, _ in pairing.floors], np.int64)
+    below = np.array([request for _, request in pairing.floors], np.int64)
+    marks = Mark.AUDITED | np.where((times.marks[rows] & Mark.CREATE) != 0, int(Mark.CREATED), 0)
+    kept = np.where(told.audited, int(Mark.AUDITED), 0)
+    return _sorted(
+        np.concatenate([told.places, places[versions], places[above]]),
+        np.concatenate([told.earliest, times.earliest[rows], times.earliest[below]]),
+        np.concatenate([told.latest, times.latest[rows], np.full(len(below), NO_TIME)]),
+        np.concatenate(
+            [
+                kept | np.where(told.created, int(Mark.CREATED), 0),
+                marks,
+                np.full(len(below), int(Mark.AUDITED), np.int64),
+            ]
+        ),
+        np.concatenate([told.sources, times.sources[rows], times.sources[below]]),
+    )
+
+
+def _sorted(
+    places: Int64s, earliest: Int64s, latest: Int64s, marks: Int64s, sources: Int64s
+) -> Evidence:
+    order = np.argsort(places, kind="stable")
+    marks = marks[order]
+    return Evidence(
+        places=places[order],
+        earliest=earliest[order],
+        latest=latest[order],
+        audited=(marks & Mark.AUDITED) != 0,
+        created=(marks & Mark.CREATED) != 0,
+        sources=sources[order],
+    )
+
+
+def _tables(
+    columns: Columns, times: Times, revisions: Int64s, bounds: Bounds, pairing: Pairing
+) -> ClockTables:
+    estimates = estimates_of(bounds)
+    loose = np.flatnonzero(columns.revisions < 0)
+    partners = pairing.partners[loose]
+    paired = partners != NOBODY
+    low, high = times.earliest[loose], times.latest[loose]
+    low, high = np.where(low == NO_TIME, high, low), np.where(high == NO_TIME, low, high)
+    own = low + (high - low) // 2
+    following = np.searchsorted(estimates, own, side="right")
+    following = np.maximum(following, _after_own_versions(columns, revisions, loose))
+    keys = np.append(revisions, END_KEY // 2)[following] * 2 - 1
+    keys = np.where(following == len(revisions), END_KEY, keys)
+    keys = np.where(low == NO_TIME, END_KEY, keys)
+    keys[paired] = columns.revisions[partners[paired]] * 2 - 1
+    order = np.lexsort((columns.positions[loose], own, keys))
+    made = np.where(paired, columns.positions[np.maximum(partners, 0)], 0)
+    return ClockTables(
+        revisions=revisions,
+        earliest=bounds.earliest,
+        latest=bounds.latest,
+        estimates=estimates,
+        keys=keys[order],
+        positions=columns.positions[loose][order],
+        loose_earliest=low[order],
+        loose_latest=high[order],
+        loose_estimates=own[order],
+        partners=made[order],
+        remarks=bounds.remarks,
+    )
+
+
+def _after_own_versions(columns: Columns, revisions: Int64s, loose: Int64s) -> Int64s:
+    """Return of each deletion the index after its object's last version: it cannot be earlier.
+
+    Of all else 0. Objects are told apart by uid; a deletion that names none has no versions.
+    """
+    found = np.zeros(len(loose), np.int64)
+    ends = columns.effects[loose] == Effect.DELETED
+    if not ends.any():
+        return found
+    objects = columns.objects[loose][ends]
+    last = np.full(int(columns.objects.max()) + 1, -1, np.int64)
+    shown = (columns.revisions >= 0) & (columns.effects == Effect.VERSION)
+    np.maximum.at(last, columns.objects[shown], columns.revisions[shown])
+    found[ends] = np.searchsorted(revisions, last[objects], side="right")
+    return found

@@ -1,0 +1,227 @@
+"""Which version came of which audited request that was answered without one; pure.
+
+At levels Metadata and Request the audit log says that an object was written, when and by whom, but
+not which version that made; the same holds at any level for bindings, evictions and most deletions.
+Where a watch or a list shows the version, the two are one happening. They are matched by object,
+by what the request does to one (creates it, gives it a node, ends it), and by time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from ..events import NO_TIME, Effect, Reference
+from ..units import SECOND_US
+from .bounds import TOLERANCE_US, Bounds, Mask
+from .columns import Columns, Int64s, Times
+from .marks import Mark
+
+NOBODY = -1
+"""In columns of rows: there is no partner."""
+
+References = Callable[[Sequence[int]], Mapping[int, Reference]]
+
+
+class Pairing:
+    """Matches requests with versions, more of them with every look as bounds get tighter.
+
+    ``partners`` has for each row of the columns the row of the version that it made, or ``NOBODY``;
+    ``floors`` has pairs of a version and a request that it is only known to have come after.
+
+    :param places: for each row the index of its revision.
+    :param references: gives what object ids stand for.
+    """
+
+    def __init__(
+        self, columns: Columns, times: Times, places: Int64s, references: References
+    ) -> None:
+        self.partners = np.full(len(columns), NOBODY, np.int64)
+        self._columns, self._times, self._places = columns, times, places
+        self._references = references
+        loose = (columns.revisions < 0) & (times.latest != NO_TIME)
+        self._loose = np.flatnonzero(loose & (times.earliest != NO_TIME))
+        self.floors: list[tuple[int, int]] = []
+        self._taken = np.zeros(len(columns), np.bool_)
+        shown = np.isin(columns.effects, (Effect.VERSION, Effect.DELETED))
+        rows = np.flatnonzero((columns.revisions >= 0) & shown)
+        order = np.lexsort((columns.effects[rows], columns.revisions[rows], columns.objects[rows]))
+        self._rows = rows[order]
+        self._numbers: dict[int, int] = {}
+        self._named: dict[int, int] = {}
+        if len(self._loose):
+            self._number_names()
+
+    def pair_definite(self, bounds: Bounds) -> None:
+        """Match creations, bindings, evictions and deletions: an object has one of each."""
+        marks, effects = self._times.marks, self._columns.effects
+        deleted = effects[self._rows] == Effect.DELETED
+        created = (marks[self._rows] & Mark.CREATED) != 0
+        ending = self._first_with(Mark.ENDING)
+        self._match(Mark.CREATE, self._rows[created], bounds)
+        self._pair_first_seen()
+        self._match(Mark.BIND, self._rows[self._first_with(Mark.BOUND)], bounds)
+        self._match(Mark.EVICT, self._rows[ending], bounds)
+        gone = effects[self._loose] == Effect.DELETED
+        self._match(Mark.DELETE, self._rows[deleted], bounds, among=gone)
+        self._match(Mark.DELETE, self._rows[ending], bounds, among=~gone)
+        self._match(Mark.DELETE, self._rows[deleted], bounds, among=~gone)
+
+    def _pair_first_seen(self) -> None:
+        """Match creations with the first version that was seen of an object, if it is the first.
+
+        It is, if all its stamps are of the second of creation, and no other request about the
+        object can have come between. Otherwise it is only known to be later than the creation.
+        """
+        objects, times = self._columns.objects, self._times
+        first = np.ones(len(self._rows), np.bool_)
+        first[1:] = objects[self._rows][1:] != objects[self._rows][:-1]
+        seen = self._rows[first]
+        seen = seen[(times.created[seen] != NO_TIME) & ~self._taken[seen]]
+        others = self._others()
+        for requests, versions in self._groups(self._open(Mark.CREATE, None), seen):
+            for version in versions:
+                created = int(times.created[version])
+                fits = [row for row in requests if self._in_second(row, created)]
+                if len(fits) != 1 or self.partners[fits[0]] != NOBODY:
+                    continue
+                request = fits[0]
+                fresh = int(times.earliest[version]) == created
+                asked = int(times.latest[request])
+                later = others.get(self._group(request), [])
+                if fresh and not any(asked < at <= created + SECOND_US for at in later):
+                    self._join(request, version)
+                else:
+                    self.floors.append((version, request))
+
+    def _in_second(self, request: int, stamp: int) -> bool:
+        """Say whether a stamp can have been set by a request."""
+        earliest = int(self._times.earliest[request])
+        return earliest - earliest % SECOND_US <= stamp <= int(self._times.latest[request])
+
+    def _others(self) -> dict[int, list[int]]:
+        """Return when other requests than creations were asked, by object or name."""
+        found: dict[int, list[int]] = {}
+        marks = self._times.marks[self._loose]
+        for row in self._loose[(marks & Mark.CREATE) == 0].tolist():
+            found.setdefault(self._group(row), []).append(int(self._times.earliest[row]))
+        return found
+
+    def _group(self, row: int) -> int:
+        number = int(self._columns.objects[row])
+        named = self._numbers.get(number)
+        return number if named is None else -named
+
+    def pair_updates(self, bounds: Bounds) -> None:
+        """Match updates where there is no choice: one request and one version, in one second.
+
+        An update may change nothing, and others may write unrecorded; so only a version counts
+        whose own stamp was set in the second of the request.
+        """
+        marks, times = self._times.marks, self._times
+        asked = self._open(Mark.UPDATE, None)
+        stamped = times.latest[self._rows] - times.earliest[self._rows] < SECOND_US
+        stamped &= (times.earliest[self._rows] != NO_TIME) & ~self._taken[self._rows]
+        updated = (marks[self._rows] & (Mark.UPDATED | Mark.AUDITED)) == Mark.UPDATED
+        for requests, versions in self._groups(asked, self._rows[stamped & updated]):
+            self._pair_single(requests, versions, bounds)
+
+    def _pair_single(self, requests: list[int], versions: list[int], bounds: Bounds) -> None:
+        requests.sort(key=lambda row: (int(self._times.earliest[row]), row))
+        choices = [
+            [row for row in versions if self._may_be(request, row, bounds, tolerance=0)]
+            for request in requests
+        ]
+        wanted: dict[int, int] = {}
+        for rows in choices:
+            for row in rows:
+                wanted[row] = wanted.get(row, 0) + 1
+        for request, rows in zip(requests, choices, strict=True):
+            if len(rows) == 1 and wanted[rows[0]] == 1:
+                self._join(request, rows[0])
+
+    def _match(
+        self, mark: Mark, versions: Int64s, bounds: Bounds, among: Mask | None = None
+    ) -> None:
+        """Match requests of one sort with versions, both in order, within each object or name."""
+        free = versions[~self._taken[versions]]
+        for requests, candidates in self._groups(self._open(mark, among), free):
+            requests.sort(key=lambda row: (int(self._times.earliest[row]), row))
+            candidates.sort(key=lambda row: (int(self._columns.revisions[row]), row))
+            place = 0
+            for request in requests:
+                while place < len(candidates) and self._is_before(
+                    candidates[place], request, bounds
+                ):
+                    place += 1
+                if place == len(candidates):
+                    break
+                if self._may_be(request, candidates[place], bounds, tolerance=TOLERANCE_US):
+                    self._join(request, candidates[place])
+                    place += 1
+
+    def _join(self, request: int, version: int) -> None:
+        self.partners[request] = version
+        self._taken[version] = True
+
+    def _is_before(self, version: int, request: int, bounds: Bounds) -> bool:
+        latest = int(bounds.latest[self._places[version]])
+        return latest < int(self._times.earliest[request]) - TOLERANCE_US
+
+    def _may_be(self, request: int, version: int, bounds: Bounds, *, tolerance: int) -> bool:
+        place = self._places[version]
+        return bool(
+            bounds.earliest[place] <= self._times.latest[request] + tolerance
+            and bounds.latest[place] >= self._times.earliest[request] - tolerance
+        )
+
+    def _open(self, mark: Mark, among: Mask | None) -> Int64s:
+        rows = self._loose if among is None else self._loose[among]
+        wanted = (self._times.marks[rows] & mark) != 0
+        found: Int64s = rows[wanted & (self.partners[rows] == NOBODY)]
+        return found
+
+    def _first_with(self, mark: Mark) -> Mask:
+        """Say of the versions which are the first of their object to show something.
+
+        The first version of all that the log has of an object is none: nobody saw it before.
+        """
+        objects = self._columns.objects[self._rows]
+        shows = (self._times.marks[self._rows] & mark) != 0
+        found = np.zeros(len(self._rows), np.bool_)
+        found[1:] = shows[1:] & ~shows[:-1] & (objects[1:] == objects[:-1])
+        return found
+
+    def _groups(self, requests: Int64s, versions: Int64s) -> list[tuple[list[int], list[int]]]:
+        """Return requests and versions by object where its uid is known, else by its name."""
+        groups: dict[int, tuple[list[int], list[int]]] = {}
+        for row in requests.tolist():
+            groups.setdefault(self._group(row), ([], []))[0].append(row)
+        for row, number in zip(
+            versions.tolist(), self._columns.objects[versions].tolist(), strict=True
+        ):
+            for group in (number, -self._named.get(number, 0)):
+                if group in groups:
+                    groups[group][1].append(row)
+        return [pair for _, pair in sorted(groups.items()) if pair[1]]
+
+    def _number_names(self) -> None:
+        """Give numbers to the names of the objects whose uid a request does not tell.
+
+        ``_numbers`` has them by the ids of these objects, ``_named`` by those of all others.
+        """
+        loose = np.unique(self._columns.objects[self._loose]).tolist()
+        names: dict[tuple[str, str, str, str], int] = {}
+        for number, reference in self._references(loose).items():
+            if not reference.uid:
+                self._numbers[number] = names.setdefault(_name_of(reference), len(names) + 1)
+        if names:
+            others = np.unique(self._columns.objects[self._rows]).tolist()
+            for number, reference in self._references(others).items():
+                if _name_of(reference) in names:
+                    self._named[number] = names[_name_of(reference)]
+
+
+def _name_of(reference: Reference) -> tuple[str, str, str, str]:
+    return (reference.group, reference.kind, reference.namespace, reference.name)

@@ -1,0 +1,73 @@
+"""Who caused events: the log tells it in the event itself, or in another one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+from ..engine.events import KINDS, Effect, Recorded
+from ..engine.log.store import LogStore, Query
+from ..engine.state.clock import Clock, Span
+from .times import AT_ONCE, with_spans
+
+_MADE = (Effect.VERSION, Effect.DELETED)
+
+
+def told(
+    store: LogStore,
+    clock: Clock,
+    events: Iterable[Recorded],
+    *,
+    branch: str,
+    at_once: int = AT_ONCE,
+) -> Iterator[tuple[Recorded, Span, str]]:
+    """Yield events with the times between which they happened, and who caused them.
+
+    The actor is empty where the log does not know.
+
+    :param at_once: so many are held in memory; 1 for events that are waited for.
+    """
+    source = iter(events)
+    while some := list(islice(source, at_once)):
+        actors = _actors(store, clock, some, branch)
+        for recorded, span in with_spans(some, clock):
+            yield recorded, span, recorded.event.actor or actors.get(recorded.position, "")
+
+
+def _actors(
+    store: LogStore, clock: Clock, events: Sequence[Recorded], branch: str
+) -> dict[int, str]:
+    """Return the actors of versions that do not tell their own, by position."""
+    open_ = [
+        each for each in events if not each.event.actor and KINDS[each.event.kind].effect in _MADE
+    ]
+    requests = clock.requests_of([each.position for each in open_])
+    wanted = tuple(sorted(requests.values()))
+    by_position = {
+        each.position: each.event.actor
+        for each in (store.read(Query(branch=branch, positions=wanted)) if wanted else ())
+    }
+    actors = {version: by_position[request] for version, request in requests.items()}
+    return actors | _attributed(store, open_, branch)
+
+
+def _attributed(store: LogStore, events: Sequence[Recorded], branch: str) -> dict[int, str]:
+    versions = {
+        (each.event.reference, each.event.revision): each.position
+        for each in events
+        if each.event.revision is not None
+    }
+    if not versions:
+        return {}
+    revisions = [revision for _, revision in versions if revision is not None]
+    query = Query(
+        branch=branch,
+        kinds=("version.attributed",),
+        revisions=(min(revisions), max(revisions)),
+    )
+    found: dict[int, str] = {}
+    for recorded in store.read(query):
+        version = (recorded.event.reference, recorded.event.revision)
+        if version in versions:
+            found[versions[version]] = recorded.event.actor
+    return found
