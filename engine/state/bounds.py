@@ -195,7 +195,7 @@ class _Weighing:
         furthest, later = self._furthest_after()
         known = stamps & ~wrong & (later >= _FEW)
         beyond = known & (self._earliest - TOLERANCE_US > furthest)
-        if beyond.sum() * _MOST > stamps.sum():  # Not these are wrong, but who received them.
+        if beyond.sum() * _MOST > known.sum():  # Not these are wrong, but who received them.
             beyond[:] = False
         amounts[beyond] = self._earliest[beyond] - furthest[beyond]
         self._ignore(wrong | beyond, amounts)
