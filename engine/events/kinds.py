@@ -198,6 +198,24 @@ _OTHER_KINDS = (
         payload=payloads.WatchInterrupted,
     ),
     KindInfo(
+        kind="watch.followed",
+        about="A watch followed a kind from one revision to another without a break.",
+        effect=Effect.NONE,
+        payload=payloads.WatchFollowed,
+    ),
+    KindInfo(
+        kind="audit.covered",
+        about="An audit log recorded writes from one revision to another, at these levels.",
+        effect=Effect.NONE,
+        payload=payloads.AuditCovered,
+    ),
+    KindInfo(
+        kind="scenario.declared",
+        about="A scenario told a cluster's whole history.",
+        effect=Effect.NONE,
+        payload=payloads.ScenarioDeclared,
+    ),
+    KindInfo(
         kind="config.applied",
         about="The scheduler's configuration became this.",
         effect=Effect.NONE,

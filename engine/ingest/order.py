@@ -32,6 +32,7 @@ _BLOCK = 64
 
 _OBSERVED = ".observed"
 _LOWER_BOUND = b'"exact":false'
+_AFTER_LISTS = 4
 
 Keyed = tuple[int, int, int, int, Event]
 """Revision, time, rank, order of reading; no two are alike in the last."""
@@ -109,6 +110,14 @@ class EventOrder:
         # whether the object was created or changed.
         rank = _rank(event) if event.kind.endswith(_OBSERVED) else 0
         self._placed.add((revision, LAST if time is None else time, rank, self._number, event))
+
+    def place(self, event: Event, revision: int) -> None:
+        """Take an event without a revision that belongs right after a revision, of any source.
+
+        :raises InputError: there is no space to write events out.
+        """
+        self._number += 1
+        self._placed.add((revision, LAST, _AFTER_LISTS, self._number, event))
 
     def events(self) -> Iterator[Event]:
         """Yield all events in order; may be asked for once.

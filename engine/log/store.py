@@ -53,6 +53,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     :param revisions: inclusive range of revisions; None is open.
     :param observed: inclusive range of ``observed_at`` in microseconds; None is open.
     :param source: a source's whole name, or its last path component.
+    :param about_kinds: only what is about a kind as a whole (a list, a watch), and no object.
     :param newest_first: in falling order of position.
     """
 
@@ -68,6 +69,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     source: str | None = None
     revisions: tuple[int | None, int | None] = (None, None)
     observed: tuple[int | None, int | None] = (None, None)
+    about_kinds: bool = False
     newest_first: bool = False
     limit: int | None = None
 
