@@ -147,6 +147,16 @@ class BranchInfo(msgspec.Struct, frozen=True, kw_only=True):
     last: int
 
 
+class SourceInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """What one input gave: events by kind, and the reach of their revisions."""
+
+    source: str
+    events: int
+    kinds: dict[str, int]
+    first_revision: int | None
+    last_revision: int | None
+
+
 class LogInfo(msgspec.Struct, frozen=True, kw_only=True):
     """What ``plinian db info`` prints about a log."""
 
@@ -220,6 +230,9 @@ class LogStore(Protocol):
 
     def extent(self, *, known: int, cluster: str, branch: str = MAIN) -> Extent:
         """Return the first and last revision and time among what was known by a position."""
+
+    def sources(self, *, known: int, cluster: str, branch: str = MAIN) -> Sequence[SourceInfo]:
+        """Return what each input gave to a cluster by a position, by name of the input."""
 
     def clusters(self) -> Sequence[str]:
         """Return the names of all clusters in the log, sorted."""

@@ -55,8 +55,8 @@ def session_places(log: Log, end: Moment, *, since: int = 0) -> Places:
     """Return the moments of all sessions by a moment.
 
     A session that a component logged is at the revision that had happened by its time; one that a
-    scenario asks for, at its own. Of several at one revision the last counts. Those before the first
-    complete lists of what sessions need are left out.
+    scenario asks for, at its own. Of several at one revision the last counts. Those before the
+    first complete lists of what sessions need are left out.
 
     :param since: only revisions from this one on.
     """
