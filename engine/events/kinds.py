@@ -192,6 +192,12 @@ _OTHER_KINDS = (
         payload=payloads.ListObserved,
     ),
     KindInfo(
+        kind="lists.joined",
+        about="Several kinds were listed at once, by a document without a revision of its own.",
+        effect=Effect.NONE,
+        payload=payloads.ListsJoined,
+    ),
+    KindInfo(
         kind="watch.interrupted",
         about="A watch ended with an error; what happened until the next list was not seen.",
         effect=Effect.NONE,

@@ -78,6 +78,22 @@ class ListObserved(Payload, frozen=True, kw_only=True, tag="list.observed"):
     exact: bool = True
 
 
+class JoinedList(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One kind in a document. :param revision: the greatest among its items, a lower bound."""
+
+    group: str
+    listed: str
+    namespaces: tuple[str, ...] = ()
+    revision: int
+
+
+class ListsJoined(Payload, frozen=True, kw_only=True, tag="lists.joined"):
+    """:param kinds: what the document lists. :param until: the greatest revision in all of it."""
+
+    kinds: tuple[JoinedList, ...]
+    until: int
+
+
 class WatchInterrupted(Payload, frozen=True, kw_only=True, tag="watch.interrupted"):
     """:param code: HTTP code of the Status, 410 when the revision asked for was too old."""
 

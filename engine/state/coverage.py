@@ -27,6 +27,7 @@ from ..events import Event
 from ..events.payloads import (
     AuditCovered,
     ListObserved,
+    ListsJoined,
     ScenarioDeclared,
     WatchFollowed,
 )
@@ -37,7 +38,7 @@ EVERYTHING = 2**62
 Pair = tuple[str, str]
 """API group and kind."""
 
-TELLING = ("list.observed", "watch.followed", "audit.covered", "scenario.declared")
+TELLING = ("list.observed", "lists.joined", "watch.followed", "audit.covered", "scenario.declared")
 """The kinds of events that coverage is made of."""
 
 _FULL = "RequestResponse"
@@ -276,14 +277,16 @@ def _joined(told: Sequence[Told]) -> Iterator[Span]:
 
 def coverage_of(events: Iterable[Event]) -> Coverage:
     """Return what some events of kinds :data:`TELLING` tell; all others are passed over."""
-    lists: list[tuple[Event, ListObserved]] = []
     told: list[Told] = []
     audits: list[AuditCovered] = []
     whole = False
     for event in events:
         match event.kind:
             case "list.observed" if event.revision is not None:
-                lists.append((event, msgspec.json.decode(event.payload, type=ListObserved)))
+                listing = msgspec.json.decode(event.payload, type=ListObserved)
+                told.append(_listed(event, listing))
+            case "lists.joined":
+                told += _joined_lists(msgspec.json.decode(event.payload, type=ListsJoined))
             case "watch.followed":
                 told.append(_watched(msgspec.json.decode(event.payload, type=WatchFollowed)))
             case "audit.covered":
@@ -291,26 +294,33 @@ def coverage_of(events: Iterable[Event]) -> Coverage:
             case "scenario.declared":
                 msgspec.json.decode(event.payload, type=ScenarioDeclared)
                 whole = True
-    return Coverage([*_listed(lists), *told, *_audited(audits)], whole=whole)
+    return Coverage([*told, *_audited(audits)], whole=whole)
 
 
-def _listed(lists: Sequence[tuple[Event, ListObserved]]) -> Iterator[Told]:
-    """Yield lists; those of one document without a revision were made at one time."""
-    ends: dict[tuple[str, int], int] = {}
-    for event, listing in lists:
-        if not listing.exact:
-            place = (event.source, event.line)
-            ends[place] = max(ends.get(place, 0), event.revision or 0)
-    for event, listing in lists:
-        since = event.revision or 0
+def _listed(event: Event, listing: ListObserved) -> Told:
+    since = event.revision or 0
+    return Told(
+        pair=(listing.group, listing.listed),
+        how=How.LIST,
+        since=since,
+        until=since,
+        namespaces=listing.namespaces,
+        complete=True,
+        exact=listing.exact,
+    )
+
+
+def _joined_lists(joined: ListsJoined) -> Iterator[Told]:
+    """Yield lists that were made at one time."""
+    for kind in joined.kinds:
         yield Told(
-            pair=(listing.group, listing.listed),
+            pair=(kind.group, kind.listed),
             how=How.LIST,
-            since=since,
-            until=since if listing.exact else ends[event.source, event.line],
-            namespaces=listing.namespaces,
+            since=kind.revision,
+            until=joined.until,
+            namespaces=kind.namespaces,
             complete=True,
-            exact=listing.exact,
+            exact=False,
         )
 
 

@@ -103,19 +103,22 @@ def range_of(
     :param kinds: None is those that a question about everything is about.
     :raises NotKnown: something is not known at an end, and ``strict``.
     """
-    from ..coverage import known_from, told, unknown_at, usual_kinds
+    from ..coverage import known_from, refuse, told, unknown_at, usual_kinds
 
     before, after = ends
     asked = usual_kinds(log, after) if kinds is None else kinds
-    if not strict:
-        later = known_from(log, before, after, asked)
-        if later is not None:
-            found = unknown_at(log, before, asked, namespace)
-            note(f"warning: {told(found)}; this begins at {later.label}")
-            before = later
-    for moment in (before, after):
-        if warn(log, moment, asked, namespace, strict=strict):
-            break
+    parts = []
+    later = None if strict else known_from(log, before, after, asked)
+    if later is not None:
+        before = later
+        parts.append(f"nothing of it is known before {later.label}: this begins there")
+    found = unknown_at(log, before, asked, namespace) or unknown_at(log, after, asked, namespace)
+    if strict:
+        refuse(found)
+    if found:
+        parts.append(told(found))
+    if parts:
+        note(f"warning: {'; '.join(parts)}")
     return before, after
 
 

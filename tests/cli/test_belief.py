@@ -153,5 +153,5 @@ def test_drift_as_json_has_null_where_there_is_nothing(run: Run, odd_log: str) -
         "field": "pods[default/a]",
         "truth": "default-a",
         "belief": None,
-        "since": 6,
+        "since": 7,
     }

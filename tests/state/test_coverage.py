@@ -13,7 +13,9 @@ from plinian.engine.events import Event, Reference, canonical_json
 from plinian.engine.events.payloads import (
     AuditCovered,
     AuditedKind,
+    JoinedList,
     ListObserved,
+    ListsJoined,
     Payload,
     ScenarioDeclared,
     WatchFollowed,
@@ -142,12 +144,13 @@ def test_events_of_kubernetes_expire_which_no_audit_log_tells() -> None:
 
 
 def test_kinds_in_one_document_of_kubectl_are_known_up_to_the_greatest_of_its_revisions() -> None:
-    told = [
-        a_list(10, exact=False),
-        a_list(30, exact=False, kind="Node"),
-        a_list(50, exact=False, kind="Node", source="b"),
-    ]
-    assert [(s.first, s.last) for s in coverage_of(told).spans(POD)] == [(10, 30)]
+    def joined(until: int) -> Event:
+        pods = JoinedList(group="", listed="Pod", revision=10)
+        nodes = JoinedList(group="", listed="Node", revision=until)
+        return event(ListsJoined(kinds=(pods, nodes), until=until))
+
+    assert spans(a_list(10, exact=False), joined(30)) == [(10, 30)]
+    assert spans(a_list(10, exact=False), joined(30), joined(50)) == [(10, 50)], "nothing changed"
 
 
 def test_a_log_of_kubectl_lists_alone_may_be_younger_than_their_items() -> None:
