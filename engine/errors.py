@@ -115,3 +115,18 @@ class PositionConflict(LogError):
 
 class PointUnknown(UsageError):
     """A point names no moment of this log: malformed, before its begin or after its end."""
+
+
+class NotKnown(PlinianError):
+    """The log does not know all that was asked for, and ``--strict`` demands that it does."""
+
+
+class PointTooEarly(PointUnknown):
+    """A point lies before everything that the log holds.
+
+    :param first: the first moment of the log, as a point.
+    """
+
+    def __init__(self, what: str, *, first: str, now: str = "") -> None:
+        self.first = first
+        super().__init__(what, now=now)

@@ -266,6 +266,8 @@ class _Reading:
                     last = time
         finally:
             self._last_observed = last
+        for revision, event in context.spans:
+            self.order.place(event, revision)
 
     def _may_reopen(self, file: InputFile) -> bool:
         return file.size > 0

@@ -21,6 +21,7 @@ from .points import resolve
 from .truth import documents, state_digest, truth_at
 
 if TYPE_CHECKING:
+    from ..engine.state.coverage import Coverage
     from .diff import Diff
     from .history import History
     from .ingest import IngestOptions, IngestSummary
@@ -54,6 +55,7 @@ class Log:
         self.cluster = cluster
         self._remark = remark
         self._truths = lru_cache(maxsize=_TRUTHS_KEPT)(self._fold)
+        self._coverages = lru_cache(maxsize=_TRUTHS_KEPT)(self._cover)
 
     def moment(self, at: str = "end", *, as_known_at: str | None = None) -> Moment:
         """Return the moment that a point names: ``@1042``, ``rv:7``, a time, ``-5m``, ``end``.
@@ -77,6 +79,11 @@ class Log:
     def truth(self, at: str | Moment = "end") -> Truth:
         """Return all objects at a moment; the last few answers are kept."""
         return self._truths(self._as_moment(at))
+
+    def coverage(self, at: str | Moment = "end") -> Coverage:
+        """Return what of the cluster the log knew completely by a moment's position."""
+        moment = self._as_moment(at)
+        return self._coverages(moment.branch, moment.cluster, moment.known)
 
     def kind(self, name: str, at: str | Moment = "end") -> GroupKind:
         """Return the (group, kind) of a name such as ``po``, also of kinds only this log knows.
@@ -222,6 +229,7 @@ class Log:
         from .ingest import ingest  # noqa: PLC0415 -- only needed here
 
         self._truths.cache_clear()
+        self._coverages.cache_clear()
         names = [str(path) for path in paths]
         return ingest(self.store, names, options, progress)
 
@@ -254,6 +262,11 @@ class Log:
 
     def _fold(self, moment: Moment) -> Truth:
         return truth_at(self.store, moment)
+
+    def _cover(self, branch: str, cluster: str, known: int) -> Coverage:
+        from .coverage import read_coverage  # noqa: PLC0415 -- only needed here
+
+        return read_coverage(self.store, branch=branch, cluster=cluster, known=known)
 
     def _as_moment(self, at: str | Moment) -> Moment:
         return self.moment(at) if isinstance(at, str) else at

@@ -20,7 +20,7 @@ from time import time_ns
 
 import msgspec
 
-from ..engine.errors import PointUnknown, UsageError
+from ..engine.errors import PointTooEarly, PointUnknown, UsageError
 from ..engine.log.store import MAIN, LogStore
 from ..engine.units import SECOND_US, format_time, parse_duration, parse_time
 from .clock import clock_of
@@ -124,8 +124,9 @@ def _at_revision(store: LogStore, moment: Moment, text: str) -> Moment:
     revision = min(int(digits), _LAST_REVISION)
     extent = store.extent(known=moment.known, cluster=moment.cluster, branch=moment.branch)
     if extent.first_revision is not None and revision < extent.first_revision:
-        raise PointUnknown(
+        raise PointTooEarly(
             f"rv:{revision} is before the log's first revision, rv:{extent.first_revision}",
+            first=f"rv:{extent.first_revision}",
             now=f"use --at rv:{extent.first_revision}, or ingest older recordings",
         )
     return msgspec.structs.replace(moment, revision=revision, label=f"rv:{revision}")
@@ -138,8 +139,9 @@ def _at_time(store: LogStore, moment: Moment, text: str) -> Moment:
         raise PointUnknown(f"{text!r}: no event of the log tells a time", now=_FORMS)
     time, note = _time_named(text, first, last)
     if time < first:
-        raise PointUnknown(
+        raise PointTooEarly(
             f"{text} is before the log begins, at {format_time(first)}",
+            first=format_time(first),
             now="choose a later time, or ingest older recordings",
         )
     if time > last:

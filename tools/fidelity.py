@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 from plinian.engine.volcano.history import resolve
+from plinian.replay.fidelity.recorded import recorded_sessions
 from plinian.replay.fidelity.rehearsal import Rehearsed, rehearse
 from plinian.replay.log import opened
 
@@ -22,13 +23,20 @@ HEADER = (
 
 
 def rehearsed(recording: Path, release: str) -> list[Rehearsed]:
-    """Return what came of the sessions of a recording."""
+    """Return what came of the sessions of a recording; say how many are left out, and why."""
     with (
         tempfile.TemporaryDirectory() as folder,
         opened(Path(folder) / "log.db", create=True) as log,
     ):
         log.ingest([recording])
-        return rehearse(log.store, log.moment(), resolve(release))
+        done = rehearse(log.store, log.moment(), resolve(release))
+        left_out = len(recorded_sessions(log.store, log.moment())) - len(done)
+        if left_out:
+            sys.stderr.write(
+                f"{recording.name}: {left_out} sessions are left out, because there is no complete"
+                " list of what they need before them\n"
+            )
+        return done
 
 
 def line(name: str, done: list[Rehearsed]) -> str:

@@ -209,10 +209,34 @@ _OTHER_KINDS = (
         payload=payloads.ListObserved,
     ),
     KindInfo(
+        kind="lists.joined",
+        about="Several kinds were listed at once, by a document without a revision of its own.",
+        effect=Effect.NONE,
+        payload=payloads.ListsJoined,
+    ),
+    KindInfo(
         kind="watch.interrupted",
         about="A watch ended with an error; what happened until the next list was not seen.",
         effect=Effect.NONE,
         payload=payloads.WatchInterrupted,
+    ),
+    KindInfo(
+        kind="watch.followed",
+        about="A watch followed a kind from one revision to another without a break.",
+        effect=Effect.NONE,
+        payload=payloads.WatchFollowed,
+    ),
+    KindInfo(
+        kind="audit.covered",
+        about="An audit log recorded writes from one revision to another, at these levels.",
+        effect=Effect.NONE,
+        payload=payloads.AuditCovered,
+    ),
+    KindInfo(
+        kind="scenario.declared",
+        about="A scenario told a cluster's whole history.",
+        effect=Effect.NONE,
+        payload=payloads.ScenarioDeclared,
     ),
     KindInfo(
         kind="config.applied",

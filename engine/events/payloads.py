@@ -82,12 +82,90 @@ class ListObserved(Payload, frozen=True, kw_only=True, tag="list.observed"):
     exact: bool = True
 
 
+class JoinedList(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One kind in a document. :param revision: the greatest among its items, a lower bound."""
+
+    group: str
+    listed: str
+    namespaces: tuple[str, ...] = ()
+    revision: int
+
+
+class ListsJoined(Payload, frozen=True, kw_only=True, tag="lists.joined"):
+    """:param kinds: what the document lists. :param until: the greatest revision in all of it."""
+
+    kinds: tuple[JoinedList, ...]
+    until: int
+
+
 class WatchInterrupted(Payload, frozen=True, kw_only=True, tag="watch.interrupted"):
     """:param code: HTTP code of the Status, 410 when the revision asked for was too old."""
 
     code: int = 0
     reason: str = ""
     message: str = ""
+
+
+class WatchFollowed(Payload, frozen=True, kw_only=True, tag="watch.followed"):
+    """:param group: API group and :param listed: kind of the objects watched.
+
+    :param namespaces: those it was about; empty for every one (or cluster-scoped).
+    :param since: the first revision at which what it had told was all there is, or, if it never
+        told what existed, from which on it told the changes. :param until: the last it told of.
+    :param begin: how it told what existed: ``marked`` (a bookmark ended it), ``unmarked`` (nothing
+        did, and ``since`` is a lower bound), ``resumed`` (not at all: it went on from a revision
+        that was known to who asked), ``changes`` (not at all, or it is not certain).
+    :param interrupted: it ended with an error.
+    """
+
+    group: str
+    listed: str
+    namespaces: tuple[str, ...] = ()
+    since: int
+    until: int
+    begin: str
+    interrupted: bool = False
+
+
+class AuditedKind(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Accepted writes of one kind in an audit log.
+
+    :param level: the lowest audit level among them.
+    :param until: the greatest revision before a write of which the result cannot be known (an
+        answer that nobody waited for, a deletion of a collection); None if there is no such write.
+    """
+
+    group: str
+    listed: str
+    writes: int
+    level: str
+    until: int | None = None
+
+
+class AuditCovered(Payload, frozen=True, kw_only=True, tag="audit.covered"):
+    """What an audit log covers, as far as its records tell.
+
+    :param since: least and :param until: greatest revision that a recorded write made, None if no
+        level told one.
+    :param first_at: time of the first and :param last_at: of the last record, microseconds.
+    :param pause: the longest time without a record in between, microseconds, to the second.
+    """
+
+    since: int | None = None
+    until: int | None = None
+    first_at: int
+    last_at: int
+    pause: int = 0
+    kinds: tuple[AuditedKind, ...] = ()
+
+
+class ScenarioDeclared(Payload, frozen=True, kw_only=True, tag="scenario.declared"):
+    """A cluster of which a scenario is the whole history.
+
+    :param until: its last revision.
+    """
+
+    until: int
 
 
 class ConfigApplied(Payload, frozen=True, kw_only=True, tag="config.applied"):

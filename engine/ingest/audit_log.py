@@ -25,6 +25,7 @@ from ..events import KINDS, Effect, Event
 from ..events.payloads import PodBound
 from .audit_records import CONNECTING, NOTHING, ListBody, ListItem, Record, is_whole, lives_on
 from .audit_requests import AuditedRequest
+from .audit_span import AuditSpan
 from .formats import Context
 from .lines import json_documents
 from .objects import decode_slim
@@ -65,10 +66,11 @@ class AuditLog:
     def events(self, stream: BinaryIO, context: Context) -> Iterator[Event]:
         """Yield what each finished request did, in the order of the lines (of completion)."""
         reader = _Reader(context)
+        line = 0
         for line, text in json_documents(stream, context):
             for record in reader.records(text, line):
                 yield from reader.events(record, line)
-        reader.leave_notes()
+        reader.end(line)
 
 
 def _pass_over(record: Record) -> str:
@@ -95,6 +97,7 @@ class _Reader:
         self._context = context
         self._lost: Counter[str] = Counter()
         self._told_last: dict[str, str] = {}
+        self._span = AuditSpan()
 
     def records(self, text: bytes, line: int) -> list[Record]:
         """Decode a line: a record, several in an ``EventList``, or none if it is malformed."""
@@ -120,6 +123,7 @@ class _Reader:
     def events(self, record: Record, line: int) -> list[Event]:
         """Return what one record says; count it if it says nothing or is malformed."""
         reason = _pass_over(record)
+        self._span.saw(record)
         if reason:
             self._context.skip(reason)
             return []
@@ -127,7 +131,11 @@ class _Reader:
             self._context.reject("there is no code", line=line, path="$.responseStatus.code")
             return []
         try:
-            return self._remember(self._told(AuditedRequest(record, line, self._context), line))
+            request = AuditedRequest(record, line, self._context)
+            events = self._told(request, line)
+            if record.verb in _WRITES:
+                self._span.told(request, events)
+            return self._remember(events)
         except EventMalformed as fault:
             if fault.what.startswith(_BODY):
                 raise
@@ -140,8 +148,9 @@ class _Reader:
             self._context.reject("a body is nested too deep", line=line)
         return []
 
-    def leave_notes(self) -> None:
-        """Say what could not be known, once per kind of loss."""
+    def end(self, line: int) -> None:
+        """Say what could not be known, once per kind of loss, and what the document covers."""
+        self._span.end(self._context, line=line)
         self._context.notes.extend(f"{count} x {lost}" for lost, count in self._lost.items())
 
     def _reject(self, fault: msgspec.DecodeError, line: int, root: str = "$") -> None:

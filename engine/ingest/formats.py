@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import EventMalformed
-from ..events import Event
+from ..events import Event, Reference, canonical_json
+from ..events.payloads import Payload
 
 
 class Context(msgspec.Struct, kw_only=True):
@@ -31,6 +32,8 @@ class Context(msgspec.Struct, kw_only=True):
     :param malformed: the first few malformed records, as messages.
     :param notes: remarks for the summary (``the last line is cut off``), in order of appearance.
     :param pages: (group, kind, revision) of lists that came in pages: no page speaks for the whole.
+    :param spans: events that say of what a stretch of revisions tells everything, each with the
+        first of these revisions; left here because only the end of a document tells them.
     """
 
     source: str
@@ -44,6 +47,19 @@ class Context(msgspec.Struct, kw_only=True):
     malformed: list[str] = []
     notes: list[str] = []
     pages: list[tuple[str, str, int]] = []
+    spans: list[tuple[int, Event]] = []
+
+    def span(self, first: int, reference: Reference, payload: Payload, *, line: int = 0) -> None:
+        """Leave an event that speaks for revisions from ``first`` on; its kind is the payload's."""
+        event = Event(
+            kind=str(payload.__struct_config__.tag),
+            reference=reference,
+            payload=canonical_json(payload),
+            source=self.source,
+            line=line,
+            cluster=self.cluster,
+        )
+        self.spans.append((first, event))
 
     def received_at(self, line: int) -> int | None:
         """Return when a line of the document had been received, as far as that is known."""

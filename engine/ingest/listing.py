@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 
-from ..events import Event
+from ..events import Event, Reference
+from ..events.payloads import JoinedList, ListsJoined
 from .derived import extra_events
 from .formats import Context
 from .lists import EXCERPTS, excerpt_refused, list_event, scope
@@ -133,4 +134,21 @@ class Listing:
                     exact=exact,
                 )
             )
+        if not exact and len(events) > 1:
+            self._join(events)
         return events
+
+    def _join(self, events: list[Event]) -> None:
+        """Say what was listed at once: lists of kinds that did not change are known already."""
+        kinds = [
+            JoinedList(
+                group=event.reference.group,
+                listed=event.reference.kind,
+                namespaces=(event.reference.namespace,) if event.reference.namespace else (),
+                revision=event.revision or 0,
+            )
+            for event in events
+        ]
+        until = max(kind.revision for kind in kinds)
+        joined = ListsJoined(kinds=tuple(kinds), until=until)
+        self._context.span(until, Reference(kind="List"), joined, line=self._line)

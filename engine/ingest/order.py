@@ -32,8 +32,9 @@ _BLOCK = 64
 
 _OBSERVED = ".observed"
 _LOWER_BOUND = b'"exact":false'
-_LIST, _UNDATED = 8, 10
-"""Ranks of complete lists (the less exact one later), and of what has no revision of its own."""
+_LIST, _UNDATED, _AFTER_LISTS = 8, 10, 11
+"""Ranks of complete lists (the less exact one later), of what has no revision of its own, and of
+what sums a stream up."""
 
 Keyed = tuple[int, int, int, int, Event]
 """Revision, rank, time, order of reading; no two are alike in the last."""
@@ -110,6 +111,14 @@ class EventOrder:
             self._revision = max(self._revision, revision)
             rank = _rank(event)
         self._placed.add((revision, rank, LAST if time is None else time, self._number, event))
+
+    def place(self, event: Event, revision: int) -> None:
+        """Take an event without a revision that belongs right after a revision, of any source.
+
+        :raises InputError: there is no space to write events out.
+        """
+        self._number += 1
+        self._placed.add((revision, _AFTER_LISTS, LAST, self._number, event))
 
     def events(self) -> Iterator[Event]:
         """Yield all events in order; may be asked for once.

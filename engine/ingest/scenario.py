@@ -16,7 +16,7 @@ import msgspec
 from ..apiserver import Document, Store, default_queue, fault_of
 from ..errors import EventMalformed
 from ..events import Event, Reference, canonical_json
-from ..events.payloads import ControlMarked, Payload, SessionRequested
+from ..events.payloads import ControlMarked, Payload, ScenarioDeclared, SessionRequested
 from ..go_yaml import YamlFault
 from .derived import extra_events
 from .external_inputs import RECORD_TYPES, parse_record, record_event
@@ -88,6 +88,9 @@ class _Reader:
                 yield from self._step(step, number, path)
             else:
                 self._context.reject("expected an object", line=number, path=path)
+        if not self._context.skipped.get("malformed"):
+            declared = ScenarioDeclared(until=self._store.next_revision() - 1)
+            self._context.span(0, Reference(kind="Scenario"), declared)
 
     def _default_queues(self) -> Iterator[Event]:
         """Create the queues that a scheduler creates when it starts."""

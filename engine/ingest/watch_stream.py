@@ -26,6 +26,7 @@ from .lines import numbered_lines
 from .lists import EXCERPTS, excerpt_in, excerpt_refused, list_event, scope
 from .objects import decode_slim, version_event
 from .usual_lines import UsualLines
+from .watch_span import WatchSpan
 
 _TYPES = rb'"(?:ADDED|MODIFIED|DELETED|BOOKMARK|ERROR)"'
 _BEGIN = re.compile(
@@ -64,6 +65,7 @@ class WatchStream:
         if not first.rstrip().endswith(b"}") or not _is_whole(first):
             for line, text in json_documents(stream, context, head=first, cut_is_normal=True):
                 yield from reader.read(line, bytes(text), may_be_cut=False)
+            reader.end()
             return
         usual = UsualLines(context, reader.place)
         for line, text in chain([(1, first)], numbered_lines(stream, context, after=1)):
@@ -72,6 +74,7 @@ class WatchStream:
                 yield event
             else:
                 yield from reader.read(line, text, may_be_cut=text[-1:] != b"\n")
+        reader.end()
 
 
 def _is_whole(text: bytes) -> bool:
@@ -90,15 +93,33 @@ class _Reader:
         self._initial = True
         self._highest = -1
         self._last: Reference | None = None
+        self._line = 0
+        self._kinds: set[tuple[str, str]] = set()
+        self._span = WatchSpan(context)
         # The objects of the list that the stream may be telling, and all namespaces seen.
         self._listed: dict[str, str] = {}
         self._listing = True
         self._namespaces: dict[str, None] = {}
+        self._spaces: dict[str, None] = {}  # Of the kind that is told now.
         # The newest stamp in each object's version before, while none can have been missed.
         self._stamps: dict[str, int | None] = {}
 
     def read(self, line: int, text: bytes, *, may_be_cut: bool) -> Sequence[Event]:
         """Return what one watch event says."""
+        self._line, rejected = line, self._context.skipped.get("malformed", 0)
+        events = self._read(line, text, may_be_cut=may_be_cut)
+        if self._context.skipped.get("malformed", 0) != rejected:
+            self.end()
+            self._span.begin_anew(sure=False)
+        return events
+
+    def end(self, *, interrupted: bool = False) -> None:
+        """Leave what the stream told up to here without a break."""
+        last = self._last or Reference()
+        spaces = sorted(self._spaces)
+        self._span.end(last.group, last.kind, spaces, line=self._line, interrupted=interrupted)
+
+    def _read(self, line: int, text: bytes, *, may_be_cut: bool) -> Sequence[Event]:
         try:
             value, written_at, slim = decode_slim(text, "object")
         except _DECODE_FAULTS as fault:
@@ -195,13 +216,19 @@ class _Reader:
         return verb, within if received is None or received > within else received
 
     def _verb(self, kind: str, reference: Reference, revision: int) -> str:
-        self._last = reference
-        self._namespaces[reference.namespace] = None
+        last = self._last
+        if last is None or reference.kind != last.kind or reference.group != last.group:
+            self._turn_to(reference)
+        self._namespaces[reference.namespace] = self._spaces[reference.namespace] = None
         if kind == "ADDED":
             if revision <= self._highest and not self._initial:
                 self._initial = self._listing = True  # Not new: the stream began again.
+                self.end()
+                self._span.begin_anew()
+            self._span.added(revision)
             self._listed[reference.uid] = reference.namespace
         else:
+            self._span.changed(revision)
             self._initial = False
             if not self._listing:
                 self._listed.clear()
@@ -212,12 +239,24 @@ class _Reader:
         self._highest = max(self._highest, revision)
         return "observed" if kind == "ADDED" and self._initial else _VERBS[kind]
 
+    def _turn_to(self, reference: Reference) -> None:
+        """Go on with another kind: streams one after the other, or laid into each other."""
+        if self._last is not None:
+            self.end()
+            self._span.begin_anew(sure=(reference.group, reference.kind) not in self._kinds)
+            self._spaces = {}
+        self._kinds.add((reference.group, reference.kind))
+        self._last = reference
+
     def _bookmark(self, document: dict[str, Any], line: int) -> Iterator[Event]:
         found = document.get("metadata")
         metadata: dict[str, Any] = found if isinstance(found, dict) else {}
         annotations = metadata.get("annotations")
         if not isinstance(annotations, dict) or annotations.get(_INITIAL_END) != "true":
             self._context.skip("bookmark")
+            told = metadata.get("resourceVersion")
+            if isinstance(told, str) and told.isascii() and told.isdecimal():
+                self._span.bookmark(int(told))
             return
         kind, version = document.get("kind"), metadata.get("resourceVersion")
         group = str(document.get("apiVersion") or "").rpartition("/")[0]
@@ -226,6 +265,9 @@ class _Reader:
             return
         listed, self._listed = self._listed, {}
         self._initial = self._listing = False
+        if self._last is None or kind != self._last.kind:
+            self._turn_to(Reference(group, kind))
+        self._span.listed(int(version))
         namespaces = scope(group, kind, sorted(set(listed.values())), among=self._namespaces)
         if self._context.partial_lists:
             self._context.skip("bookmark")
@@ -245,6 +287,8 @@ class _Reader:
 
     def _error(self, status: dict[str, Any], line: int) -> Event:
         """Make the event of an ERROR, after which the stream may begin anew."""
+        self.end(interrupted=True)
+        self._span.begin_anew()
         self._initial = self._listing = True
         self._listed = {}
         self._stamps.clear()

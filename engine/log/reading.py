@@ -23,6 +23,9 @@ PAGE = 1000
 MANY_OBJECTS = 1000
 """A query that names more objects than this goes through the log instead of their index."""
 
+MANY_SCOPES = 100_000
+"""The same for kinds in namespaces, of each of which little is told."""
+
 MANY_POSITIONS = 500_000
 """The same for a range of revisions that holds more events than this."""
 
@@ -155,8 +158,9 @@ class Reader:
         low, high = query.revisions
         conditions, parameters = "", []
         if _names_objects(query):
-            objects = self._objects(query, limit=MANY_OBJECTS + 1)
-            if len(objects) <= MANY_OBJECTS:
+            most = MANY_SCOPES if query.about_kinds else MANY_OBJECTS
+            objects = self._objects(query, limit=most + 1)
+            if len(objects) <= most:
                 conditions = f" AND {self._database.any_of('e.object_id')}"
                 parameters = [self._database.listed(objects)]
         if not conditions and low is not None and high is not None:
@@ -242,6 +246,11 @@ class Reader:
         if query.name is not None:
             terms.add("o.key BETWEEN ? AND ?", *self._names.range_of_name(query.name))
             terms.add("o.name = ?", query.name)
+        if query.about_kinds:  # What is about nothing has no kind either: a log's lines, say.
+            terms.add("o.key BETWEEN ? AND ?", *self._names.range_of_name(""))
+            terms.add("o.name = '' AND o.uid = ''")
+            nothing = self._names.symbols_of("")
+            terms.add(f"NOT {self._database.any_of('o.kind_id')}", self._database.listed(nothing))
         if query.uid is not None:
             terms.add("o.uid = ?", query.uid)
         if query.namespace is not None:
@@ -330,4 +339,5 @@ def resource_version(revision: int | None, stored: str | None) -> str:
 
 
 def _names_objects(query: Query) -> bool:
-    return query.name is not None or query.uid is not None or bool(query.objects)
+    named = query.name is not None or query.uid is not None
+    return named or bool(query.objects) or query.about_kinds

@@ -12,7 +12,7 @@ import msgspec
 
 from ..events import KINDS, Event, Recorded, Reference
 from ..events.upcast import upcast
-from . import branches, columns, derived
+from . import branches, columns, derived, sources
 from .append import append
 from .database import Database
 from .names import Names
@@ -30,6 +30,7 @@ from .store import (
     FactBlock,
     LogInfo,
     Query,
+    SourceInfo,
     VerifyReport,
     Window,
 )
@@ -146,6 +147,13 @@ class SqlLog:
         """Return the first and last revision among what was known by a position."""
         with self._database.alone():
             return columns.extent(
+                self._database, self._names, known=known, cluster=cluster, branch=branch
+            )
+
+    def sources(self, *, known: int, cluster: str, branch: str = MAIN) -> Sequence[SourceInfo]:
+        """Return what each input gave to a cluster by a position, by name of the input."""
+        with self._database.alone():
+            return sources.sources(
                 self._database, self._names, known=known, cluster=cluster, branch=branch
             )
 

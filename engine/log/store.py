@@ -63,6 +63,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     :param revisions: inclusive range of revisions; None is open.
     :param happened: inclusive range in the order of happening; None is open.
     :param source: a source's whole name, or its last path component.
+    :param about_kinds: only what is about a kind as a whole (a list, a watch), and no object.
     :param newest_first: in falling order of position.
     :param positions: only these; what the other fields narrow does not matter then.
     """
@@ -79,6 +80,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     source: str | None = None
     revisions: tuple[int | None, int | None] = (None, None)
     happened: tuple[Cut | None, Cut | None] = (None, None)
+    about_kinds: bool = False
     newest_first: bool = False
     positions: tuple[int, ...] = ()
     limit: int | None = None
@@ -170,6 +172,16 @@ class BranchInfo(msgspec.Struct, frozen=True, kw_only=True):
     last: int
 
 
+class SourceInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """What one input gave: events by kind, and the reach of their revisions."""
+
+    source: str
+    events: int
+    kinds: dict[str, int]
+    first_revision: int | None
+    last_revision: int | None
+
+
 class LogInfo(msgspec.Struct, frozen=True, kw_only=True):
     """What ``plinian db info`` prints about a log."""
 
@@ -259,6 +271,9 @@ class LogStore(Protocol):
 
     def symbols(self, numbers: Sequence[int]) -> Mapping[int, str]:
         """Return the texts of the store's ids of sources."""
+
+    def sources(self, *, known: int, cluster: str, branch: str = MAIN) -> Sequence[SourceInfo]:
+        """Return what each input gave to a cluster by a position, by name of the input."""
 
     def clusters(self) -> Sequence[str]:
         """Return the names of all clusters in the log, sorted."""

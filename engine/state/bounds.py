@@ -262,11 +262,13 @@ class _Weighing:
         self._latest[stamped] += more[stamped]
 
     def _soft(self) -> Mask:
-        return ~self._evidence.audited & (self._latest != EVER)
+        found: Mask = ~self._evidence.audited & (self._latest != EVER)
+        return found
 
     def _stamped(self) -> Mask:
         """Say which upper bounds follow from stamps: they end a second."""
-        return np.equal((self._latest + 1) % SECOND_US, 0)
+        found: Mask = (self._latest + 1) % SECOND_US == 0
+        return found
 
     def _ignore(self, rows: Mask, amounts: Int64s) -> None:
         """Report what is not used, of each source, if it is more than whole seconds explain."""

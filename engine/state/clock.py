@@ -49,6 +49,18 @@ class Span(msgspec.Struct, frozen=True):
     estimate: int | None
 
 
+class Figures(msgspec.Struct, frozen=True):
+    """How exactly times are known.
+
+    :param bounded: of so many ``revisions`` that have two bounds. :param median: how far apart
+        these are, microseconds; None if there are none.
+    """
+
+    revisions: int
+    bounded: int
+    median: int | None
+
+
 class Loose(msgspec.Struct, frozen=True, kw_only=True):
     """Events without revision, by their place among the revisions.
 
@@ -226,6 +238,17 @@ class Clock:
                 found[position] = _span(low, EVER if high == NO_TIME else high, own), partner
         return found
 
+    def figures(self) -> Figures:
+        """Return how exactly the times of all revisions are known."""
+        widths = []
+        for number in range(len(self._index.dated)):
+            _, low, high, _ = self._table(_REVISIONS, number)
+            both = (low != NO_TIME) & (high != EVER)
+            widths.append(high[both] - low[both])
+        found = np.concatenate([*widths, np.empty(0, np.int64)])
+        median = int(np.median(found)) if len(found) else None
+        return Figures(sum(block.rows for block in self._index.dated), len(found), median)
+
     def requests_of(self, positions: Sequence[int]) -> dict[int, int]:
         """Return the positions of the requests that made some versions, by those of the versions.
 
@@ -310,4 +333,13 @@ def _damaged(fault: Exception) -> LogCorrupt:
     )
 
 
-__all__ = ["BLOCK_ROWS", "CLOCK_VERSION", "END_KEY", "Clock", "Loose", "Span", "Unsure"]
+__all__ = [
+    "BLOCK_ROWS",
+    "CLOCK_VERSION",
+    "END_KEY",
+    "Clock",
+    "Figures",
+    "Loose",
+    "Span",
+    "Unsure",
+]

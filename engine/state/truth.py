@@ -96,6 +96,11 @@ class Truth:
             return list(entries)
         return [entry for entry in entries if entry.reference.namespace == namespace]
 
+    def namespaces(self, group: str, kind: str) -> list[str]:
+        """Return the namespaces in which there are objects of a kind, sorted."""
+        records = self._records.get((group, kind), ())
+        return sorted({record.reference.namespace for record in records})
+
     def find(self, group: str, kind: str, namespace: str, name: str) -> Entry | None:
         """Return the one object of this name, or None."""
         for entry in self.of(group, kind, namespace):

@@ -9,6 +9,7 @@ import typer
 
 from . import options
 from .assumption import Chosen, chosen
+from .knowledge import warn_sessions
 from .shell import guarded, note, shows_progress, style
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def belief(
     no_headers: options.NoHeaders = False,
     assume: options.Assume = False,
     as_known_at: options.AsKnownAt = None,
+    strict: options.Strict = False,
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
 ) -> None:
@@ -56,6 +58,7 @@ def belief(
     behaviours = resolve(taken.names[0])
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         moment = opened_log.moment(at, as_known_at=as_known_at)
+        warn_sessions(opened_log, moment, strict=strict)
         with counting("deliver", visible=shows_progress()) as progress:
             cache = belief_at(opened_log.store, moment, behaviours, progress=progress)
     found = {part: documents_of(cache, part) for part in wanted}

@@ -10,6 +10,7 @@ import typer
 
 from . import options
 from .assumption import check_confs, chosen
+from .knowledge import warn_sessions
 from .shell import guarded, shows_progress, style
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ def bisect(
     ] = False,
     assume: options.Assume = False,
     output: options.JsonOrText = "text",
+    strict: options.Strict = False,
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
 ) -> None:
@@ -120,6 +122,7 @@ def bisect(
         given = None if conf is None else conf_file(conf)
         check_confs([given], list(map(str, asked)) if asked else [release], assume=assume)
         with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
+            warn_sessions(opened_log, opened_log.moment(to if asked is None else at), strict=strict)
             if asked is not None:
                 found = _over_releases(opened_log, at, given, question, asked)
             else:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from . import options
+from .knowledge import warn
 from .shell import guarded, style
 
 VERSIONS_SHOWN = 10
@@ -21,6 +22,7 @@ def describe(
     log: options.Place = options.DEFAULT_LOG,
     at: options.At = "end",
     as_known_at: options.AsKnownAt = None,
+    strict: options.Strict = False,
     namespace: options.Namespace = None,
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
@@ -42,6 +44,7 @@ def describe(
         kind = (target.group, target.kind)
         place = "" if kind in CLUSTER_SCOPED else namespace or "default"
         truth = opened_log.truth(moment)
+        warn(opened_log, moment, [kind], place, strict=strict)
         entry = truth.find(*kind, place, target.name)
         if entry is None and not namespace:  # a kind that nobody told us has no namespace
             entry = truth.find(*kind, "", target.name)

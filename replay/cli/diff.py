@@ -9,6 +9,7 @@ import typer
 
 from . import options
 from .assumption import chosen
+from .knowledge import first_of, range_of, warn_sessions
 from .shell import guarded, style
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ def diff(
     output: options.JsonOrText = "text",
     assume: options.Assume = False,
     as_known_at: options.AsKnownAt = None,
+    strict: options.Strict = False,
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
 ) -> None:
@@ -61,16 +63,21 @@ def diff(
 
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         moments = (
-            opened_log.moment(before, as_known_at=as_known_at),
+            first_of(opened_log, before, as_known_at=as_known_at, strict=strict),
             opened_log.moment(after, as_known_at=as_known_at),
         )
         if release:
             _refuse_narrowing(kind, namespace, ignore)
+            for moment in moments:
+                warn_sessions(opened_log, moment, strict=strict)
             _diff_sessions(opened_log, moments, release, output, exit_code=exit_code, assume=assume)
             return
+        kinds = [name for text in kind for name in text.split(",") if name]
+        asked = [opened_log.kind(name) for name in kinds] or None
+        moments = range_of(opened_log, moments, asked, namespace, strict=strict)
         found = opened_log.diff(
             *moments,
-            kinds=[name for text in kind for name in text.split(",") if name],
+            kinds=kinds,
             namespace=namespace,
             ignore=ignore,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from . import options
+from .knowledge import warn
 from .shell import guarded
 
 
@@ -13,6 +14,7 @@ def digest(
     log: options.Place = options.DEFAULT_LOG,
     at: options.At = "end",
     as_known_at: options.AsKnownAt = None,
+    strict: options.Strict = False,
     output: options.JsonOrText = "text",
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
@@ -22,15 +24,22 @@ def digest(
     Equal states have equal digests, whatever the database, the order of ingestion, the batches or
     the platform.
     """
+    from ..coverage import document_of
     from ..render.documents import json_text
     from .opening import opened
 
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         moment = opened_log.moment(at, as_known_at=as_known_at)
+        unknown = warn(opened_log, moment, strict=strict)
         found = opened_log.digest(moment)
         objects = len(opened_log.truth(moment))
         if output == "json":
-            fields = {"at": moment.label, "digest": found, "objects": objects}
+            fields = {
+                "at": moment.label,
+                "digest": found,
+                "objects": objects,
+                "not_known": [document_of(one) for one in unknown],
+            }
             sys.stdout.write(json_text(fields) + "\n")
         else:
             sys.stdout.write(f"{found}\n")

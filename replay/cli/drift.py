@@ -9,6 +9,7 @@ import typer
 
 from . import options
 from .assumption import Chosen, chosen
+from .knowledge import warn_sessions
 from .shell import guarded, note, shows_progress, style
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def drift(
     ] = False,
     assume: options.Assume = False,
     as_known_at: options.AsKnownAt = None,
+    strict: options.Strict = False,
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
 ) -> None:
@@ -45,6 +47,7 @@ def drift(
     behaviours = resolve(taken.names[0])
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         moment = opened_log.moment(at, as_known_at=as_known_at)
+        warn_sessions(opened_log, moment, strict=strict)
         with counting("compare", visible=shows_progress()) as progress:
             found = drift_at(opened_log.store, moment, behaviours, progress=progress)
     _write(found, output, taken, no_headers=no_headers)

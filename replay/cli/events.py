@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import options
+from .knowledge import first_of, warn
 from .shell import guarded, style
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ def events(
     ] = False,
     output: Annotated[str, options.output_option(FORMS)] = "table",
     no_headers: options.NoHeaders = False,
+    strict: options.Strict = False,
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
 ) -> None:
@@ -88,8 +90,11 @@ def events(
             now="leave out --follow, or choose -o ndjson",
         )
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
-        narrowed = _bounds(opened_log, since, until, after)
+        first = None if since is None else first_of(opened_log, since, strict=strict)
+        narrowed = _bounds(opened_log, first.label if first else None, until, after)
         narrowed |= _about(opened_log, objects)
+        if first is not None:
+            warn(opened_log, first, narrowed.get("objects"), namespace, strict=strict)
         if cluster is not None:
             opened_log.moment()  # complains of an unknown cluster
         query = _query(

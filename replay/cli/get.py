@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from . import options
+from .knowledge import warn
 from .shell import fail, guarded, note, say, style
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def get(
     log: options.Place = options.DEFAULT_LOG,
     at: options.At = "end",
     as_known_at: options.AsKnownAt = None,
+    strict: options.Strict = False,
     namespace: options.Namespace = None,
     all_namespaces: options.AllNamespaces = False,
     selector: options.Selectors = "",
@@ -70,6 +72,7 @@ def get(
         moment = opened_log.moment(at, as_known_at=as_known_at)
         place = None if all_namespaces else namespace or "default"
         wanted = _wanted(resources, opened_log, moment)
+        warn(opened_log, moment, [kind for kind, _ in wanted], place, strict=strict)
         found, missing = _look(opened_log, moment, wanted, place, selector)
         if sort_by:
             found = [_sorted(opened_log, moment, some, sort_by) for some in found]

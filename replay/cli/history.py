@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from . import options
+from .knowledge import warn
 from .shell import fail, guarded, style
 
 
@@ -20,6 +21,7 @@ def history(
     namespace: options.Namespace = None,
     at: options.At = "end",
     as_known_at: options.AsKnownAt = None,
+    strict: options.Strict = False,
     ignore: options.Ignore = [],  # noqa: B006 -- typer copies it
     output: options.JsonOrText = "text",
     cluster: options.Cluster = None,
@@ -42,10 +44,12 @@ def history(
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         target = opened_log.object(text)
         place = namespace or "default"
+        moment = opened_log.moment(at, as_known_at=as_known_at)
+        warn(opened_log, moment, [(target.group, target.kind)], place, strict=strict)
         found = opened_log.history(
             target,
             namespace=place,
-            at=opened_log.moment(at, as_known_at=as_known_at),
+            at=moment,
             ignore=ignore,
         )
     if not found.happenings:

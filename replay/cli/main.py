@@ -34,6 +34,7 @@ from . import (
     release,
     session,
     simulate,
+    status,
     upgrade_check,
     verify,
     version,
@@ -67,6 +68,7 @@ app = typer.Typer(
 )
 
 app.command()(ingest.ingest)
+app.command()(status.status)
 app.command()(events.events)
 app.command()(get.get)
 app.command()(describe.describe)

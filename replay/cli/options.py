@@ -67,6 +67,14 @@ Ignore: TypeAlias = Annotated[
 ]
 
 
+Strict: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--strict",
+        help="Make it an error (exit code 2) if the log does not know all that is asked for.",
+    ),
+]
+
 DEFAULT_RELEASE = "v1.12.1"
 
 Release: TypeAlias = Annotated[

@@ -10,10 +10,14 @@ import typer
 
 from . import options
 from .assumption import Chosen, check_confs, chosen, note_session
+from .knowledge import refuse_own_panic, warn_sessions
 from .shell import guarded, style
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..comparison.sessions import Comparison
+    from ..coverage import Unknown
     from ..session import ConfText, SessionAnswer
 
 
@@ -63,6 +67,7 @@ def session(
     output: options.TableJsonOrYaml = "table",
     assume: options.Assume = False,
     as_known_at: options.AsKnownAt = None,
+    strict: options.Strict = False,
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
 ) -> None:
@@ -87,13 +92,15 @@ def session(
         moment = opened_log.moment(at, as_known_at=as_known_at)
         given: list[ConfText | None] = [*map(conf_file, conf)] or [None]
         check_confs(given, releases, assume=assume)
+        unknown = warn_sessions(opened_log, moment, strict=strict)
         if len(releases) * len(given) == 1:
             chance = chance_of(opened_log, moment, choose, samples_nodes=sample_nodes)
             answer = session_at(
                 opened_log, moment, release=releases[0], conf=given[0], trace=trace, chance=chance
             )
+            refuse_own_panic([answer], unknown)
             note_session(answer, recorded=not conf)
-            _write(answer, output, taken, trace=trace)
+            _write(answer, output, taken, unknown, trace=trace)
             return
         if sample_nodes or choose != LEAST_NAME:
             raise UsageError(
@@ -101,6 +108,7 @@ def session(
                 now="leave out --choose and --sample-nodes, or ask for one session",
             )
         found = compare_variants(opened_log, moment, releases, given, trace=trace)
+        refuse_own_panic([side.answer for side in found.sides], unknown)
     write_comparison(found, output, taken, trace=trace, recorded=not conf)
     if exit_code and found:
         sys.stdout.flush()
@@ -130,15 +138,27 @@ def write_comparison(
         sys.stdout.writelines(comparison_lines(found, style=style(), trace=trace))
 
 
-def _write(answer: SessionAnswer, output: str, taken: Chosen, *, trace: bool) -> None:
+def _write(
+    answer: SessionAnswer,
+    output: str,
+    taken: Chosen,
+    unknown: Sequence[Unknown],
+    *,
+    trace: bool,
+) -> None:
+    from ..coverage import document_of
     from ..render.documents import json_text, write_yaml
     from ..render.session import session_lines, trace_lines
     from ..session import answer_document
 
+    document = {
+        **answer_document(answer),
+        "not_known": [document_of(one) for one in unknown],
+    }
     if output == "json":
-        sys.stdout.write(json_text(taken.told(answer_document(answer)), indent=2) + "\n")
+        sys.stdout.write(json_text(taken.told(document), indent=2) + "\n")
     elif output == "yaml":
-        write_yaml(sys.stdout, [taken.told(answer_document(answer))], single=True)
+        write_yaml(sys.stdout, [taken.told(document)], single=True)
     else:
         sys.stdout.writelines(session_lines(answer, style=style()))
         if trace:

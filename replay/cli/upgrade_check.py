@@ -11,6 +11,7 @@ import typer
 
 from . import options
 from .assumption import check_confs, chosen, note_rejected
+from .knowledge import note_left_out, warn_sessions
 from .shell import guarded, note, shows_progress, style
 
 _SAMPLE = 200
@@ -49,6 +50,7 @@ def upgrade_check(
     output: options.JsonOrText = "text",
     assume: options.Assume = False,
     as_known_at: options.AsKnownAt = None,
+    strict: options.Strict = False,
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
 ) -> None:
@@ -73,7 +75,10 @@ def upgrade_check(
     question = Question(log, (taken.names[0], taken.names[1]), given)
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         end = opened_log.moment(at, as_known_at=as_known_at)
+        if strict:
+            warn_sessions(opened_log, end, strict=True)
         places = session_places(opened_log, end)
+        note_left_out(opened_log, end, places.left_out)
         if given is None:
             note_rejected(opened_log, end, taken.names)
     if sample is None:

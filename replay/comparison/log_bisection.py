@@ -13,6 +13,7 @@ from ...engine.log.store import MAIN, Query
 from ...engine.volcano.behaviours import Behaviours
 from ...engine.volcano.history import resolve
 from ..belief import beliefs_along
+from ..coverage import beginning_of
 from ..log import Log
 from ..moment import Moment
 from ..session import ConfText, SessionAnswer, scene_at, session_at, session_in
@@ -55,14 +56,16 @@ def span_of(log: Log, start: str | None, end: str) -> Span:
     last = extent.last_revision if to.revision is None else to.revision
     if to.revision is None and last is not None:
         # A scenario asks for its last session after its last change.
-        last = max(last, session_places(log, to).found[-1].moment.revision or 0)
+        places = session_places(log, to).found[-1:]
+        last = max([last, *(place.moment.revision or 0 for place in places)])
     since = None if start is None else log.moment(start)
     if since is not None and since.branch != to.branch:
         raise UsageError(
             f"{start} and {end} are of different branches", now="choose both of one branch"
         )
     if since is None and extent.first_revision is not None:
-        span = Span(False, extent.first_revision, last or 0, to)
+        first = max(extent.first_revision, beginning_of(log, to).revision or 0)
+        span = Span(False, first, last or 0, to)
     elif since is None or since.revision is None:
         if to.revision is not None:
             raise UsageError(

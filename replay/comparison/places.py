@@ -11,6 +11,7 @@ import numpy as np
 from ...engine.events import Effect
 from ...engine.log.store import LogStore, Query, Window
 from ..clock import clock_of
+from ..coverage import beginning_of
 from ..log import Log
 from ..moment import Moment
 
@@ -42,17 +43,21 @@ class Places(NamedTuple):
     """Moments in the order of happening.
 
     :param logged: they are those of sessions that the log tells of; else of changes of objects.
+    :param left_out: how many are left out, because the log does not know all kinds that sessions
+        need yet.
     """
 
     logged: bool
     found: list[Place]
+    left_out: int = 0
 
 
 def session_places(log: Log, end: Moment, *, since: int = 0) -> Places:
     """Return the moments of all sessions by a moment.
 
     A session that a component logged is at the revision that had happened by its time; one that a
-    scenario asks for, at its own. Of several at one revision the last counts.
+    scenario asks for, at its own. Of several at one revision the last counts. Those before the
+    first complete lists of what sessions need are left out.
 
     :param since: only revisions from this one on.
     """
@@ -64,8 +69,10 @@ def session_places(log: Log, end: Moment, *, since: int = 0) -> Places:
         if revision >= since and (end.revision is None or revision <= end.revision)
     ]
     if not revisions:
-        found = [Place(end, log.store.last(end.branch))]
-    return Places(bool(logged), found)
+        return Places(False, [Place(end, log.store.last(end.branch))])
+    begin = beginning_of(log, end).revision or 0
+    taken = [place for place in found if (place.moment.revision or 0) >= begin]
+    return Places(bool(logged), taken, len(found) - len(taken))
 
 
 def at_revision(end: Moment, revision: int) -> Moment:

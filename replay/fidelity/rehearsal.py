@@ -27,6 +27,8 @@ from ...engine.volcano.behaviours import Behaviours
 from ...engine.volcano.conf import SchedulerConf, conf_in_force
 from ..belief import play
 from ..clock import clock_of
+from ..coverage import beginning_of
+from ..log import Log
 from ..moment import Moment
 from ..session import ConfText, conf_at
 from .recorded import RecordedSession, ServiceRequest, Told, job_services, recorded_sessions
@@ -74,13 +76,15 @@ def rehearse(
 ) -> list[Rehearsed]:
     """Run all sessions again that a log up to a moment tells of, in their order.
 
+    Those before the first complete lists of what sessions need are left out.
+
     :param conf: the configuration of all; by default the last that was applied by the moment.
     """
     conf = conf or conf_at(store, moment)
     rehearsal = _Rehearsal(
         behaviours,
         conf_in_force(conf.text if conf else "", behaviours),
-        _planned(store, moment, recorded_sessions(store, moment)),
+        _known(store, moment, _planned(store, moment, recorded_sessions(store, moment))),
         job_services(store, moment),
     )
     play(store, moment, rehearsal)
@@ -118,6 +122,13 @@ def _planned(
         )
         for place, session in enumerate(sessions)
     ]
+
+
+def _known(store: LogStore, moment: Moment, planned: Sequence[_Planned]) -> list[_Planned]:
+    """Leave out sessions of which the log cannot know what they saw."""
+    log = Log(store, branch=moment.branch, cluster=moment.cluster)
+    begin = beginning_of(log, moment).revision or 0
+    return [plan for plan in planned if plan.nominal >= begin]
 
 
 class _Yielding:

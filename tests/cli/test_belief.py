@@ -72,7 +72,8 @@ def test_json_and_yaml_have_the_same_by_part(ask: Ask) -> None:
 
 def test_nothing_to_show_is_said_aside(run: Run, small_log: str) -> None:
     result = run("belief", "work", "--log", small_log)
-    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "Nothing.\n")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr.endswith("\nNothing.\n")
 
 
 @pytest.mark.parametrize(
@@ -97,7 +98,7 @@ def test_what_cannot_be_shown_is_said(
 def test_where_all_is_well_nothing_has_drifted(run: Run, small_log: str) -> None:
     result = run("drift", "--exit-code", "--log", small_log)
     assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr == "Belief and truth agree at @10.\n"
+    assert result.stderr.endswith("\nBelief and truth agree at @10.\n")
 
 
 @pytest.fixture
@@ -130,9 +131,9 @@ def test_drift_says_what_parted_and_since_which_event(run: Run, odd_log: str) ->
     assert result.stdout == table(
         """
         KIND   NAME   FIELD             TRUTH       BELIEF   SINCE
-        Node   n1     pods[default/a]   default-a   <none>   @6
-        Node   n1     used.cpu          1500m       0        @6
-        Node   n1     used.pods         1           0        @6
+        Node   n1     pods[default/a]   default-a   <none>   @7
+        Node   n1     used.cpu          1500m       0        @7
+        Node   n1     used.pods         1           0        @7
         """
     )
     assert run("drift", "--at", "@5", "--exit-code", "--log", odd_log).exit_code == 0
@@ -142,7 +143,7 @@ def test_drift_as_json_has_null_where_there_is_nothing(run: Run, odd_log: str) -
     shown = json.loads(run("drift", "-o", "json", "--log", odd_log).stdout)
     assert shown == yaml.safe_load(run("drift", "-o", "yaml", "--log", odd_log).stdout)
     assert {key: shown[key] for key in ("at", "release", "crashes")} == {
-        "at": "@6",
+        "at": "@7",
         "release": "v1.12.1",
         "crashes": [],
     }
@@ -152,5 +153,5 @@ def test_drift_as_json_has_null_where_there_is_nothing(run: Run, odd_log: str) -
         "field": "pods[default/a]",
         "truth": "default-a",
         "belief": None,
-        "since": 6,
+        "since": 7,
     }

@@ -168,15 +168,15 @@ def test_configurations_are_compared_with_every_release(log: Path, tmp_path: Pat
 
 
 def test_sessions_at_two_points(log: Path) -> None:
-    found = told("diff", "@8", "@9", "--log", log, "--release", NEW)
+    found = told("diff", "@9", "@10", "--log", log, "--release", NEW)
     assert {"kind": "bind", "about": "default/first-0", "values": [None, "n1"]} in (
         found["decisions"]
     )
-    assert [side["label"] for side in found["sides"]] == [f"{NEW} @8", f"{NEW} @9"]
+    assert [side["label"] for side in found["sides"]] == [f"{NEW} @9", f"{NEW} @10"]
     crossed = told("diff", "end", "end", "--log", log, *BOTH)
     assert crossed["decisions"] == told("session", "--log", log, *BOTH)["decisions"]
-    assert run("diff", "@8", "@9", "--log", log, "--release", NEW, "--exit-code").exit_code == 1
-    assert run("diff", "@9", "@9", "--log", log, "--release", NEW, "--exit-code").exit_code == 0
+    assert run("diff", "@9", "@10", "--log", log, "--release", NEW, "--exit-code").exit_code == 1
+    assert run("diff", "@10", "@10", "--log", log, "--release", NEW, "--exit-code").exit_code == 0
 
 
 def test_objects_cannot_be_narrowed_where_sessions_are_compared(log: Path) -> None:
@@ -251,12 +251,12 @@ def test_where_the_scheduler_begins_to_die(tmp_path: Path) -> None:
 
 
 def test_pending_is_the_opposite_of_bound_while_the_pod_is_there(log: Path) -> None:
-    for at, bound, pending in (("@8", False, False), ("end", True, False)):
+    for at, bound, pending in (("@9", False, False), ("end", True, False)):
         asked = ("--log", log, "--from", at, "--to", at)
         (one,) = told("bisect", *asked, "--bound", "default/first-0")["probes"]
         (two,) = told("bisect", *asked, "--pending", "default/first-0")["probes"]
         assert (one["answer"], two["answer"]) == (bound, pending)
-    (waits,) = told("bisect", "--log", log, "--from", "@13", "--pending", "default/second-0")[
+    (waits,) = told("bisect", "--log", log, "--from", "@14", "--pending", "default/second-0")[
         "probes"
     ]
     assert waits["answer"]

@@ -119,7 +119,7 @@ def test_a_bad_input_is_counted_if_that_is_asked_for(
 
 def test_an_empty_file_among_others_is_noted_and_no_error(log: LogStore, tmp_path: Path) -> None:
     summary = ingest(log, put(tmp_path, good=GOOD, nothing=b""))
-    assert summary.appended == 2
+    assert summary.kinds == {"pod.observed": 1, "pod.updated": 1, "watch.followed": 1}
     assert [(Path(s.source).name, s.reason) for s in summary.skipped_files] == [
         ("nothing", "it is empty")
     ]
@@ -157,8 +157,8 @@ def test_giving_the_same_again_appends_nothing(log: LogStore, tmp_path: Path) ->
     paths = put(tmp_path, good=GOOD, list=compact(listed(pod("a", 2), pod("b", 3))))
     first = ingest(log, paths)
     again = ingest(log, paths[::-1])
-    assert (first.appended, first.known) == (4, 1)
-    assert (again.appended, again.known, again.last_position) == (0, 5, first.last_position)
+    assert (first.appended, first.known) == (5, 1)
+    assert (again.appended, again.known, again.last_position) == (0, 6, first.last_position)
 
 
 def test_the_summary_says_what_was_in_the_inputs(log: LogStore, tmp_path: Path) -> None:
@@ -166,23 +166,23 @@ def test_the_summary_says_what_was_in_the_inputs(log: LogStore, tmp_path: Path) 
     (tmp_path / "q.gz").write_bytes(gzip.compress(recorded("watch-queues.jsonl.gz")))
     summary = ingest(log, [str(tmp_path / "q.gz")], progress=lambda *told: seen.append(told))
     assert summary == IngestSummary(
-        appended=11,
-        kinds={"list.observed": 1, "queue.observed": 2, "queue.updated": 8},
+        appended=12,
+        kinds={"list.observed": 1, "queue.observed": 2, "queue.updated": 8, "watch.followed": 1},
         formats={"watch-stream": 1},
         skipped={"bookmark": 2},
         first_revision=8978,
         last_revision=9253,
         first_observed="2026-11-21T02:25:00Z",
         last_observed="2026-11-21T02:25:04Z",
-        last_position=11,
+        last_position=12,
     )
-    assert seen[-1] == ("append", 11, 11)
+    assert seen[-1] == ("append", 12, 12)
     assert {phase for phase, _, _ in seen} == {"read", "append"}
 
 
 def test_standard_input_is_read(log: LogStore) -> None:
     summary = ingest(log, ["-"], stdin=io.BytesIO(gzip.compress(GOOD)))
-    assert summary.appended == 2
+    assert summary.appended == 3
     assert {found.event.source for found in log.read(Query())} == {"standard input"}
 
 

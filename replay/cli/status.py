@@ -1,0 +1,46 @@
+"""``plinian status``: what a log holds."""
+
+from __future__ import annotations
+
+import sys
+
+from . import options
+from .shell import guarded, style
+
+
+@guarded
+def status(
+    log: options.Place = options.DEFAULT_LOG,
+    output: options.TableJsonOrYaml = "table",
+    as_known_at: options.AsKnownAt = None,
+    cluster: options.Cluster = None,
+    branch: options.Branch = "main",
+) -> None:
+    """Show what a log holds: inputs, reach, what it knows completely, and what it lacks.
+
+    Of each kind (and namespace) it tells from which revision to which all objects are known, and
+    the holes between. Where the log holds several clusters, all of them are shown one by one.
+    """
+    from ..render.documents import json_text, plain, write_yaml
+    from ..render.status import status_lines
+    from ..status import status_document, status_of
+    from .opening import opened
+
+    with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
+        names: list[str | None] = [*opened_log.store.clusters()] or [None]
+        if cluster:
+            names = [cluster]
+        found = []
+        for name in names:
+            opened_log.cluster = name
+            found.append(status_of(opened_log, opened_log.moment(as_known_at=as_known_at)))
+    if output == "table":
+        for number, one in enumerate(found):
+            sys.stdout.write("\n" if number else "")
+            sys.stdout.writelines(status_lines(one, style=style()))
+        return
+    document = {"clusters": [status_document(one) for one in found]}
+    if output == "json":
+        sys.stdout.write(json_text(document, indent=2) + "\n")
+    else:
+        write_yaml(sys.stdout, [plain(document)], single=True)

@@ -1,0 +1,111 @@
+"""What a log holds, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from ...engine.units import SECOND_US, format_time
+from ..kinds import plural_of
+from .figures import pair_lines
+from .tables import NONE, PLAIN, Style, Table, lines_of
+
+if TYPE_CHECKING:
+    from ..status import Known, Status, Stretch
+
+_NAMES_SHOWN = 2
+_HOLES_SHOWN = 3
+
+
+def status_lines(status: Status, *, style: Style = PLAIN) -> Iterator[str]:
+    """Yield what a log holds: reach, times, inputs, coverage by kind, and what it lacks."""
+    yield from pair_lines(
+        [
+            ("cluster", status.cluster),
+            ("events", f"{status.events}, the log ends at @{status.last}"),
+            ("revisions", _reach("rv:", status.first_revision, status.last_revision)),
+            ("releases", ", ".join(f"{r.component} {r.version}" for r in status.releases) or NONE),
+            ("configurations", ", ".join(status.configurations) or NONE),
+        ],
+        style=style,
+    )
+    yield "\n" + style.bold("TIMES") + "\n"
+    yield from _times(status)
+    yield "\n"
+    yield from lines_of(_inputs(status), style=style)
+    yield "\n"
+    if status.whole:
+        yield "A scenario tells everything: all kinds are known at all revisions.\n"
+    else:
+        yield from lines_of(_coverage(status), style=style)
+    if status.advice:
+        yield "\n" + style.bold("WHAT WOULD HELP") + "\n"
+        yield from (f"{advice}\n" for advice in status.advice)
+
+
+def _times(status: Status) -> Iterator[str]:
+    first, last = status.times.first, status.times.last
+    if first is None or last is None:
+        yield "no event tells a time\n"
+    else:
+        yield f"from {format_time(first)} to {format_time(last)}\n"
+    times = status.times
+    if times.revisions:
+        width = "" if times.median is None else f", half of them to {_width(times.median)}"
+        yield f"{times.bounded} of {times.revisions} revisions have both bounds{width}\n"
+    yield from (f"{text}\n" for text in times.disagreements)
+
+
+def _width(micros: int) -> str:
+    return f"{micros / SECOND_US:.1f} s" if micros >= SECOND_US // 2 else f"{micros // 1000} ms"
+
+
+def _inputs(status: Status) -> Table:
+    rows = [
+        (
+            one.source,
+            one.tells,
+            str(one.events),
+            _reach("rv:", one.first_revision, one.last_revision),
+        )
+        for one in status.inputs
+    ]
+    return Table(("INPUT", "IS", "EVENTS", "REVISIONS"), rows)
+
+
+def _coverage(status: Status) -> Table:
+    rows = [_row(one) for one in status.coverage]
+    rows += [(plural_of(*pair), "", "never", NONE, NONE) for pair in status.missing]
+    return Table(("KIND", "NAMESPACES", "COMPLETE", "HOLES", "TOLD BY"), rows)
+
+
+def _row(one: Known) -> tuple[str, ...]:
+    stretches = one.stretches
+    by = dict.fromkeys(word for stretch in stretches for word in stretch.by)
+    return (
+        plural_of(*one.pair),
+        _names(one.namespaces),
+        _reach("rv:", stretches[0].first, stretches[-1].last),
+        _holes(stretches),
+        ", ".join(by),
+    )
+
+
+def _names(names: tuple[str, ...]) -> str:
+    more = len(names) - _NAMES_SHOWN
+    few = ",".join(names[:_NAMES_SHOWN])
+    return f"{few} and {more} more" if more > 0 else few or "all"
+
+
+def _holes(stretches: tuple[Stretch, ...]) -> str:
+    holes = [f"rv:{earlier.last}-{later.first}" for earlier, later in pairwise(stretches)]
+    more = len(holes) - _HOLES_SHOWN
+    few = ", ".join(holes[:_HOLES_SHOWN])
+    return f"{few} and {more} more" if more > 0 else few or NONE
+
+
+def _reach(prefix: str, first: int | None, last: int | None) -> str:
+    if first is None:
+        return NONE
+    return f"{prefix}{first}" if first == last else f"{prefix}{first} to {prefix}{last}"

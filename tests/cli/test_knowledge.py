@@ -1,0 +1,281 @@
+"""What commands say of what a log does not know, and ``plinian status``."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from typer.testing import Result
+
+from clusters import compact, initial_end, watched
+
+Run = Callable[..., Result]
+
+VOLCANO = "scheduling.volcano.sh/v1beta1"
+
+QUESTIONS = (
+    ("get", "pods", "-A"),
+    ("get", "queues"),
+    ("describe", "node/n1"),
+    ("history", "queue/root"),
+    ("diff", "rv:10"),
+    ("events", "--since", "rv:10"),
+    ("digest",),
+    ("belief",),
+    ("drift",),
+    ("session",),
+)
+
+
+def an_object(kind: str, name: str, *, namespace: str = "", **parts: Any) -> dict[str, Any]:
+    metadata: dict[str, Any] = {"name": name, "uid": f"uid-of-{name}"}
+    if namespace:
+        metadata["namespace"] = namespace
+    if "annotations" in parts:
+        metadata["annotations"] = parts.pop("annotations")
+    return {"apiVersion": parts.pop("api", "v1"), "kind": kind, "metadata": metadata, **parts}
+
+
+def at(revision: int, document: dict[str, Any]) -> dict[str, Any]:
+    changed = copy.deepcopy(document)
+    changed["metadata"]["resourceVersion"] = str(revision)
+    return changed
+
+
+NODE = an_object(
+    "Node", "n1", spec={}, status={"allocatable": {"cpu": "8", "memory": "16Gi", "pods": "110"}}
+)
+QUEUES = [
+    an_object("Queue", name, api=VOLCANO, spec={"weight": 1}, status={"state": "Open"})
+    for name in ("default", "root")
+]
+GROUP = an_object(
+    "PodGroup",
+    "train",
+    namespace="ml",
+    api=VOLCANO,
+    spec={"minMember": 1, "queue": "default"},
+    status={"phase": "Pending"},
+)
+POD = an_object(
+    "Pod",
+    "train-0",
+    namespace="ml",
+    annotations={"scheduling.k8s.io/group-name": "train"},
+    spec={"schedulerName": "volcano", "containers": [{"name": "c"}]},
+    status={"phase": "Pending"},
+)
+ALL = (at(5, NODE), *(at(6 + place, one) for place, one in enumerate(QUEUES)), at(8, GROUP))
+
+
+def a_list(*items: dict[str, Any]) -> bytes:
+    return compact({"kind": "List", "apiVersion": "v1", "metadata": {}, "items": list(items)})
+
+
+@pytest.fixture
+def log_of(run: Run, tmp_path: Path) -> Callable[..., str]:
+    """Ingest inputs into a log of their own, and return its path."""
+
+    def ingested(**inputs: bytes) -> str:
+        for name, data in inputs.items():
+            (tmp_path / name).write_bytes(data)
+        place = str(tmp_path / "own.db")
+        done = run("ingest", *(str(tmp_path / name) for name in inputs), "--log", place)
+        assert done.exit_code == 0, done.stderr
+        return place
+
+    return ingested
+
+
+def a_watch(kind: str, group: str, *documents: dict[str, Any]) -> bytes:
+    mark, end = initial_end(10, kind)
+    end["apiVersion"] = group
+    events = [("ADDED", document) for document in documents]
+    later = ("MODIFIED", at(20, documents[0]))
+    return watched(*events, (mark, end), later)
+
+
+def warnings(result: Result) -> list[str]:
+    return [line for line in result.stderr.splitlines() if line.startswith("warning: ")]
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda words: words[0])
+def test_a_log_of_full_recordings_warns_of_nothing_inside(
+    run: Run, demo_log: str, question: tuple[str, ...]
+) -> None:
+    if question[0] in {"diff", "events"}:
+        question = (*question[:-1], "rv:900")
+    if question[0] == "describe":
+        question = ("describe", "node/node-1")
+    for place in ((), ("--at", "@2638"), ("--at", "rv:1088"), ("--at", "2026-11-21T01:53:36Z")):
+        words = () if question[0] in {"diff", "events"} else place
+        result = run(*question, *words, "--log", demo_log, "--strict")
+        assert (result.exit_code, warnings(result)) == (0, []), result.stderr
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda words: words[0])
+def test_one_list_of_kubectl_answers_at_its_moment_without_a_warning(
+    run: Run, log_of: Callable[..., str], question: tuple[str, ...]
+) -> None:
+    if question[0] in {"diff", "events"}:
+        question = (*question[:-1], "rv:9")
+    log = log_of(all=a_list(*ALL, at(9, POD)))
+    result = run(*question, "--log", log, "--strict")
+    assert (result.exit_code, warnings(result)) == (0, []), result.stderr
+
+
+def test_before_a_list_the_warning_names_kind_and_revision(
+    run: Run, log_of: Callable[..., str]
+) -> None:
+    log = log_of(all=a_list(*ALL, at(9, POD)))
+    result = run("get", "pods", "-n", "ml", "--at", "rv:8", "--log", log)
+    assert result.exit_code == 0
+    assert warnings(result) == [
+        "warning: pods in ml: not known before rv:9: no complete list before it"
+    ]
+
+
+def test_strict_makes_it_an_error_that_says_what_would_help(
+    run: Run, log_of: Callable[..., str]
+) -> None:
+    log = log_of(all=a_list(*ALL))
+    for question in (("get", "pods", "-A"), ("session",), ("belief",), ("drift",)):
+        result = run(*question, "--log", log, "--strict")
+        assert result.exit_code == 2
+        assert result.stdout == ""
+        assert "pods: not known as a whole" in result.stderr
+        assert "ingest a list of pods" in result.stderr
+
+
+def test_after_a_watch_the_warning_says_how_far_it_went(
+    run: Run, log_of: Callable[..., str]
+) -> None:
+    later = at(900, {**copy.deepcopy(NODE), "spec": {"unschedulable": True}})
+    later["metadata"]["managedFields"] = [{"time": "2026-01-02T13:00:00Z"}]
+    nodes = a_watch("Node", "v1", ALL[0]) + watched(("MODIFIED", later))
+    log = log_of(nodes=nodes, queues=a_watch("Queue", VOLCANO, *ALL[1:3]))
+    assert warnings(run("get", "nodes", "--log", log)) == []
+    (warning,) = warnings(run("get", "queues", "--log", log))
+    assert warning.startswith("warning: queues: not known after rv:20")
+    assert warnings(run("get", "queues", "--log", log, "--at", "rv:20")) == []
+
+
+def test_a_range_begins_at_what_is_known_and_says_so(run: Run, log_of: Callable[..., str]) -> None:
+    log = log_of(queues=a_watch("Queue", VOLCANO, *ALL[1:3]))
+    result = run("diff", "rv:1", "--log", log)
+    assert result.exit_code == 0
+    assert result.stdout.startswith("from  rv:10")
+    assert "begins there" in result.stderr
+    result = run("events", "--since", "rv:1", "--log", log, "-o", "ndjson")
+    assert len(result.stdout.splitlines()) == 4
+    assert "rv:1 is before the log's first revision, rv:6: this begins there" in result.stderr
+    for question in (("diff", "rv:1"), ("events", "--since", "rv:1")):
+        assert run(*question, "--log", log, "--strict").exit_code == 2
+
+
+def test_a_session_says_first_what_is_missing(run: Run, log_of: Callable[..., str]) -> None:
+    log = log_of(pods=a_list(at(9, POD), at(8, GROUP)))
+    result = run("session", "--log", log)
+    assert result.exit_code == 0
+    first, *others = result.stderr.splitlines()
+    assert first == "warning: nodes, queues: not known as a whole: the log holds no complete list"
+    assert others[:2] == [
+        "warning: no node is known: sessions place nothing",
+        "warning: no queue is known: sessions leave every PodGroup out",
+    ]
+    shown = json.loads(run("session", "--log", log, "-o", "json").stdout)
+    assert [one["kind"] for one in shown["not_known"]] == ["Node", "Queue"]
+
+
+HIERARCHICAL = """
+actions: "enqueue, allocate"
+tiers:
+- plugins:
+  - name: gang
+- plugins:
+  - name: predicates
+  - name: capacity
+    enableHierarchy: true
+"""
+
+
+def test_a_panic_that_comes_of_missing_queues_is_not_told_as_the_schedulers(
+    run: Run, log_of: Callable[..., str], tmp_path: Path
+) -> None:
+    (tmp_path / "volcano-scheduler.conf").write_text(HIERARCHICAL, "utf-8")
+    asked = ("session", "--conf", str(tmp_path / "volcano-scheduler.conf"))
+    log = log_of(some=a_list(ALL[0], ALL[3], at(9, POD)))
+    result = run(*asked, "--log", log)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "may come of what is missing here: queues" in result.stderr
+
+
+def test_sessions_before_the_first_lists_are_left_out_and_counted(
+    run: Run, log_of: Callable[..., str]
+) -> None:
+    log = log_of(
+        nodes=a_watch("Node", "v1", ALL[0]),
+        queues=a_watch("Queue", VOLCANO, *ALL[1:3]),
+        groups=a_watch("PodGroup", VOLCANO, ALL[3]),
+        pods=a_watch("Pod", "v1", at(9, POD)),
+    )
+    result = run("upgrade-check", "--from", "v1.8.2", "--to", "v1.12.1", "--log", log, "-j", "1")
+    assert result.exit_code == 0, result.stderr
+    assert "sessions before rv:10 are left out" in result.stderr
+    assert json.loads(
+        run(
+            *("upgrade-check", "--from", "v1.8.2", "--to", "v1.12.1"),
+            *("--log", log, "-j", "1", "-o", "json"),
+        ).stdout
+    )["sessions"]
+
+
+def test_status_says_what_a_log_holds_and_lacks(run: Run, log_of: Callable[..., str]) -> None:
+    log = log_of(
+        nodes=a_watch("Node", "v1", ALL[0]),
+        queues=a_watch("Queue", VOLCANO, *ALL[1:3]),
+        list=a_list(at(9, POD)),
+    )
+    shown = run("status", "--log", log).stdout
+    assert [line.split()[:2] for line in shown.splitlines() if line.startswith("podgroups")] == [
+        ["podgroups", "never"]
+    ]
+    (found,) = json.loads(run("status", "--log", log, "-o", "json").stdout)["clusters"]
+    assert yaml.safe_load(run("status", "--log", log, "-o", "yaml").stdout)["clusters"] == [found]
+    assert [one["tells"] for one in found["inputs"]] == ["list", "watch", "watch"]
+    by_kind = {one["kind"]: one["complete"] for one in found["coverage"]}
+    assert [(one["first"], one["last"]) for one in by_kind["Node"]] == [(10, 20)]
+    assert by_kind["Pod"][0]["open"]
+    assert found["missing"] == [{"group": "scheduling.volcano.sh", "kind": "PodGroup"}]
+    assert any("kubectl get podgroups -A -o json" in advice for advice in found["advice"])
+    assert any("audit log" in advice for advice in found["advice"])
+
+
+def test_status_of_the_demonstration_misses_no_kind(run: Run, demo_log: str) -> None:
+    (found,) = json.loads(run("status", "--log", demo_log, "-o", "json").stdout)["clusters"]
+    assert found["missing"] == []
+    assert sum(one["events"] for one in found["inputs"]) == found["events"] == found["last"]
+
+
+def test_status_shows_all_clusters_of_a_log(run: Run, tmp_path: Path) -> None:
+    log = str(tmp_path / "two.db")
+    for cluster, one in (("east", ALL[0]), ("west", ALL[1])):
+        (tmp_path / "one.json").write_bytes(a_list(one))
+        run("ingest", str(tmp_path / "one.json"), "--log", log, "--cluster", cluster)
+    found = json.loads(run("status", "--log", log, "-o", "json").stdout)["clusters"]
+    assert [(one["cluster"], one["events"]) for one in found] == [("east", 2), ("west", 2)]
+
+
+def test_a_scenario_tells_everything(run: Run, tmp_path: Path) -> None:
+    story = {"steps": [{"events": [{"type": "ADDED", "object": NODE}]}]}
+    (tmp_path / "a.case.json").write_bytes(compact(story))
+    log = str(tmp_path / "case.db")
+    run("ingest", str(tmp_path / "a.case.json"), "--log", log)
+    result = run("session", "--log", log, "--strict")
+    assert (result.exit_code, warnings(result)) == (0, [])
+    assert "A scenario tells everything" in run("status", "--log", log).stdout
