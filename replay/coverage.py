@@ -204,7 +204,8 @@ class _Look:
         time = self._moment.time
         if time is None:
             time = self._time_near(self._revision)
-        return time is not None and self._clock.revision_at(time - GRACE_US) <= gap.after
+        since = self._time_near(gap.after)
+        return time is not None and since is not None and time - since <= GRACE_US
 
     def _time_near(self, revision: int | None) -> int | None:
         return None if revision is None else self._clock.time_of(revision)

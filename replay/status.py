@@ -307,7 +307,9 @@ def _of_audit(asked: _Asked) -> Iterator[str]:
 def status_document(status: Status) -> dict[str, Any]:
     """Return a status as JSON has it; times as text."""
     document: dict[str, Any] = msgspec.to_builtins(status)
-    document["times"] = {key: _time(at) for key, at in document["times"].items()}
+    times = document["times"]
+    times |= {key: _time(times[key]) for key in ("first", "last")}
+    times["median_width_us"] = times.pop("median")
     document["missing"] = [_kind(pair) for pair in status.missing]
     document["coverage"] = [
         {

@@ -31,6 +31,7 @@ IMPURE = frozenset(
 SHELL_OF_INGEST = MappingProxyType(
     {
         "plinian.engine.ingest.inputs": "opens files, archives and standard input for the formats",
+        "plinian.engine.ingest.received": "reads the times of receiving from the file beside one",
         "plinian.engine.ingest.order": "sorts more events than fit in memory, through files",
     }
 )

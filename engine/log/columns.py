@@ -217,7 +217,8 @@ def _reaches(database: Database, names: Names, part: Segment, cluster_id: int) -
 
 def _row_reach(database: Database, names: Names, part: Segment, cluster_id: int) -> Row:
     return database.rows(
-        "SELECT min(e.revision), max(e.revision) FROM event e WHERE e.branch_id = ? AND e.position BETWEEN ? AND ?"
+        "SELECT min(e.revision), max(e.revision) FROM event e"
+        " WHERE e.branch_id = ? AND e.position BETWEEN ? AND ?"
         f" AND e.effect > 0{_only(names, cluster_id)}",
         (part.branch_id, part.first, part.last),
     )[0]

@@ -68,7 +68,8 @@ class Times(msgspec.Struct, frozen=True, kw_only=True):
     """What the same rows say of time: evidence for the clock (:mod:`.clock`).
 
     :param earliest: and ``latest``: microseconds, ``NO_TIME`` where unknown.
-    :param created: a version's creationTimestamp. :param marks: what a version shows, or which request it was: bits of :class:`.marks.Mark`.
+    :param created: a version's creationTimestamp.
+    :param marks: what a version shows, or which request it was: bits of :class:`.marks.Mark`.
     :param sources: the store's ids of the inputs.
     """
 
