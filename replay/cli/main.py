@@ -7,11 +7,9 @@ parts.
 from __future__ import annotations
 
 import gc
-import re
-from typing import Any
+from typing import Annotated
 
 import typer
-from typer.core import TyperGroup
 
 from . import (
     belief,
@@ -38,19 +36,7 @@ from . import (
     verify,
     version,
 )
-
-_SPAN = re.compile(r"-\d+(?:\.\d+)?(?:d|h|ms|us|µs|m|s)(?:\d+(?:\.\d+)?(?:d|h|ms|us|µs|m|s))*")
-
-
-class Commands(TyperGroup):
-    """The commands; takes a point such as ``-5m`` for an argument and not for options."""
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find the command that is meant, and mark points among what follows it."""
-        name, command, rest = super().resolve_command(ctx, args)
-        # A point is read with white space stripped, and what begins with a space is no option.
-        return name, command, [f" {arg}" if _SPAN.fullmatch(arg) else arg for arg in rest]
-
+from .arguments import Commands
 
 app = typer.Typer(
     cls=Commands,
@@ -65,6 +51,23 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+
+@app.callback()
+def plinian(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            is_eager=True,
+            callback=version.print_and_leave,
+            help="Print the version and exit.",
+        ),
+    ] = False,
+) -> None:
+    """Take what stands before every command."""
+
 
 app.command()(ingest.ingest)
 app.command()(events.events)
