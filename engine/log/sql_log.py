@@ -141,6 +141,11 @@ class SqlLog:
         with self._database.alone():
             return self._names.references(objects)
 
+    def objects_of(self, group: str, kind: str, *, cluster: str) -> Sequence[Reference]:
+        """Return every object of a kind that any branch knows, by namespace, name and uid."""
+        with self._database.alone():
+            return self._names.objects_of(cluster, group, kind)
+
     def revision_at(self, observed: int, *, known: int, cluster: str, branch: str = MAIN) -> int:
         """Return the greatest revision that had happened by a time, in microseconds."""
         with self._database.alone():

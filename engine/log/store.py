@@ -210,6 +210,9 @@ class LogStore(Protocol):
     def references(self, objects: Sequence[int]) -> Mapping[int, Reference]:
         """Return what the store's object ids stand for."""
 
+    def objects_of(self, group: str, kind: str, *, cluster: str) -> Sequence[Reference]:
+        """Return every object of a kind that any branch knows, by namespace, name and uid."""
+
     def revision_at(self, observed: int, *, known: int, cluster: str, branch: str = MAIN) -> int:
         """Return the greatest revision that had happened by a time, in microseconds.
 

@@ -54,6 +54,23 @@ Selectors: TypeAlias = Annotated[
         "--selector", "-l", metavar="SELECTOR", help="Labels, as in app=web,tier in (a,b),!canary."
     ),
 ]
+FieldSelectors: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--field-selector",
+        metavar="SELECTOR",
+        help="Fields, as in spec.nodeName=n1,status.phase!=Running; any field of the objects.",
+    ),
+]
+ShowLabels: TypeAlias = Annotated[
+    bool, typer.Option("--show-labels", help="With all labels in a last column.")
+]
+LabelColumns: TypeAlias = Annotated[
+    list[str],
+    typer.Option(
+        "--label-columns", "-L", metavar="LABEL", help="With columns for these labels; repeatable."
+    ),
+]
 NoHeaders: TypeAlias = Annotated[
     bool, typer.Option("--no-headers", help="Leave out the line of column names.")
 ]

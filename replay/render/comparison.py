@@ -10,6 +10,7 @@ from ..comparison.consultation import Consultation
 from ..comparison.decisions import CONTEXT, Differing, Parting
 from ..comparison.sessions import Comparison
 from ..releases import BehaviourDiff
+from .amounts import exact_amount
 from .session import number_text, trace_lines
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
@@ -117,7 +118,7 @@ def parting_lines(
 
 def numbers_of(steps: Sequence[Step]) -> list[tuple[str, ...]]:
     """Return what steps compared: name and value of each, those that differ marked by ``*``."""
-    flat = [dict(_flat(step.numbers, "")) for step in steps]
+    flat = [dict(_flat(step.numbers)) for step in steps]
     names = dict.fromkeys(name for one in flat for name in one)
     rows = []
     for name in names:
@@ -151,7 +152,7 @@ def step_lines(steps: Sequence[Step], *, style: Style = PLAIN) -> Iterator[str]:
         yield f"  ({left_out} earlier steps: -o json)\n"
     for step in steps[-STEPS_SHOWN:]:
         yield f"  {style.bold(' '.join(filter(None, _step(step))))}\n"
-        for name, value in _flat(step.numbers, ""):
+        for name, value in _flat(step.numbers):
             yield f"    {name} = {value}\n"
 
 
@@ -166,9 +167,11 @@ def _step(step: Step) -> tuple[str, str, str, str, str]:
     return step.action, step.what, step.about or NONE, step.by, step.outcome
 
 
-def _flat(numbers: Mapping[str, object], prefix: str) -> Iterator[tuple[str, str]]:
+def _flat(numbers: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """Yield numbers by name; amounts of resources each by itself, as Kubernetes writes them."""
     for name, value in numbers.items():
         if isinstance(value, Mapping):
-            yield from _flat(value, f"{prefix}{name}.")
+            for resource, amount in value.items():
+                yield f"{name}.{resource}", exact_amount(resource, amount)
         else:
-            yield f"{prefix}{name}", number_text(value)
+            yield name, number_text(value)

@@ -7,11 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from ...engine.session.outcome import PodGroupStatus, SessionResult
 from ...engine.session.trace import Step
 from ..session import SessionAnswer
+from .amounts import exact_amount
 from .tables import NONE, PLAIN, Style, Table, lines_of
-
-_LONGEST = 120
-"""Characters of numbers that a line of the trace shows; JSON has all."""
-
 
 def session_lines(answer: SessionAnswer, *, style: Style = PLAIN) -> Iterator[str]:
     """Yield an answer's lines: what is decided, PodGroups, queues, and why pods wait."""
@@ -86,14 +83,14 @@ def _amounts(amounts: Mapping[str, str]) -> str:
 
 
 def _numbers(numbers: Mapping[str, object]) -> str:
-    text = " ".join(f"{name}={number_text(value)}" for name, value in numbers.items())
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return " ".join(f"{name}={number_text(value)}" for name, value in numbers.items())
 
 
 def number_text(value: object) -> str:
-    """Return a number, or a map or list of them, in one line."""
+    """Return a number, a list, or amounts of resources as Kubernetes writes them, in one line."""
     if isinstance(value, Mapping):
-        return f"({','.join(f'{name}={number_text(part)}' for name, part in value.items())})"
+        amounts = (f"{name}={exact_amount(name, amount)}" for name, amount in value.items())
+        return f"({','.join(amounts)})"
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() else f"{value:.9g}"
     if isinstance(value, (list, tuple)):

@@ -59,7 +59,7 @@ def spawn(*arguments: str, **more: object) -> subprocess.Popen[str]:
         (("get", ","), "',' names no kind"),
         (("export", "."), "this is a folder"),
         (("get", "pods,nodes", "a"), "names can follow one kind only"),
-        (("describe", "pod"), "'pod' names no object"),
+        (("describe", "podz"), "no kind of object is called 'podz'"),
         (("events", "--kind", "pod.bond"), "there is no event kind 'pod.bond'"),
         (("diff", "@1", "@99"), "position @99 is beyond the end of the log"),
         (("export", "x.csv", "--format", "csv"), "there is no format 'csv'"),
