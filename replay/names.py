@@ -11,6 +11,7 @@ from ..engine.errors import ObjectNotFound, UsageError
 from .kinds import CLUSTER_SCOPED, GroupKind, plain_name, plural_of
 
 if TYPE_CHECKING:
+    from ..engine.events import Reference
     from ..engine.state.truth import Entry
     from .log import Log
     from .points import Moment
@@ -116,13 +117,24 @@ def name_at(log: Log, kind: GroupKind, text: str, namespace: str | None, moment:
 def name_ever(log: Log, kind: GroupKind, text: str, namespace: str | None) -> str:
     """Return the name that a text stands for among all that the log ever knew, or the text.
 
+    Objects come before what only lines of logs name: those call a PodGroup by its job.
+
     :raises UsageError: several objects may be meant.
     """
-    names = set(known_names(log, kind, namespace))
-    found = matching(text, names)
+    known = known_names(log, kind, namespace)
+    found = matching(text, known)
     if not found and kind == PODGROUP:
-        found = owned_by(text, names)
+        found = owned_by(text, known)
     return one_of(text, found, plural_of(*kind)) or text
+
+
+def name_of(log: Log, kind: GroupKind, text: str, namespace: str | None, moment: Moment) -> str:
+    """Return the name of what a text stands for at a moment, or else at any; or the text.
+
+    :raises UsageError: several objects may be meant.
+    """
+    name = name_at(log, kind, text, namespace, moment)
+    return name if name != text else name_ever(log, kind, text, namespace)
 
 
 def known_names(log: Log, kind: GroupKind, namespace: str | None) -> list[str]:
@@ -130,9 +142,18 @@ def known_names(log: Log, kind: GroupKind, namespace: str | None) -> list[str]:
 
     :param namespace: None is all of them; means nothing to kinds without one.
     """
+    return sorted({one.name for one in _known(log, kind, namespace) if one.uid})
+
+
+def is_known(log: Log, kind: GroupKind, name: str, namespace: str | None) -> bool:
+    """Say whether the log ever told of a name, be it only in the line of a log."""
+    return any(one.name == name for one in _known(log, kind, namespace))
+
+
+def _known(log: Log, kind: GroupKind, namespace: str | None) -> list[Reference]:
     place = None if kind in CLUSTER_SCOPED else namespace
     references = log.store.objects_of(*kind, cluster=log.moment().cluster)
-    return sorted({one.name for one in references if place is None or one.namespace == place})
+    return [one for one in references if place is None or one.namespace == place]
 
 
 def not_found(
@@ -146,7 +167,7 @@ def not_found(
     place = f" in namespace {namespace}" if scoped else ""
     option = f" -n {namespace}" if scoped else ""
     what = f'{plural_of(*kind)} "{name}" not found{place} at {moment.label}'
-    if name_ever(log, kind, name, namespace) in known_names(log, kind, namespace):
+    if is_known(log, kind, name_ever(log, kind, name, namespace), namespace):
         told = f"plinian history {plain_name(*kind)}/{name}{option}"
         return ObjectNotFound(what, now=f"it was there at another time; this tells when: {told}")
     return ObjectNotFound(what, now=never_known(log, kind, name, namespace))
@@ -154,18 +175,14 @@ def not_found(
 
 def never_known(log: Log, kind: GroupKind, name: str, namespace: str | None) -> str:
     """Return what to do about a name that the log never knew: where it is, or what is near."""
-    references = log.store.objects_of(*kind, cluster=log.moment().cluster)
-    elsewhere = sorted({one.namespace for one in references if name in _forms(one.name)})
+    objects = [one for one in _known(log, kind, None) if one.uid]
+    elsewhere = sorted({one.namespace for one in objects if name in (one.name, stem_of(one.name))})
     if elsewhere:
         return f"there is one in namespace {' and '.join(elsewhere)}: choose it with -n"
     close = nearest(name, known_names(log, kind, namespace))
     guess = f"did you mean {' or '.join(close)}?" if close else ""
     many = plural_of(*kind)
     return f"the log never held it; {guess or f'plinian get {many} -A lists what there is'}"
-
-
-def _forms(name: str) -> tuple[str, str]:
-    return name, stem_of(name)
 
 
 def _entries(log: Log, kind: GroupKind, namespace: str | None, moment: Moment) -> list[Entry]:

@@ -37,14 +37,20 @@ from . import (
     version,
 )
 from .arguments import Commands
+from .examples import add_examples, epilog_of
+
+EXIT_CODES = (
+    "Exit codes: 0 success, 1 a difference (with --exit-code), an object not found, an "
+    "answer that never changes (bisect), or a fault found (lint), 2 anything that broke, 130 "
+    "interrupted."
+)
 
 app = typer.Typer(
     cls=Commands,
     name="plinian",
-    help="The recorded history of a Kubernetes cluster with Volcano, and its state at any moment.",
-    epilog="Exit codes: 0 success, 1 a difference (with --exit-code), an object not found, an "
-    "answer that never changes (bisect), or a fault found (lint), 2 anything that broke, 130 "
-    "interrupted.",
+    help="The recorded history of a Kubernetes cluster with Volcano, and its state at any moment."
+    "\n\nOptions of a command may stand before it, as in kubectl.",
+    epilog=epilog_of("", after=EXIT_CODES),
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -93,6 +99,7 @@ app.command()(demo.demo)
 app.command()(completion.completion)
 app.command("__complete", hidden=True)(completion.candidates)
 app.command()(version.version)
+add_examples(app)
 
 
 GARBAGE = (100_000, 50, 50)

@@ -103,8 +103,10 @@ def _known_form(value: str) -> str:
 
 
 def _table_or_document(value: str) -> str:
-    if value not in {"table", "json", "yaml"}:
-        raise typer.BadParameter(f"there is no output form {value!r}; choose table, json or yaml")
+    if value not in {"table", "wide", "json", "yaml"}:
+        raise typer.BadParameter(
+            f"there is no output form {value!r}; choose table, wide, json or yaml"
+        )
     return value
 
 
@@ -113,8 +115,8 @@ TableJsonOrYaml: TypeAlias = Annotated[
     typer.Option(
         "--output",
         "-o",
-        metavar="table|json|yaml",
-        help="How to print it.",
+        metavar="table|wide|json|yaml",
+        help="How to print it; wide has the names of PodGroups in full.",
         callback=_table_or_document,
     ),
 ]

@@ -12,25 +12,29 @@ from ..comparison.sessions import Comparison
 from ..releases import BehaviourDiff
 from .amounts import exact_amount
 from .session import number_text, trace_lines
+from .short_names import short
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
 
 def comparison_lines(
-    found: Comparison, *, style: Style = PLAIN, trace: bool = False
+    found: Comparison, *, style: Style = PLAIN, trace: bool = False, wide: bool = False
 ) -> Iterator[str]:
     """Yield a comparison's lines.
 
     :param trace: with all steps of each side at the end, and all decisions.
+    :param wide: with the names of PodGroups in full.
     """
     labels = [side.label for side in found.sides]
     if found.decisions:
         shown = None if trace else DECISIONS_SHOWN
-        yield from decision_lines(found.decisions, labels, style=style, shown=shown)
+        yield from decision_lines(
+            found.decisions, labels, style=style, shown=shown, wide=wide
+        )
     else:
         yield "All decide the same.\n"
     for parting in found.partings:
         yield "\n"
-        yield from parting_lines(parting, labels, style=style)
+        yield from parting_lines(parting, labels, style=style, wide=wide)
     if found.compared and not found.partings:
         yield f"\nThe first {found.compared:,} steps are the same, and all that was done is.\n"
     if found.behaviours:
@@ -39,7 +43,7 @@ def comparison_lines(
     for side in found.sides if trace else ():
         yield "\n"
         yield style.bold(f"{side.label}\n")
-        yield from trace_lines(side.answer.result.trace, style=style)
+        yield from trace_lines(side.answer.result.trace, style=style, wide=wide)
 
 
 def decision_lines(
@@ -48,16 +52,18 @@ def decision_lines(
     *,
     style: Style = PLAIN,
     shown: int | None = None,
+    wide: bool = False,
 ) -> Iterator[str]:
     """Yield decisions that differ, with a column for each side.
 
-    :param shown: so many at most; None is all.
+    :param shown: so many at most; None is all. :param wide: with the names of PodGroups in full.
     """
     rows = [
         (row.kind, row.about or NONE, *(value_text(value) for value in row.values))
         for row in decisions[:shown]
     ]
-    yield from lines_of(Table(("DECISION", "OF", *labels), rows), style=style)
+    table = Table(("DECISION", "OF", *labels), rows)
+    yield from lines_of(table if wide else short(table), style=style)
     if len(rows) < len(decisions):
         yield f"({len(decisions) - len(rows)} more: -o json)\n"
 
@@ -98,16 +104,19 @@ def value_text(value: str | None) -> str:
 
 
 def parting_lines(
-    parting: Parting, labels: Sequence[str], *, style: Style = PLAIN
+    parting: Parting, labels: Sequence[str], *, style: Style = PLAIN, wide: bool = False
 ) -> Iterator[str]:
-    """Yield where traces part: the steps before it, those of each side, and what they compared."""
+    """Yield where traces part: the steps before it, those of each side, and what they compared.
+
+    :param wide: with the names of PodGroups in full.
+    """
     what = "Other numbers are compared from" if parting.what == "numbers" else "The ways part at"
     yield f"{what} step {parting.number + 1} of the traces:\n"
     rows = [("all", *_step(step)) for step in parting.before]
     for label, side in zip(labels, parting.steps, strict=True):
         rows += [(label, *_step(step)) for step in side] or [(label, *("",) * 5)]
-    headers = ("SESSION", "ACTION", "STEP", "ABOUT", "BY", "OUTCOME")
-    yield from lines_of(Table(headers, rows), style=style)
+    table = Table(("SESSION", "ACTION", "STEP", "ABOUT", "BY", "OUTCOME"), rows)
+    yield from lines_of(table if wide else short(table), style=style)
     numbers = numbers_of(parting.alike)
     if numbers:
         step = parting.alike[0]
