@@ -7,9 +7,11 @@ parts.
 from __future__ import annotations
 
 import gc
+import sys
 from typing import Annotated
 
 import typer
+from typer.main import get_command
 
 from . import (
     belief,
@@ -109,4 +111,7 @@ GARBAGE = (100_000, 50, 50)
 def main() -> None:
     """Run the command line and exit with its code."""
     gc.set_threshold(*GARBAGE)
+    if sys.argv[1:2] == ["__complete"]:  # Before the next key is pressed: without a parser.
+        completion.answer(get_command(app), sys.argv[3 if sys.argv[2:3] == ["--"] else 2 :])
+        return
     app(prog_name="plinian")
