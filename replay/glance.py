@@ -102,13 +102,13 @@ class _Opened:
 
     def names(self, kind: GroupKind, namespace: str | None, begin: str) -> list[tuple[str, str]]:
         """Return (namespace, name) of objects of a kind; of so many at most as are worth it."""
-        found = [
+        found = {
             (one.namespace, one.name)
             for cluster in self._log.store.clusters()
             for one in self._log.store.objects_of(*kind, cluster=cluster)
             if one.uid and namespace in {None, one.namespace} and one.name.startswith(begin)
-        ]
-        return found[: self._most]
+        }
+        return sorted(found)[: self._most]
 
     def clusters(self) -> list[str]:
         """Return the names of clusters."""

@@ -126,9 +126,7 @@ class Log:
         :raises ObjectNotFound: a name was given, and there is none at that moment.
         """
         moment = self._as_moment(at)
-        found = self.entries(
-            kind, at=moment, namespace=namespace, selector=selector, fields=fields
-        )
+        found = self.entries(kind, at=moment, namespace=namespace, selector=selector, fields=fields)
         if name is not None:
             from .names import name_at, not_found  # noqa: PLC0415 -- only needed here
 
@@ -268,4 +266,3 @@ def opened(
     """
     store = open_log(place, create=create, read_only=read_only)
     return Log(store, branch=branch, cluster=cluster)
-

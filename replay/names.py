@@ -121,11 +121,13 @@ def name_ever(log: Log, kind: GroupKind, text: str, namespace: str | None) -> st
 
     :raises UsageError: several objects may be meant.
     """
+    return one_of(text, _ever(log, kind, text, namespace), plural_of(*kind)) or text
+
+
+def _ever(log: Log, kind: GroupKind, text: str, namespace: str | None) -> list[str]:
     known = known_names(log, kind, namespace)
     found = matching(text, known)
-    if not found and kind == PODGROUP:
-        found = owned_by(text, known)
-    return one_of(text, found, plural_of(*kind)) or text
+    return owned_by(text, known) if not found and kind == PODGROUP else found
 
 
 def name_of(log: Log, kind: GroupKind, text: str, namespace: str | None, moment: Moment) -> str:
@@ -167,9 +169,13 @@ def not_found(
     place = f" in namespace {namespace}" if scoped else ""
     option = f" -n {namespace}" if scoped else ""
     what = f'{plural_of(*kind)} "{name}" not found{place} at {moment.label}'
-    if is_known(log, kind, name_ever(log, kind, name, namespace), namespace):
-        told = f"plinian history {plain_name(*kind)}/{name}{option}"
-        return ObjectNotFound(what, now=f"it was there at another time; this tells when: {told}")
+    there = _ever(log, kind, name, namespace)
+    if not there and is_known(log, kind, name, namespace):
+        there = [name]
+    if there:
+        told = [f"plinian history {plain_name(*kind)}/{one}{option}" for one in there[:_SHOWN]]
+        head = "it was there at another time; this tells when:"
+        return ObjectNotFound(what, now="\n".join([f"{head} {told[0]}", *told[1:]]))
     return ObjectNotFound(what, now=never_known(log, kind, name, namespace))
 
 

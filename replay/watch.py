@@ -56,9 +56,7 @@ class Watch:
         truth = log.truth(moment)
         self._time = truth.time
         self._state = {_name(entry.reference): entry for entry in choose(truth.of(*kind))}
-        extent = log.store.extent(
-            known=moment.known, cluster=moment.cluster, branch=moment.branch
-        )
+        extent = log.store.extent(known=moment.known, cluster=moment.cluster, branch=moment.branch)
         last = extent.last_revision
         self._reached = moment.revision if moment.revision is not None else (last or 0)
 
@@ -172,9 +170,7 @@ class Watch:
             case Effect.LISTED:
                 yield from self._reconciled(self._at(place))
 
-    def _bound(
-        self, old: Entry, recorded: Recorded, place: int, payload: bytes
-    ) -> Iterator[Seen]:
+    def _bound(self, old: Entry, recorded: Recorded, place: int, payload: bytes) -> Iterator[Seen]:
         """Yield a binding that no version has shown yet."""
         node = msgspec.json.decode(payload).get("node", "")
         if node and isinstance(old.fact, PodFact) and not old.fact.node:

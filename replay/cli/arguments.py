@@ -44,7 +44,9 @@ def arranged(root: Any, arguments: Sequence[str]) -> list[str]:
     :raises typer.BadParameter: a flag is given what is neither true nor false.
     """
     everywhere = _options_below(root)
-    command, path, before, rest = root, [], [], list(arguments)
+    command, rest = root, list(arguments)
+    path: list[str] = []
+    before: list[str] = []
     while rest and hasattr(command, "commands"):
         word = rest[0]
         if word in command.commands:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from ...engine.errors import ObjectNotFound
@@ -145,15 +146,12 @@ def _check_fields(look: Look, wanted: Sequence[Wanted]) -> None:
     selector: FieldSelector = parse_field_selector(look.fields)
     kinds = [kind for kind, _, _ in wanted]
 
-    def documents(kind: GroupKind) -> Iterator[dict[str, object]]:
+    def documents(kind: GroupKind) -> Iterator[dict[str, Any]]:
         entries = look.log.entries(kind, at=look.moment)
         return look.log.documents(entries, branch=look.moment.branch)
 
-    def there(kind: GroupKind) -> bool:
-        return bool(look.log.entries(kind, at=look.moment))
-
-    present = [kind for kind in kinds if there(kind)]
-    unknown = [selector.unknown(kind, lambda kind=kind: documents(kind)) for kind in present]
+    present = [kind for kind in kinds if look.log.entries(kind, at=look.moment)]
+    unknown = [selector.unknown(kind, partial(documents, kind)) for kind in present]
     if unknown and all(unknown):
         samples = [document for kind in present for document in documents(kind)]
         raise no_such_field(unknown[0], present, samples)

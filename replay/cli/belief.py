@@ -41,9 +41,9 @@ def belief(
 ) -> None:
     """Show what the scheduler believed at a moment: its cache.
 
-    It is made as a release makes it. All that had happened by then is delivered to the release's handlers in the order in which it
-    happened, and its workers run after each event. What a session had decided and no event shows
-    yet is not in it. Exits with 1 if a name is not there.
+    It is made as a release makes it. All that had happened by then is delivered to the release's
+    handlers in the order in which it happened, and its workers run after each event. What a session
+    had decided and no event shows yet is not in it. Exits with 1 if a name is not there.
     """
     from ...engine.volcano.history import resolve
     from ..belief import belief_at

@@ -105,6 +105,8 @@ def _of_words(root: Any, words: Sequence[str], typed: str) -> Iterable[str]:
     if waiting is not None:
         return _values(waiting, typing, typed)
     if hasattr(command, "commands"):
+        if len(typing.plain) > len(path):  # the name of no command
+            return ()
         if typed.startswith("-"):
             return [name for one in (command, *_all(command)) for name in _options(one)]
         return [name for name, one in command.commands.items() if not one.hidden]
@@ -171,9 +173,7 @@ def _values(option: Any, typed: _Typed, text: str) -> Iterable[str]:
         if name in _VALUES:
             return _VALUES[name](typed, text)
     written = option.metavar or ""
-    return [
-        choice.removesuffix("…") for choice in written.split("|") if _CHOICE.fullmatch(choice)
-    ]
+    return [choice.removesuffix("…") for choice in written.split("|") if _CHOICE.fullmatch(choice)]
 
 
 def _arguments(typed: _Typed, text: str) -> Iterable[str]:
@@ -200,7 +200,7 @@ def _arguments(typed: _Typed, text: str) -> Iterable[str]:
 
 def _objects(typed: _Typed, text: str) -> Iterable[str]:
     """Return kinds for the first word, and names of the log's objects after a kind."""
-    from ..kinds import kind_plural, names_for_completion
+    from ..kinds import names_for_completion, plural_of
 
     kind, slash, begin = text.partition("/")
     if slash:
@@ -208,7 +208,7 @@ def _objects(typed: _Typed, text: str) -> Iterable[str]:
     if typed.plain and "/" not in typed.plain[0]:
         return _names(typed, typed.plain[0], text)
     before, comma, _ = text.rpartition(",")
-    kinds = _look(typed, lambda log: [kind_plural(kind) for _, kind in log.kinds()])
+    kinds = _look(typed, lambda log: [plural_of(*kind) for kind in log.kinds()])
     return [f"{before}{comma}{name}" for name in (*names_for_completion(), *kinds)]
 
 
@@ -243,12 +243,13 @@ def _look(typed: _Typed, ask: Callable[[Any], list[str]]) -> list[str]:
     """Return what a log tells, and nothing if it cannot be asked."""
     import sqlite3
 
+    from ...engine.errors import PlinianError
     from ..glance import glance
 
     try:
         with glance(typed.log) as log:
             return ask(log)
-    except (OSError, sqlite3.Error):
+    except (OSError, sqlite3.Error, PlinianError):
         return []
 
 

@@ -41,6 +41,7 @@ complete -c plinian -a '(__plinian_complete)'
 
 SCRIPTS: Mapping[str, str] = MappingProxyType({"bash": BASH, "zsh": ZSH, "fish": FISH})
 
+
 @guarded
 def completion(
     shell: Annotated[str, typer.Argument(metavar="SHELL", help="bash, zsh or fish.")],

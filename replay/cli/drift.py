@@ -32,9 +32,9 @@ def drift(
 ) -> None:
     """Show where a scheduler believes something else than is.
 
-    And since which event. Nodes (account and pods), PodGroups and the status of their pods, queues, priority classes. The
-    scheduler is one of the release whose informers are never late: what is shown comes of its
-    handlers alone.
+    And since which event. Nodes (account and pods), PodGroups and the status of their pods, queues,
+    priority classes. The scheduler is one of the release whose informers are never late: what is
+    shown comes of its handlers alone.
     """
     from ...engine.volcano.history import resolve
     from ..drift import drift_at

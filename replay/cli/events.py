@@ -163,9 +163,7 @@ def _kinds(kinds: list[str]) -> tuple[str, ...]:
 _UID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}")
 
 
-def _about(
-    log: Log, objects: list[str], namespace: str | None, *, follow: bool
-) -> dict[str, Any]:
+def _about(log: Log, objects: list[str], namespace: str | None, *, follow: bool) -> dict[str, Any]:
     """Return the fields of a query for ``--object``: kinds, one named object, or one uid."""
     from ...engine.errors import ObjectNotFound, UsageError
     from ..kinds import CLUSTER_SCOPED, plural_of

@@ -52,9 +52,7 @@ def get(
     ] = False,
     watch: Annotated[
         bool,
-        typer.Option(
-            "--watch", "-w", help="Then print what becomes of them, until interrupted."
-        ),
+        typer.Option("--watch", "-w", help="Then print what becomes of them, until interrupted."),
     ] = False,
     watch_only: Annotated[
         bool,

@@ -61,7 +61,6 @@ app = typer.Typer(
 )
 
 
-
 @app.callback()
 def plinian(
     _version: Annotated[

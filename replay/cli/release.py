@@ -78,8 +78,9 @@ ORIGIN = ("PULL REQUEST", "SOURCE")
 def list_releases(output: options.JsonOrText = "text") -> None:
     """List the releases that are known, and what each changed.
 
-    In sessions, in the scheduler's cache besides them, and in the controllers. Sessions of all of them can be run. The last one, hardened, is ours: the newest release with
-    remedies that none has in full.
+    In sessions, in the scheduler's cache besides them, and in the controllers. Sessions of all of
+    them can be run. The last one, hardened, is ours: the newest release with remedies that none has
+    in full.
     """
     from ..releases import release_lines
     from ..render.documents import json_text

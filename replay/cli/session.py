@@ -68,8 +68,9 @@ def session(
 ) -> None:
     """Run one scheduling session at a moment.
 
-    On the state at a point; prints what the session would decide. The scheduler's cache is made as the release makes it of what the log tells by then; the session
-    writes nothing. What the scheduler would crash on is an answer like any other.
+    On the state at a point; prints what the session would decide. The scheduler's cache is made as
+    the release makes it of what the log tells by then; the session writes nothing. What the
+    scheduler would crash on is an answer like any other.
 
     With several releases or configurations, every release is run with every configuration, and
     what they decide differently is printed: decisions side by side, the first step at which their

@@ -27,9 +27,7 @@ def comparison_lines(
     labels = [side.label for side in found.sides]
     if found.decisions:
         shown = None if trace else DECISIONS_SHOWN
-        yield from decision_lines(
-            found.decisions, labels, style=style, shown=shown, wide=wide
-        )
+        yield from decision_lines(found.decisions, labels, style=style, shown=shown, wide=wide)
     else:
         yield "All decide the same.\n"
     for parting in found.partings:

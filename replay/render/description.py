@@ -52,7 +52,9 @@ def description_lines(described: Described) -> Lines:
             )
             yield from _indented(lines_of(table, style=_narrower(described.style)))
     yield from _section(described, "Last versions")
-    yield from _indented(lines_of(version_table(described.versions), style=_narrower(described.style)))
+    yield from _indented(
+        lines_of(version_table(described.versions), style=_narrower(described.style))
+    )
     yield from _kubernetes_events(described, reference)
 
 

@@ -11,6 +11,7 @@ from .amounts import exact_amount
 from .short_names import short, short_all
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
+
 def session_lines(
     answer: SessionAnswer, *, style: Style = PLAIN, wide: bool = False
 ) -> Iterator[str]:
@@ -42,9 +43,7 @@ def session_lines(
             yield from lines_of(table, style=style)
 
 
-def trace_lines(
-    steps: list[Step], *, style: Style = PLAIN, wide: bool = False
-) -> Iterator[str]:
+def trace_lines(steps: list[Step], *, style: Style = PLAIN, wide: bool = False) -> Iterator[str]:
     """Yield the steps of a trace as a table.
 
     :param wide: with the names of PodGroups in full.

@@ -1,4 +1,4 @@
-"""Tables whose names of PodGroups are shortened: their uids fill a line and tell a person little."""
+"""Tables with the names of PodGroups shortened: uids fill a line and tell a person little."""
 
 from __future__ import annotations
 
