@@ -16,6 +16,9 @@ _FIRST_ROWS = 1000
 _NARROWEST = 16
 """Characters that a column keeps when a terminal is too narrow, if its cells have so many."""
 
+_USUAL = 80
+"""Characters that cells of a long table have at most, but for a few."""
+
 _JOINT = re.compile(r"[ ,;/=-]+")
 """Where the text of a cell may go on in the next line."""
 
@@ -77,10 +80,14 @@ def stream_lines(
     style: Style = PLAIN,
     look_ahead: int = _FIRST_ROWS,
 ) -> Iterator[str]:
-    """Yield the lines of a table of any length; its first rows decide how wide columns are."""
+    """Yield the lines of a table of any length; its first rows decide how wide columns are.
+
+    A few cells of great length do not make a column wide; they reach into the next.
+    """
     rows = iter(rows)
     first = list(islice(rows, look_ahead))
-    widths = _fitted(_widths(headers, first), headers, style)
+    usual = [min(width, _USUAL) for width in _widths(headers, first)]
+    widths = _fitted(usual, headers, style)
     yield from _lines(headers, chain(first, rows), widths, no_headers=no_headers, style=style)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import struct
 import subprocess
@@ -62,6 +63,15 @@ def test_a_long_cell_that_comes_late_in_a_stream_does_not_break_the_others() -> 
     assert "".join(lines).count("y") == 300
     plain = list(stream_lines(("ONE", "TWO"), rows, look_ahead=1))
     assert plain[2] == f"a     {'y' * 300}\n"
+
+
+def test_a_message_in_a_list_of_events_is_whole(run: Run, demo_log: str) -> None:
+    words = ("events", "--kind", "message.logged", "--log", demo_log)
+    payloads = run(*words, "-o", "ndjson", "--payload").stdout.splitlines()
+    messages = [json.loads(line)["payload"].get("message") or "" for line in payloads]
+    longest = max(messages, key=len).splitlines()[0]
+    assert len(longest) > 100
+    assert f" {longest} " in run(*words).stdout
 
 
 def test_values_are_cut_on_a_terminal_only() -> None:
