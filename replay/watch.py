@@ -22,6 +22,9 @@ Choose = Callable[[Sequence[Entry]], list[Entry]]
 """Returns those objects of some that are watched."""
 
 _LAST = 2**62
+_LOOSE = frozenset({Effect.BOUND, Effect.DELETED, Effect.LISTED})
+"""What can happen without a revision."""
+
 _PAYLOADS_AT_ONCE = 512
 _Name = tuple[str, str]
 
@@ -99,7 +102,7 @@ class Watch:
     def _told(self, after: int, until: int) -> Iterator[Seen]:
         """Yield what the events of some positions make of the objects."""
         news, late = [], False
-        for recorded in self._log.store.read(self._query(after=after, until=until)):
+        for recorded in self._events(after, until):
             place = self._place(recorded)
             if place <= self._reached:
                 late = late or after > 0
@@ -120,6 +123,20 @@ class Watch:
         self._reached = max(self._reached, *placed, 0)
         if late:
             yield from self._reconciled(self._at(None))
+
+    def _events(self, after: int, until: int) -> Iterator[Recorded]:
+        """Yield the events of some positions that may come after the moment."""
+        query = self._query(after=after, until=until)
+        if after or self._moment.revision is None:
+            yield from self._log.store.read(query)
+            return
+        later = (self._moment.revision + 1, None)
+        yield from self._log.store.read(msgspec.structs.replace(query, revisions=later))
+        loose = tuple(name for name, info in KINDS.items() if info.effect in _LOOSE)
+        timed = msgspec.structs.replace(query, kinds=loose, observed=(self._time, None))
+        for recorded in self._log.store.read(timed):
+            if recorded.event.revision is None:
+                yield recorded
 
     def _place(self, recorded: Recorded) -> int:
         """Return the revision at which an event happened, or after which."""

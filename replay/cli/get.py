@@ -107,6 +107,8 @@ def get(
         single = len(wanted) == 1 and len(wanted[0].names) == 1
         printer.print(found, output, single=single and not missing)
         _remark(found, [] if ignore_not_found else missing, wanted, place)
+        if not any(some.entries for some in found):
+            _guess_namespace(look)
 
 
 def _labels(columns: Sequence[str], *, every: bool) -> Labels | None:
@@ -232,6 +234,17 @@ class _Printer:
             sys.stdout.write(separator)
             write_table(sys.stdout, table, no_headers=self.no_headers, style=style())
             separator = "\n"
+
+
+def _guess_namespace(look: Look) -> None:
+    """Say which namespace may have been meant, if there is none of the name."""
+    from difflib import get_close_matches
+
+    records = look.log.truth(look.moment).records()
+    known = {record.reference.namespace for record in records} - {""}
+    close = get_close_matches(look.place or "", sorted(known), n=3)
+    if close and look.place not in known:
+        note(f"There is no namespace {look.place!r} then; did you mean {' or '.join(close)}?")
 
 
 def _joined(found: Sequence[Found]) -> Iterator[Found]:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from plinian.engine.errors import UsageError
+import plinian
+from plinian.engine.errors import ObjectNotFound, UsageError
 from plinian.replay.field_selectors import parse_field_selector
 
 Run = Callable[..., Result]
@@ -164,3 +165,19 @@ def test_a_log_of_another_folder_is_asked_with_the_option_first(
 ) -> None:
     assert run("--log", str(tmp_path / "no.db"), "get", "no").exit_code == 2
     assert run("--log", small_log, "get", "no", "-o=name").stdout == "node/n1\n"
+
+
+def test_a_misspelt_namespace_is_answered_with_a_guess(run: Run, small_log: str) -> None:
+    result = run("get", "pods", "-n=defualt", "--log", small_log)
+    assert result.exit_code == 0
+    assert "did you mean default?" in result.stderr
+
+
+def test_the_python_api_selects_by_fields_and_takes_jobs_names(jobs_log: str) -> None:
+    with plinian.open(jobs_log) as log:
+        assert [one.reference.name for one in log.entries("pg", fields="spec.queue!=default")] == []
+        assert len(log.entries("pg", fields="spec.queue=default", namespace="ml")) == 2
+        (group,) = log.get("pg", "bert", namespace="ml")
+        assert group["metadata"]["ownerReferences"][0]["name"] == "bert"
+        with pytest.raises(ObjectNotFound):
+            log.get("pg", "bart", namespace="ml")
