@@ -83,12 +83,18 @@ def format_amount(resource: str, amount: float) -> str:
         return _format_bytes(amount)
     if resource == "pods":
         return _format_number(amount)
-    if resource == "ephemeral-storage" or resource.startswith("hugepages-"):
+    if in_bytes(resource):
         return _format_bytes(amount / 1000)
     whole, rest = divmod(amount, 1000)
     if rest:
         return f"{_format_number(amount)}m"
     return _format_number(whole)
+
+
+def in_bytes(resource: str) -> bool:
+    """Say whether quantities of a resource are bytes, as those of ``requests.memory`` are."""
+    kind = resource.removeprefix("requests.").removeprefix("limits.")
+    return kind in {"memory", "ephemeral-storage", "storage"} or kind.startswith("hugepages-")
 
 
 def _format_number(value: float) -> str:

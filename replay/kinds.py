@@ -59,6 +59,26 @@ SHORT_NAMES: Mapping[str, GroupKind] = MappingProxyType(
 )
 """kubectl's and Volcano's short names."""
 
+ALL: tuple[GroupKind, ...] = (
+    ("", "Pod"),
+    ("", "ReplicationController"),
+    ("", "Service"),
+    ("apps", "DaemonSet"),
+    ("apps", "Deployment"),
+    ("apps", "ReplicaSet"),
+    ("apps", "StatefulSet"),
+    ("autoscaling", "HorizontalPodAutoscaler"),
+    ("batch", "CronJob"),
+    ("batch", "Job"),
+    ("batch.volcano.sh", "Job"),
+    ("scheduling.volcano.sh", "PodGroup"),
+    ("scheduling.volcano.sh", "Queue"),
+)
+"""What ``all`` means: kubectl's category of this name, and jobs, PodGroups and queues of Volcano.
+
+Source: Categories() of the registries in pkg/registry of Kubernetes.
+"""
+
 CLUSTER_SCOPED: frozenset[GroupKind] = frozenset(
     {
         ("", "Namespace"),
@@ -143,6 +163,18 @@ def kind_named(text: str, others: Iterable[GroupKind] = ()) -> GroupKind:
     raise _no_such_kind(text, sorted(table))
 
 
+def kinds_named(text: str, others: Iterable[GroupKind] = ()) -> list[GroupKind]:
+    """Return the kinds that names with commas between stand for; ``all`` stands for several.
+
+    :raises UsageError: no kind is called so.
+    """
+    others = tuple(others)
+    found: list[GroupKind] = []
+    for name in filter(None, map(str.strip, text.split(","))):
+        found += ALL if name.lower() == "all" else [kind_named(name, others)]
+    return list(dict.fromkeys(found))
+
+
 def object_named(text: str, others: Iterable[GroupKind] = ()) -> ObjectName:
     """Return what ``TYPE/NAME`` names.
 
@@ -167,6 +199,7 @@ def names_for_completion() -> list[str]:
             if group in everyday or group.endswith(".volcano.sh")
         }
         | set(SHORT_NAMES)
+        | {"all"}
     )
 
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from ..engine.errors import ObjectNotFound, UsageError
+from ..engine.errors import UsageError
 from ..engine.events import Recorded
 from ..engine.log import MAIN, LogStore, Query, VerifyReport, open_log
 from ..engine.state.clock import Clock
 from ..engine.state.truth import Entry, Truth
 from .clock import clock_of
-from .kinds import CLUSTER_SCOPED, GroupKind, ObjectName, kind_named, object_named, plural_of
+from .kinds import CLUSTER_SCOPED, GroupKind, ObjectName, kind_named, object_named
 from .label_selectors import EVERYTHING, Selector, parse_selector
 from .moment import Moment, remarks_on
 from .points import resolve
@@ -23,6 +23,7 @@ from .truth import documents, state_digest, truth_at
 if TYPE_CHECKING:
     from ..engine.state.coverage import Coverage
     from .diff import Diff
+    from .field_selectors import FieldSelector
     from .history import History
     from .ingest import IngestOptions, IngestSummary
 
@@ -112,11 +113,13 @@ class Log:
         at: str | Moment = "end",
         namespace: str | None = None,
         selector: str | Selector = EVERYTHING,
+        fields: str | FieldSelector = "",
     ) -> list[Entry]:
         """Return the objects of a kind with their facts, by namespace and name.
 
         :param namespace: only objects in it; None is all. Means nothing to kinds without one.
         :param selector: labels, as in ``app=web,tier in (a,b)``.
+        :param fields: fields, as in ``spec.nodeName=n1,status.phase!=Running``.
         """
         if isinstance(selector, str):
             selector = parse_selector(selector)
@@ -125,9 +128,16 @@ class Log:
         found = self.truth(at).of(*kind)
         if namespace is not None and kind not in CLUSTER_SCOPED:
             found = [entry for entry in found if entry.reference.namespace in (namespace, "")]
-        if not selector.requirements:
+        if selector.requirements:
+            found = [entry for entry in found if selector.matches(entry.fact.labels)]
+        if not fields:
             return found
-        return [entry for entry in found if selector.matches(entry.fact.labels)]
+        from .field_selectors import parse_field_selector  # noqa: PLC0415 -- only needed here
+
+        if isinstance(fields, str):
+            fields = parse_field_selector(fields)
+        branch = self._as_moment(at).branch
+        return fields.select(found, lambda some: self.documents(some, branch=branch))
 
     def get(
         self,
@@ -137,19 +147,23 @@ class Log:
         at: str | Moment = "end",
         namespace: str | None = None,
         selector: str | Selector = EVERYTHING,
+        fields: str | FieldSelector = "",
     ) -> list[dict[str, Any]]:
         """Return whole objects of a kind as the API server would have answered at a moment.
 
-        :param name: only objects of this name.
+        :param name: only objects of this name; of a PodGroup, also the name of its job.
         :raises ObjectNotFound: a name was given, and there is none at that moment.
         """
         moment = self._as_moment(at)
-        found = self.entries(kind, at=moment, namespace=namespace, selector=selector)
+        found = self.entries(kind, at=moment, namespace=namespace, selector=selector, fields=fields)
         if name is not None:
-            found = [entry for entry in found if entry.reference.name == name]
+            from .names import name_at, not_found  # noqa: PLC0415 -- only needed here
+
+            pair = self.kind(kind, moment) if isinstance(kind, str) else kind
+            full = name_at(self, pair, name, namespace, moment)
+            found = [entry for entry in found if entry.reference.name == full]
             if not found:
-                pair = self.kind(kind, moment) if isinstance(kind, str) else kind
-                raise not_found(pair, name, namespace, moment)
+                raise not_found(self, pair, name, namespace, moment)
         return list(self.documents(found, branch=moment.branch))
 
     def documents(
@@ -289,14 +303,3 @@ def opened(
     """
     store = open_log(place, create=create, read_only=read_only)
     return Log(store, branch=branch, cluster=cluster, remark=remark)
-
-
-def not_found(kind: GroupKind, name: str, namespace: str | None, moment: Moment) -> ObjectNotFound:
-    """Return the error for an object that does not exist at a moment."""
-    scoped = namespace is not None and kind not in CLUSTER_SCOPED
-    place = f" in namespace {namespace}" if scoped else ""
-    option = f" -n {namespace}" if scoped else ""
-    return ObjectNotFound(
-        f'{plural_of(*kind)} "{name}" not found{place} at {moment.label}',
-        now=f"if it ever was, this tells when: plinian history {kind[1].lower()}/{name}{option}",
-    )

@@ -24,6 +24,7 @@ from plinian.engine import errors
 from plinian.engine.events import KINDS
 from plinian.engine.ingest.registry import FORMATS
 from plinian.engine.log.schema import metadata
+from plinian.replay.cli.arguments import arranged
 from tree import ROOT, files
 
 DOCUMENTS = tuple(path for path in files() if path.endswith(".md"))
@@ -196,6 +197,7 @@ def commands_in(text: str) -> Iterator[str]:
 def misnamed(line: str) -> list[str]:
     """Return what a command line names that the command line does not have."""
     words = shlex.split(re.sub(r"\s[<>]\s.*|\s#.*|[…]", "", line))[1:]
+    words = arranged(reference.command_tree(), words)
     plain = [word for word in words if not word.startswith("-")]
     written = {word.partition("=")[0] for word in words if re.match(r"--?[A-Za-z]", word)}
     if not plain or plain[0].isupper():

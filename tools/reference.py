@@ -286,6 +286,9 @@ def _about(command: Any) -> Iterator[str]:
             ("option", "meaning", "default"),
             ((_option(item), cell(item.help or ""), _default(item)) for item in shown),
         )
+    examples = [line.strip() for line in (command.epilog or "").splitlines() if line[:2] == "  "]
+    if examples:
+        yield from ("```sh", *examples, "```", "")
 
 
 def _argument(item: Any) -> str:

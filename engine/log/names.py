@@ -235,6 +235,17 @@ class Names:
                 )
         return {number: reference for number, (_, reference) in found.items()}
 
+    def objects_of(self, cluster: str, group: str, kind: str) -> list[Reference]:
+        """Return every object of a kind that the log knows, by namespace, name and uid."""
+        rows = self._database.rows(
+            "SELECT n.text, o.name, o.uid FROM object o "
+            "JOIN cluster c ON c.id = o.cluster_id JOIN symbol g ON g.id = o.group_id "
+            "JOIN symbol k ON k.id = o.kind_id JOIN symbol n ON n.id = o.namespace_id "
+            "WHERE c.name = ? AND g.text = ? AND k.text = ?",
+            (cluster, group, kind),
+        )
+        return sorted(Reference(group, kind, *row) for row in rows)
+
     def symbols_of(self, text: str) -> list[int]:
         """Return the id of a text, as a list of one or none."""
         return [

@@ -143,6 +143,11 @@ class SqlLog:
         with self._database.alone():
             return self._names.references(objects)
 
+    def objects_of(self, group: str, kind: str, *, cluster: str) -> Sequence[Reference]:
+        """Return every object of a kind that any branch knows, by namespace, name and uid."""
+        with self._database.alone():
+            return self._names.objects_of(cluster, group, kind)
+
     def extent(self, *, known: int, cluster: str, branch: str = MAIN) -> Extent:
         """Return the first and last revision among what was known by a position."""
         with self._database.alone():

@@ -247,6 +247,9 @@ class LogStore(Protocol):
     def references(self, objects: Sequence[int]) -> Mapping[int, Reference]:
         """Return what the store's object ids stand for."""
 
+    def objects_of(self, group: str, kind: str, *, cluster: str) -> Sequence[Reference]:
+        """Return every object of a kind that any branch knows, by namespace, name and uid."""
+
     def extent(self, *, known: int, cluster: str, branch: str = MAIN) -> Extent:
         """Return the first and last revision among what was known by a position."""
 

@@ -30,8 +30,8 @@ class Step(NamedTuple):
     """One thing that happened in a session.
 
     ``about`` names the object: a queue, ``ns/podgroup`` or ``ns/pod``; ``what`` is the extension
-    point or operation; ``by`` the plugin or action; ``numbers`` are plain values (numbers, texts,
-    and lists or maps of them).
+    point or operation; ``by`` the plugin or action; ``numbers`` are plain values: numbers, texts,
+    lists of them, and maps of resources to amounts (bytes of memory, pods, thousandths of all else).
     """
 
     action: str

@@ -14,6 +14,7 @@ from .shell import guarded, note, shows_progress, style
 
 if TYPE_CHECKING:
     from ...engine.belief.cache import SchedulerCache
+    from ..moment import Moment
     from ..render.belief import Document
 
 _USUAL = ("nodes", "jobs", "queues")
@@ -40,13 +41,12 @@ def belief(
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
 ) -> None:
-    """Show what the scheduler believed at a moment: its cache, made as a release makes it.
+    """Show what the scheduler believed at a moment: its cache.
 
-    All that had happened by then is delivered to the release's handlers in the order in which it
-    happened, and its workers run after each event. What a session had decided and no event shows
-    yet is not in it. Exits with 1 if a name is not there.
+    It is made as a release makes it. All that had happened by then is delivered to the release's
+    handlers in the order in which it happened, and its workers run after each event. What a session
+    had decided and no event shows yet is not in it. Exits with 1 if a name is not there.
     """
-    from ...engine.errors import ObjectNotFound
     from ...engine.volcano.history import resolve
     from ..belief import belief_at
     from ..render.belief import NAME_OF, documents_of
@@ -62,18 +62,30 @@ def belief(
         with counting("deliver", visible=shows_progress()) as progress:
             cache = belief_at(opened_log.store, moment, behaviours, progress=progress)
     found = {part: documents_of(cache, part) for part in wanted}
-    for name in names:
-        if not any(document[NAME_OF[wanted[0]]] == name for document in found[wanted[0]]):
-            raise ObjectNotFound(
-                f"the scheduler knows no {wanted[0].removesuffix('s')} {name!r} at {moment.label}"
-            )
     if names:
+        known = {document[NAME_OF[wanted[0]]] for document in found[wanted[0]]}
+        names = [_full(name, known, wanted[0], moment) for name in names]
         field = NAME_OF[wanted[0]]
         found = {
             part: [document for document in documents if document[field] in names]
             for part, documents in found.items()
         }
     _write(cache, found, output, taken, no_headers=no_headers)
+
+
+def _full(text: str, known: set[str], part: str, moment: Moment) -> str:
+    """Return the name that a text stands for: itself, shortened, or of a PodGroup, its job's."""
+    from ...engine.errors import ObjectNotFound
+    from ..names import matching, nearest, one_of, owned_by
+
+    name = one_of(text, matching(text, known) or owned_by(text, known), part)
+    if name is None:
+        close = nearest(text, known)
+        raise ObjectNotFound(
+            f"the scheduler knows no {part.removesuffix('s')} {text!r} at {moment.label}",
+            now=f"did you mean {' or '.join(close)}?" if close else f"see: plinian belief {part}",
+        )
+    return name
 
 
 def _wanted(parts: list[str]) -> tuple[list[str], list[str]]:
@@ -101,6 +113,7 @@ def _write(
 ) -> None:
     from ..render.belief import table_of
     from ..render.documents import json_text, write_yaml
+    from ..render.short_names import short
     from ..render.tables import write_table
 
     if output == "json":
@@ -114,6 +127,7 @@ def _write(
         if documents:
             sys.stdout.write(separator)
             table = table_of(cache, part, documents)
+            table = table if output == "wide" else short(table)
             write_table(sys.stdout, table, no_headers=no_headers, style=style())
             separator = "\n"
     if not separator:

@@ -88,7 +88,9 @@ def bisect(
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
 ) -> None:
-    """Find where in a log, or with which release, a session begins to answer otherwise.
+    """Find where a session begins to answer otherwise.
+
+    At which moment of a log, or with which release.
 
     One question is asked of sessions: --bound, --pending, --enqueued, --phase or --panic. Without
     --releases, places between --from and --to are halved until two neighbours answer differently,
@@ -185,10 +187,11 @@ def _over_releases(
     log: Log, at: str, conf: ConfText | None, question: Question, releases: list[Release]
 ) -> Bisection:
     from ..comparison.bisection import over_releases
+    from ..comparison.named import named
     from ..comparison.subjects import LogSubject
 
-    subject = LogSubject(log, log.moment(at), conf)
-    return over_releases(subject, question, releases)
+    moment = log.moment(at)
+    return over_releases(LogSubject(log, moment, conf), named(log, question, moment), releases)
 
 
 def _in_log(
@@ -202,8 +205,10 @@ def _in_log(
 ) -> Bisection:
     from ...engine.volcano.history import resolve
     from ..comparison.log_bisection import LogBisection, span_of
+    from ..comparison.named import named
     from ..render.progress import counting
 
+    question = named(log, question, log.moment(span[1]))
     with counting("sessions", visible=shows_progress()) as progress:
         bisection = LogBisection(
             log, span_of(log, *span), question, resolve(release), conf=conf, progress=progress

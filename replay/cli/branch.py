@@ -33,7 +33,10 @@ def create(
         str, typer.Option("--branch", metavar="PARENT", help="The branch to continue.")
     ] = "main",
 ) -> None:
-    """Create a branch; it shares the past of its parent and never touches it."""
+    """Create a branch, which shares the past of its parent.
+
+    It never touches that past.
+    """
     from ...engine.errors import UsageError
     from .opening import opened
 

@@ -65,7 +65,10 @@ def list_checkpoints(
 @app.command()
 @guarded
 def drop(log: options.Place = options.DEFAULT_LOG) -> None:
-    """Delete the fact sidecar and all checkpoints; checkpoint build makes them again."""
+    """Delete the fact sidecar and all checkpoints.
+
+    plinian checkpoint build makes them again.
+    """
     from ...engine.log import open_log
 
     with open_log(log) as store:

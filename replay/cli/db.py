@@ -23,7 +23,10 @@ def info(
     log: options.Place = options.DEFAULT_LOG,
     output: options.JsonOrText = "text",
 ) -> None:
-    """Print where a log is, how long and how large, and which branches and clusters it holds."""
+    """Print where a log is, how long it is, and what it holds.
+
+    Its place, its size, its branches and clusters.
+    """
     import msgspec
 
     from ...engine.log import open_log
@@ -44,7 +47,10 @@ def upgrade(
     log: options.Place = options.DEFAULT_LOG,
     revision: Annotated[str, typer.Argument(metavar="[REVISION]")] = "head",
 ) -> None:
-    """Bring the tables to a revision, by default the newest; events stay as they are."""
+    """Bring the tables to a revision; events stay as they are.
+
+    By default to the newest.
+    """
     from ... import migrations
 
     before = migrations.info(log).current

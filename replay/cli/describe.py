@@ -1,15 +1,19 @@
-"""``plinian describe``: one object in full."""
+"""``plinian describe``: objects in full."""
 
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from . import options
+from .asked import Look, look_for, wanted_of
 from .knowledge import warn
-from .shell import guarded, style
+from .shell import fail, guarded, note, say, style
+
+if TYPE_CHECKING:
+    from ...engine.state.truth import Entry
 
 VERSIONS_SHOWN = 10
 
@@ -17,45 +21,66 @@ VERSIONS_SHOWN = 10
 @guarded
 def describe(
     named: Annotated[
-        list[str], typer.Argument(metavar="KIND/NAME", help="The object; KIND NAME does as well.")
+        list[str],
+        typer.Argument(
+            metavar="KIND/NAME",
+            help="Objects; KIND NAME... does as well, and KIND alone is all of a kind. Of a name, "
+            "its beginning is enough.",
+        ),
     ],
     log: options.Place = options.DEFAULT_LOG,
     at: options.At = "end",
     as_known_at: options.AsKnownAt = None,
     strict: options.Strict = False,
     namespace: options.Namespace = None,
+    all_namespaces: options.AllNamespaces = False,
+    selector: options.Selectors = "",
+    field_selector: options.FieldSelectors = "",
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
 ) -> None:
-    """Describe an object as it was at a moment.
+    """Describe objects as they were at a moment.
 
-    What it asks for and has, its conditions, what belongs to it (a queue's podgroups, a
+    What each asks for and has, its conditions, what belongs to it (a queue's podgroups, a
     podgroup's pods, a node's pods), its last versions and who made them, and Kubernetes's events
-    about it. Exits with 1 if it does not exist then.
+    about it. Exits with 1 if a named object does not exist then.
     """
-    from ..kinds import CLUSTER_SCOPED
-    from ..log import not_found, opened
-    from ..render.columns import Sight
-    from ..render.description import Described, description_lines
+    from .opening import opened
 
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         moment = opened_log.moment(at, as_known_at=as_known_at)
-        target = opened_log.object("/".join(named), moment)
-        kind = (target.group, target.kind)
-        place = "" if kind in CLUSTER_SCOPED else namespace or "default"
-        truth = opened_log.truth(moment)
-        warn(opened_log, moment, [kind], place, strict=strict)
-        entry = truth.find(*kind, place, target.name)
-        if entry is None and not namespace:  # a kind that nobody told us has no namespace
-            entry = truth.find(*kind, "", target.name)
-        if entry is None:
-            raise not_found(kind, target.name, place, moment)
-        past = opened_log.history(target, namespace=entry.reference.namespace, at=moment)
-        described = Described(
-            sight=Sight(truth),
-            entry=entry,
-            document=next(opened_log.documents([entry], branch=moment.branch)),
-            versions=past.happenings[-VERSIONS_SHOWN:],
-            style=style(),
-        )
-        sys.stdout.writelines(description_lines(described))
+        place = None if all_namespaces else namespace or "default"
+        look = Look(opened_log, moment, place, selector, field_selector, beginnings=True)
+        wanted = wanted_of(named, look)
+        warn(opened_log, moment, [one.kind for one in wanted], place, strict=strict)
+        found, missing = look_for(look, wanted)
+        separator = ""
+        for _, entries in found:
+            for entry in entries:
+                sys.stdout.write(separator)
+                _describe(look, entry)
+                separator = "\n\n"
+        if missing:
+            for fault in missing[:-1]:
+                say(fault)
+            fail(missing[-1])
+        if not separator:
+            note("No resources found.")
+
+
+def _describe(look: Look, entry: Entry) -> None:
+    from ..kinds import ObjectName
+    from ..render.columns import Sight
+    from ..render.description import Described, description_lines
+
+    reference = entry.reference
+    named = ObjectName(reference.group, reference.kind, reference.name)
+    past = look.log.history(named, namespace=reference.namespace, at=look.moment)
+    described = Described(
+        sight=Sight(look.log.truth(look.moment)),
+        entry=entry,
+        document=next(look.log.documents([entry], branch=look.moment.branch)),
+        versions=past.happenings[-VERSIONS_SHOWN:],
+        style=style(),
+    )
+    sys.stdout.writelines(description_lines(described))

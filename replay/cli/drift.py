@@ -32,11 +32,11 @@ def drift(
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
 ) -> None:
-    """Show where a scheduler believes something else than is, and since which event.
+    """Show where a scheduler believes something else than is.
 
-    Nodes (account and pods), PodGroups and the status of their pods, queues, priority classes. The
-    scheduler is one of the release whose informers are never late: what is shown comes of its
-    handlers alone.
+    And since which event. Nodes (account and pods), PodGroups and the status of their pods, queues,
+    priority classes. The scheduler is one of the release whose informers are never late: what is
+    shown comes of its handlers alone.
     """
     from ...engine.volcano.history import resolve
     from ..drift import drift_at
@@ -59,6 +59,7 @@ def drift(
 def _write(found: Drift, output: str, taken: Chosen, *, no_headers: bool) -> None:
     from ..render.documents import json_text, write_yaml
     from ..render.drift import drift_document, drift_table
+    from ..render.short_names import short
     from ..render.tables import write_table
 
     if output == "json":
@@ -66,6 +67,7 @@ def _write(found: Drift, output: str, taken: Chosen, *, no_headers: bool) -> Non
     elif output == "yaml":
         write_yaml(sys.stdout, [taken.told(drift_document(found))], single=True)
     elif found.differences:
-        write_table(sys.stdout, drift_table(found), no_headers=no_headers, style=style())
+        table = drift_table(found) if output == "wide" else short(drift_table(found))
+        write_table(sys.stdout, table, no_headers=no_headers, style=style())
     else:
         note(f"Belief and truth agree at {found.at}.")

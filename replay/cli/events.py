@@ -92,7 +92,7 @@ def events(
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         first = None if since is None else first_of(opened_log, since, strict=strict)
         narrowed = _bounds(opened_log, first.label if first else None, until, after)
-        narrowed |= _about(opened_log, objects)
+        narrowed |= _about(opened_log, objects, namespace, follow=follow)
         if first is not None:
             warn(opened_log, first, narrowed.get("objects"), namespace, strict=strict)
         if cluster is not None:
@@ -172,10 +172,11 @@ def _kinds(kinds: list[str]) -> tuple[str, ...]:
 _UID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}")
 
 
-def _about(log: Log, objects: list[str]) -> dict[str, Any]:
+def _about(log: Log, objects: list[str], namespace: str | None, *, follow: bool) -> dict[str, Any]:
     """Return the fields of a query for ``--object``: kinds, one named object, or one uid."""
-    from ...engine.errors import UsageError
-    from ..kinds import CLUSTER_SCOPED
+    from ...engine.errors import ObjectNotFound, UsageError
+    from ..kinds import CLUSTER_SCOPED, plural_of
+    from ..names import is_known, name_ever, never_known
 
     if not objects:
         return {}
@@ -190,8 +191,15 @@ def _about(log: Log, objects: list[str]) -> dict[str, Any]:
     if _UID.fullmatch(names[0]):
         return {"uid": names[0].lower()}
     group, kind, name = log.object(names[0])
-    fields: dict[str, Any] = {"objects": ((group, kind),), "name": name}
-    return fields | ({"namespace": ""} if (group, kind) in CLUSTER_SCOPED else {})
+    pair = (group, kind)
+    name = name_ever(log, pair, name, namespace)
+    if not follow and not is_known(log, pair, name, namespace):
+        raise ObjectNotFound(
+            f'the log knows no {plural_of(*pair)} "{name}"',
+            now=never_known(log, pair, name, namespace),
+        )
+    fields: dict[str, Any] = {"objects": (pair,), "name": name}
+    return fields | ({"namespace": ""} if pair in CLUSTER_SCOPED else {})
 
 
 def _bounds(log: Log, since: str | None, until: str | None, after: str | None) -> dict[str, Any]:

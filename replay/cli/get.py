@@ -4,36 +4,24 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from itertools import groupby
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from . import options
+from .asked import Found, Look, Wanted, look_for, wanted_of
 from .knowledge import warn
 from .shell import fail, guarded, note, say, style
 
 if TYPE_CHECKING:
     from ...engine.errors import ObjectNotFound
-    from ...engine.state.truth import Entry
-    from ..kinds import GroupKind
     from ..log import Log
     from ..moment import Moment
+    from ..render.columns import Labels
+    from .watching import Tabled
 
 FORMS = "wide|json|yaml|name|jsonpath=…|custom-columns=…"
-
-
-class Wanted(NamedTuple):
-    """Objects of one kind that were asked for; no names means all."""
-
-    kind: GroupKind
-    names: tuple[str, ...] = ()
-
-
-class Found(NamedTuple):
-    """What there is of one kind."""
-
-    kind: GroupKind
-    entries: list[Entry]
 
 
 @guarded
@@ -42,7 +30,8 @@ def get(
         list[str],
         typer.Argument(
             metavar="KIND[,KIND] [NAME]",
-            help="Kinds, or one kind and names; or KIND/NAME, any number of them.",
+            help="Kinds, or one kind and names; or KIND/NAME, any number of them. all is kubectl's "
+            "category, with jobs, podgroups and queues of Volcano.",
         ),
     ],
     log: options.Place = options.DEFAULT_LOG,
@@ -52,11 +41,31 @@ def get(
     namespace: options.Namespace = None,
     all_namespaces: options.AllNamespaces = False,
     selector: options.Selectors = "",
+    field_selector: options.FieldSelectors = "",
     output: Annotated[str, options.output_option(FORMS)] = "",
+    show_labels: options.ShowLabels = False,
+    label_columns: options.LabelColumns = [],  # noqa: B006 -- typer copies it
     sort_by: Annotated[
         str, typer.Option("--sort-by", metavar="JSONPATH", help="As in .metadata.name.")
     ] = "",
     no_headers: options.NoHeaders = False,
+    ignore_not_found: Annotated[
+        bool, typer.Option("--ignore-not-found", help="Exit with 0 if a named object is not there.")
+    ] = False,
+    watch: Annotated[
+        bool,
+        typer.Option("--watch", "-w", help="Then print what becomes of them, until interrupted."),
+    ] = False,
+    watch_only: Annotated[
+        bool,
+        typer.Option("--watch-only", help="The same without what is there at the moment."),
+    ] = False,
+    watch_events: Annotated[
+        bool,
+        typer.Option(
+            "--output-watch-events", help="With a watch: say ADDED, MODIFIED or DELETED of each."
+        ),
+    ] = False,
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
 ) -> None:
@@ -65,63 +74,59 @@ def get(
     Kinds have kubectl's names and short names: po, no, q (queues), pg (podgroups), vcjob. jobs are
     Volcano's; those of batch/v1 are jobs.batch. Without -n or -A the namespace is default. Ages
     are as of the moment looked at. Exits with 1 if a named object does not exist then.
+
+    A PodGroup can be named by its job, and by a name that a table shortens: big-gang-09629e74….
+    Tables shorten the uids in names of PodGroups; -o wide and all other forms do not.
+
+    A watch with --at goes through what the log holds after that moment, and then waits for more.
     """
     from .opening import opened
 
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         moment = opened_log.moment(at, as_known_at=as_known_at)
         place = None if all_namespaces else namespace or "default"
-        wanted = _wanted(resources, opened_log, moment)
-        warn(opened_log, moment, [kind for kind, _ in wanted], place, strict=strict)
-        found, missing = _look(opened_log, moment, wanted, place, selector)
+        look = Look(opened_log, moment, place, selector, field_selector)
+        wanted = wanted_of(resources, look)
+        printer = _Printer(
+            opened_log,
+            moment,
+            namespaces=all_namespaces,
+            no_headers=no_headers,
+            labels=_labels(label_columns, every=show_labels),
+        )
+        if watch or watch_only:
+            if as_known_at is not None or sort_by:
+                _refuse_watch()
+            from .watching import print_watch
+
+            print_watch(
+                look, wanted, printer.tabled(output, events=watch_events), only_news=watch_only
+            )
+            return
+        warn(opened_log, moment, [one.kind for one in wanted], place, strict=strict)
+        found, missing = look_for(look, wanted)
         if sort_by:
             found = [_sorted(opened_log, moment, some, sort_by) for some in found]
         single = len(wanted) == 1 and len(wanted[0].names) == 1
-        printer = _Printer(opened_log, moment, namespaces=all_namespaces, no_headers=no_headers)
         printer.print(found, output, single=single and not missing)
-        _remark(found, missing, wanted, place)
+        _remark(found, [] if ignore_not_found else missing, wanted, place)
+        if not any(some.entries for some in found):
+            _guess_namespace(look)
 
 
-def _wanted(resources: Sequence[str], log: Log, moment: Moment) -> list[Wanted]:
-    """Read the arguments: kinds with names, or ``KIND/NAME`` each."""
+def _labels(columns: Sequence[str], *, every: bool) -> Labels | None:
+    from ..render.columns import Labels
+
+    keys = tuple(key for text in columns for key in text.split(",") if key)
+    return Labels(keys, every) if keys or every else None
+
+
+def _refuse_watch() -> None:
     from ...engine.errors import UsageError
-    from ..kinds import kind_named, object_named
 
-    known = log.truth(moment).kinds()
-    if any("/" in text for text in resources):
-        named = [object_named(text, known) for text in resources]
-        return [Wanted((group, kind), (name,)) for group, kind, name in named]
-    kinds = [kind_named(text, known) for text in resources[0].split(",") if text.strip()]
-    if not kinds:
-        raise UsageError(f"{resources[0]!r} names no kind", now="as in: plinian get pods,nodes")
-    names = tuple(dict.fromkeys(resources[1:]))
-    if len(kinds) != 1 and names:
-        raise UsageError(
-            "names can follow one kind only", now="write KIND/NAME for each object instead"
-        )
-    return [Wanted(kind, names) for kind in kinds]
-
-
-def _look(
-    log: Log, moment: Moment, wanted: Sequence[Wanted], place: str | None, selector: str
-) -> tuple[list[Found], list[ObjectNotFound]]:
-    """Return what is there of each kind, and an error for each name that is not."""
-    from ..log import not_found
-
-    found: list[Found] = []
-    missing: list[ObjectNotFound] = []
-    for kind, names in wanted:
-        entries = log.entries(kind, at=moment, namespace=place, selector=selector)
-        if names:
-            present = {entry.reference.name for entry in entries}
-            missing += [
-                not_found(kind, name, place, moment) for name in names if name not in present
-            ]
-            order = {name: index for index, name in enumerate(names)}
-            entries = [entry for entry in entries if entry.reference.name in order]
-            entries.sort(key=lambda entry: order[entry.reference.name])
-        found.append(Found(kind, entries))
-    return found, missing
+    raise UsageError(
+        "a watch goes on: --as-known-at and --sort-by do not go with it", now="leave them out"
+    )
 
 
 def _sorted(log: Log, moment: Moment, found: Found, path_text: str) -> Found:
@@ -153,11 +158,32 @@ def _sortable(value: Any) -> str | float | None:
 class _Printer:
     """Prints what was found in the form that was asked for."""
 
-    def __init__(self, log: Log, moment: Moment, *, namespaces: bool, no_headers: bool) -> None:
+    def __init__(
+        self,
+        log: Log,
+        moment: Moment,
+        *,
+        namespaces: bool,
+        no_headers: bool,
+        labels: Labels | None,
+    ) -> None:
         self.log = log
         self.moment = moment
         self.namespaces = namespaces
         self.no_headers = no_headers
+        self.labels = labels
+
+    def tabled(self, output: str, *, events: bool) -> Tabled:
+        """Return how a watch prints rows."""
+        from .watching import Tabled
+
+        return Tabled(
+            output=output,
+            namespaces=self.namespaces,
+            no_headers=self.no_headers,
+            labels=self.labels,
+            events=events,
+        )
 
     def print(self, found: Sequence[Found], output: str, *, single: bool) -> None:
         from ...engine.errors import UsageError
@@ -191,15 +217,13 @@ class _Printer:
 
     def _tables(self, found: Sequence[Found], *, wide: bool) -> None:
         from ..kinds import CLUSTER_SCOPED, resource_name
-        from ..render.columns import Sight, table_of
+        from ..render.columns import Sight, short_names, table_of
         from ..render.tables import write_table
 
         sight = Sight(self.log.truth(self.moment))
         several = len({kind for kind, _ in found}) > 1
         separator = ""
-        for kind, entries in found:
-            if not entries:
-                continue
+        for kind, entries in _joined(found):
             table = table_of(
                 sight,
                 *kind,
@@ -207,10 +231,30 @@ class _Printer:
                 wide=wide,
                 namespaces=self.namespaces and kind not in CLUSTER_SCOPED,
                 name_prefix=f"{resource_name(*kind)}/" if several else "",
+                labels=self.labels,
+                short={} if wide else short_names(*kind, entries),
             )
             sys.stdout.write(separator)
             write_table(sys.stdout, table, no_headers=self.no_headers, style=style())
             separator = "\n"
+
+
+def _guess_namespace(look: Look) -> None:
+    """Say which namespace may have been meant, if there is none of the name."""
+    from difflib import get_close_matches
+
+    records = look.log.truth(look.moment).records()
+    known = {record.reference.namespace for record in records} - {""}
+    close = get_close_matches(look.place or "", sorted(known), n=3)
+    if close and look.place not in known:
+        note(f"There is no namespace {look.place!r} then; did you mean {' or '.join(close)}?")
+
+
+def _joined(found: Sequence[Found]) -> Iterator[Found]:
+    """Yield what is there, each kind that was asked for several times in a row only once."""
+    present = (some for some in found if some.entries)
+    for kind, these in groupby(present, key=lambda some: some.kind):
+        yield Found(kind, [entry for some in these for entry in some.entries])
 
 
 def _remark(
@@ -233,5 +277,5 @@ def _remark(
             say(fault)
         fail(missing[-1])
     if not any(entries for _, entries in found):
-        scoped = place is not None and any(kind not in CLUSTER_SCOPED for kind, _ in wanted)
+        scoped = place is not None and any(one.kind not in CLUSTER_SCOPED for one in wanted)
         note(f"No resources found{f' in {place} namespace' if scoped else ''}.")

@@ -36,6 +36,7 @@ def history(
     """
     from ...engine.errors import ObjectNotFound
     from ..kinds import plural_of
+    from ..names import name_of, never_known
     from ..render import differences as forms
     from ..render.documents import json_text
     from .opening import opened
@@ -43,21 +44,19 @@ def history(
     text = "/".join(named)
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         target = opened_log.object(text)
-        place = namespace or "default"
+        kind, place = (target.group, target.kind), namespace or "default"
         moment = opened_log.moment(at, as_known_at=as_known_at)
-        warn(opened_log, moment, [(target.group, target.kind)], place, strict=strict)
-        found = opened_log.history(
-            target,
-            namespace=place,
-            at=moment,
-            ignore=ignore,
-        )
+        name = name_of(opened_log, kind, target.name, place, moment)
+        target = target._replace(name=name)
+        warn(opened_log, moment, [kind], place, strict=strict)
+        found = opened_log.history(target, namespace=place, at=moment, ignore=ignore)
+        near = "" if found.happenings else never_known(opened_log, kind, name, place)
     if not found.happenings:
         scope = f" in namespace {found.object.namespace}" if found.object.namespace else ""
         fail(
             ObjectNotFound(
                 f'the log knows no {plural_of(target.group, target.kind)} "{target.name}"{scope}',
-                now="plinian events --object KIND lists what it knows; -n chooses the namespace",
+                now=near,
             )
         )
     if output == "json":

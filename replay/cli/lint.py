@@ -78,12 +78,13 @@ def lint(
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
 ) -> None:
-    """Check queues, PodGroups, jobs and scheduler configurations before they are applied.
+    """Check queues, jobs and configurations before applying them.
 
-    Every rule is asked under every release: a finding tells in which of them it is one, and what it
-    comes to there. Files are recognised by what is in them. What they refer to may be among them,
-    or at a point of a log (--at). Exits with 1 if there is an error (with --strict, or a warning),
-    and with 2 if a file cannot be read.
+    Queues, PodGroups, jobs, and configurations of the scheduler. Every rule is asked under every
+    release: a finding tells in which of them it is one, and what it comes to there. Files are
+    recognised by what is in them. What they refer to may be among them, or at a point of a log
+    (--at). Exits with 1 if there is an error (with --strict, or a warning), and with 2 if a file
+    cannot be read.
     """
     from ...engine.errors import UsageError
     from ..lint.findings import Severity

@@ -7,11 +7,11 @@ parts.
 from __future__ import annotations
 
 import gc
-import re
-from typing import Any
+import sys
+from typing import Annotated
 
 import typer
-from typer.core import TyperGroup
+from typer.main import get_command
 
 from . import (
     belief,
@@ -39,33 +39,43 @@ from . import (
     verify,
     version,
 )
+from .arguments import Commands
+from .examples import add_examples, epilog_of
 
-_SPAN = re.compile(r"-\d+(?:\.\d+)?(?:d|h|ms|us|µs|m|s)(?:\d+(?:\.\d+)?(?:d|h|ms|us|µs|m|s))*")
-
-
-class Commands(TyperGroup):
-    """The commands; takes a point such as ``-5m`` for an argument and not for options."""
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find the command that is meant, and mark points among what follows it."""
-        name, command, rest = super().resolve_command(ctx, args)
-        # A point is read with white space stripped, and what begins with a space is no option.
-        return name, command, [f" {arg}" if _SPAN.fullmatch(arg) else arg for arg in rest]
-
+EXIT_CODES = (
+    "Exit codes: 0 success, 1 a difference (with --exit-code), an object not found, an "
+    "answer that never changes (bisect), or a fault found (lint), 2 anything that broke, 130 "
+    "interrupted."
+)
 
 app = typer.Typer(
     cls=Commands,
     name="plinian",
-    help="The recorded history of a Kubernetes cluster with Volcano, and its state at any moment.",
-    epilog="Exit codes: 0 success, 1 a difference (with --exit-code), an object not found, an "
-    "answer that never changes (bisect), or a fault found (lint), 2 anything that broke, 130 "
-    "interrupted.",
+    help="The recorded history of a Kubernetes cluster with Volcano, and its state at any moment."
+    "\n\nOptions of a command may stand before it, as in kubectl.",
+    epilog=epilog_of("", after=EXIT_CODES),
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+@app.callback()
+def plinian(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            is_eager=True,
+            callback=version.print_and_leave,
+            help="Print the version and exit.",
+        ),
+    ] = False,
+) -> None:
+    """Take what stands before every command."""
+
 
 app.command()(ingest.ingest)
 app.command()(status.status)
@@ -92,6 +102,7 @@ app.command()(demo.demo)
 app.command()(completion.completion)
 app.command("__complete", hidden=True)(completion.candidates)
 app.command()(version.version)
+add_examples(app)
 
 
 GARBAGE = (100_000, 50, 50)
@@ -101,4 +112,7 @@ GARBAGE = (100_000, 50, 50)
 def main() -> None:
     """Run the command line and exit with its code."""
     gc.set_threshold(*GARBAGE)
+    if sys.argv[1:2] == ["__complete"]:  # Before the next key is pressed: without a parser.
+        completion.answer(get_command(app), sys.argv[3 if sys.argv[2:3] == ["--"] else 2 :])
+        return
     app(prog_name="plinian")

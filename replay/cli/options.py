@@ -54,6 +54,23 @@ Selectors: TypeAlias = Annotated[
         "--selector", "-l", metavar="SELECTOR", help="Labels, as in app=web,tier in (a,b),!canary."
     ),
 ]
+FieldSelectors: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--field-selector",
+        metavar="SELECTOR",
+        help="Fields, as in spec.nodeName=n1,status.phase!=Running; any field of the objects.",
+    ),
+]
+ShowLabels: TypeAlias = Annotated[
+    bool, typer.Option("--show-labels", help="With all labels in a last column.")
+]
+LabelColumns: TypeAlias = Annotated[
+    list[str],
+    typer.Option(
+        "--label-columns", "-L", metavar="LABEL", help="With columns for these labels; repeatable."
+    ),
+]
 NoHeaders: TypeAlias = Annotated[
     bool, typer.Option("--no-headers", help="Leave out the line of column names.")
 ]
@@ -94,8 +111,10 @@ def _known_form(value: str) -> str:
 
 
 def _table_or_document(value: str) -> str:
-    if value not in {"table", "json", "yaml"}:
-        raise typer.BadParameter(f"there is no output form {value!r}; choose table, json or yaml")
+    if value not in {"table", "wide", "json", "yaml"}:
+        raise typer.BadParameter(
+            f"there is no output form {value!r}; choose table, wide, json or yaml"
+        )
     return value
 
 
@@ -104,8 +123,8 @@ TableJsonOrYaml: TypeAlias = Annotated[
     typer.Option(
         "--output",
         "-o",
-        metavar="table|json|yaml",
-        help="How to print it.",
+        metavar="table|wide|json|yaml",
+        help="How to print it; wide has the names of PodGroups in full.",
         callback=_table_or_document,
     ),
 ]

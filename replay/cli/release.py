@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ...engine.volcano.parts import Part
 
 app = typer.Typer(
-    help="List releases of Volcano, show one, compare two, tell what is proven.",
+    help="List, show and compare releases of Volcano.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -76,10 +76,11 @@ ORIGIN = ("PULL REQUEST", "SOURCE")
 @app.command("list")
 @guarded
 def list_releases(output: options.JsonOrText = "text") -> None:
-    """List the releases that are known, and what each changed: in sessions, cache, controllers.
+    """List the releases that are known, and what each changed.
 
-    Sessions of all of them can be run. The last one, hardened, is ours: the newest release with
-    remedies that none has in full.
+    In sessions, in the scheduler's cache besides them, and in the controllers. Sessions of all of
+    them can be run. The last one, hardened, is ours: the newest release with remedies that none has
+    in full.
     """
     from ..releases import release_lines
     from ..render.documents import json_text
@@ -161,9 +162,9 @@ def diff(
 @app.command("unproven")
 @guarded
 def list_unproven(output: options.JsonOrText = "text") -> None:
-    """List what is told of releases that no recorded decision proves, and why none does.
+    """List what is told of releases and proven by no decision.
 
-    Such a row rests on Volcano's source alone.
+    And why no recorded decision proves it. Such a row rests on Volcano's source alone.
     """
     from ..releases import unproven_rows
     from ..render.documents import json_text

@@ -71,10 +71,11 @@ def session(
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
 ) -> None:
-    """Run one scheduling session on the state at a point, and print what it would decide.
+    """Run one scheduling session at a moment.
 
-    The scheduler's cache is made as the release makes it of what the log tells by then; the session
-    writes nothing. What the scheduler would crash on is an answer like any other.
+    On the state at a point; prints what the session would decide. The scheduler's cache is made as
+    the release makes it of what the log tells by then; the session writes nothing. What the
+    scheduler would crash on is an answer like any other.
 
     With several releases or configurations, every release is run with every configuration, and
     what they decide differently is printed: decisions side by side, the first step at which their
@@ -135,7 +136,8 @@ def write_comparison(
         else:
             write_yaml(sys.stdout, [plain(document)], single=True)
     else:
-        sys.stdout.writelines(comparison_lines(found, style=style(), trace=trace))
+        wide = output == "wide"
+        sys.stdout.writelines(comparison_lines(found, style=style(), trace=trace, wide=wide))
 
 
 def _write(
@@ -160,7 +162,8 @@ def _write(
     elif output == "yaml":
         write_yaml(sys.stdout, [taken.told(document)], single=True)
     else:
-        sys.stdout.writelines(session_lines(answer, style=style()))
+        wide = output == "wide"
+        sys.stdout.writelines(session_lines(answer, style=style(), wide=wide))
         if trace:
             sys.stdout.write("\n")
-            sys.stdout.writelines(trace_lines(answer.result.trace, style=style()))
+            sys.stdout.writelines(trace_lines(answer.result.trace, style=style(), wide=wide))

@@ -81,11 +81,15 @@ def shows_progress() -> bool:
 
 
 def style() -> Style:
-    """Return how to mark text: in colour on a terminal, unless NO_COLOR is set."""
+    """Return how to write text: on a terminal in colour, unless NO_COLOR is set, and fitted."""
     from ..render.tables import Style
 
-    wanted = is_terminal() and not os.environ.get("NO_COLOR")
-    return Style(colour=wanted and os.environ.get("TERM") != "dumb")
+    if not is_terminal():
+        return Style()
+    from shutil import get_terminal_size
+
+    colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return Style(colour=colour, width=get_terminal_size().columns)
 
 
 def _leave(code: int) -> NoReturn:

@@ -98,7 +98,9 @@ def simulate(
     ] = None,
     assume: options.Assume = False,
 ) -> None:
-    """Run scenarios through a release's cache and sessions, and show or write what each did.
+    """Run scenarios as releases of Volcano would run them.
+
+    Through a release's cache and sessions; shows or writes what each session did.
 
     Between two steps the cluster answers: what was bound runs, what was evicted is gone. A crash
     that the release would have is a result like any other, and its scheduler is started anew. The

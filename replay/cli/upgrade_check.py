@@ -54,7 +54,9 @@ def upgrade_check(
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
 ) -> None:
-    """Run the sessions of a whole log as two releases, and show what differs and why.
+    """Show what another release would have decided differently.
+
+    Runs the sessions of a whole log as two releases, and shows what differs and why.
 
     Sessions are those that the log tells of; if it tells of none, one after every change of a pod,
     PodGroup, node or queue. Each is run on what the log tells by then, as either release, whatever

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...engine.units import format_age, format_amount
+from ...engine.units import format_age, format_amount, in_bytes
 from .tables import NONE
 
 _EXACT_CHARACTERS = 7
+
+_UNBOUNDED = 2.0**63
+"""From here on an amount stands for no bound: quantities end before it."""
 
 
 def short_amount(resource: str, amount: float) -> str:
@@ -16,7 +19,7 @@ def short_amount(resource: str, amount: float) -> str:
     Machine output has exact amounts; this is for tables.
     """
     exact = format_amount(resource, amount)
-    if len(exact) <= _EXACT_CHARACTERS or not _in_bytes(resource):
+    if len(exact) <= _EXACT_CHARACTERS or not in_bytes(resource):
         return exact
     scaled = amount if resource == "memory" else amount / 1000
     for suffix in ("", "Ki", "Mi", "Gi", "Ti", "Pi"):
@@ -24,6 +27,17 @@ def short_amount(resource: str, amount: float) -> str:
             return f"{scaled:.1f}".removesuffix(".0") + suffix
         scaled /= 1024
     return exact
+
+
+def exact_amount(resource: str, amount: float) -> str:
+    """Return an amount in Kubernetes notation with all that tells it from others near it.
+
+    For what was compared: only beyond a thousandth of Volcano's unit it is rounded.
+    """
+    if abs(amount) >= _UNBOUNDED:
+        return "unlimited" if amount > 0 else "-unlimited"
+    sign = "-" if amount < 0 else ""
+    return sign + format_amount(resource, round(abs(amount), 3))
 
 
 def resource_list(amounts: Mapping[str, float]) -> str:
@@ -43,7 +57,3 @@ def age(now: int | None, then: int | None) -> str:
         return "<unknown>"
     # Creation times are whole seconds of the server's clock; the moment may fall just before.
     return format_age(max(0, now - then) if now - then > -2_000_000 else now - then)
-
-
-def _in_bytes(resource: str) -> bool:
-    return resource in ("memory", "ephemeral-storage") or resource.startswith("hugepages-")

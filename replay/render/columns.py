@@ -25,18 +25,35 @@ from ...engine.state.tables import (
 )
 from ...engine.state.truth import Entry, Truth
 from ...engine.units import parse_time
+from ..names import PODGROUP, shortened
 from .amounts import age, resource_list, short_amount, used_of
 from .tables import NONE, Table
 
 Row = list[str]
 
+_IN_FULL: Mapping[str, str] = MappingProxyType({})
+
 
 class Sight:
     """A truth as tables see it: the moment, and totals that are added up when first asked for."""
 
-    def __init__(self, truth: Truth) -> None:
-        self.truth = truth
-        self.now = truth.time
+    def __init__(self, truth: Truth | Callable[[], Truth], *, now: int | None = None) -> None:
+        """Look at a truth, or at one that is only made if a table needs its totals.
+
+        :param now: the moment in microseconds; None is that of the truth.
+        """
+        self._truth = truth
+        self._now = now
+
+    @cached_property
+    def truth(self) -> Truth:
+        """All objects at the moment."""
+        return self._truth if isinstance(self._truth, Truth) else self._truth()
+
+    @cached_property
+    def now(self) -> int | None:
+        """The moment that ages are counted from, in microseconds."""
+        return self.truth.time if self._now is None else self._now
 
     @cached_property
     def nodes(self) -> NodeTable:
@@ -73,6 +90,28 @@ class Sight:
         return age(self.now, entry.fact.created_at)
 
 
+class Labels(NamedTuple):
+    """Labels at the end of a table's rows.
+
+    :param keys: with a column each. :param all: all of them together in one more.
+    """
+
+    keys: tuple[str, ...] = ()
+    all: bool = False
+
+    @property
+    def headers(self) -> tuple[str, ...]:
+        """The columns' names, as kubectl makes them of labels."""
+        named = tuple(key.rpartition("/")[2].upper() for key in self.keys)
+        return (*named, "LABELS") if self.all else named
+
+    def row(self, labels: Mapping[str, str]) -> Row:
+        """Return the cells of one object."""
+        some = [labels.get(key, "") for key in self.keys]
+        every = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
+        return [*some, every or NONE] if self.all else some
+
+
 class Columns(NamedTuple):
     """How a kind is tabled; ``wide`` are added by ``-o wide``, after the others."""
 
@@ -90,11 +129,15 @@ def table_of(
     wide: bool = False,
     namespaces: bool = False,
     name_prefix: str = "",
+    labels: Labels | None = None,
+    short: Mapping[str, str] = _IN_FULL,
 ) -> Table:
     """Return the table of some objects of one kind.
 
     :param namespaces: begin with the namespace, as ``-A`` does.
     :param name_prefix: put before names, as kubectl does when it prints several kinds.
+    :param labels: which labels to show; None is none.
+    :param short: what to print in place of names, see :func:`short_names`.
     """
     columns = _COLUMNS.get((group, kind), _OTHER)
     headers: tuple[str, ...] = columns.headers
@@ -102,18 +145,29 @@ def table_of(
     if wide:
         extra, more = columns.wide(sight, entries)
         headers += extra
+    place = headers.index("NAME") if "NAME" in headers else None
+    if labels is not None:
+        headers += labels.headers
     if namespaces:
         headers = ("NAMESPACE", *headers)
     rows = []
-    place = headers.index("NAME") - namespaces if "NAME" in headers else None
     for entry in entries:
         row = columns.row(sight, entry)
-        if place is not None and name_prefix:
-            row[place] = name_prefix + row[place]
         if more is not None:
             row += more(entry)
+        if place is not None:
+            row[place] = name_prefix + short.get(row[place], row[place])
+        if labels is not None:
+            row += labels.row(entry.fact.labels)
         rows.append([entry.reference.namespace, *row] if namespaces else row)
     return Table(headers, rows)
+
+
+def short_names(group: str, kind: str, entries: Sequence[Entry]) -> Mapping[str, str]:
+    """Return what tables print for names: PodGroups have a uid in theirs, which is shortened."""
+    if (group, kind) != PODGROUP:
+        return _IN_FULL
+    return shortened(entry.reference.name for entry in entries)
 
 
 def _nothing_wide(

@@ -10,26 +10,29 @@ from ..comparison.consultation import Consultation
 from ..comparison.decisions import CONTEXT, Differing, Parting
 from ..comparison.sessions import Comparison
 from ..releases import BehaviourDiff
+from .amounts import exact_amount
 from .session import number_text, trace_lines
+from .short_names import short
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
 
 def comparison_lines(
-    found: Comparison, *, style: Style = PLAIN, trace: bool = False
+    found: Comparison, *, style: Style = PLAIN, trace: bool = False, wide: bool = False
 ) -> Iterator[str]:
     """Yield a comparison's lines.
 
     :param trace: with all steps of each side at the end, and all decisions.
+    :param wide: with the names of PodGroups in full.
     """
     labels = [side.label for side in found.sides]
     if found.decisions:
         shown = None if trace else DECISIONS_SHOWN
-        yield from decision_lines(found.decisions, labels, style=style, shown=shown)
+        yield from decision_lines(found.decisions, labels, style=style, shown=shown, wide=wide)
     else:
         yield "All decide the same.\n"
     for parting in found.partings:
         yield "\n"
-        yield from parting_lines(parting, labels, style=style)
+        yield from parting_lines(parting, labels, style=style, wide=wide)
     if found.compared and not found.partings:
         yield f"\nThe first {found.compared:,} steps are the same, and all that was done is.\n"
     if found.behaviours:
@@ -38,7 +41,7 @@ def comparison_lines(
     for side in found.sides if trace else ():
         yield "\n"
         yield style.bold(f"{side.label}\n")
-        yield from trace_lines(side.answer.result.trace, style=style)
+        yield from trace_lines(side.answer.result.trace, style=style, wide=wide)
 
 
 def decision_lines(
@@ -47,16 +50,18 @@ def decision_lines(
     *,
     style: Style = PLAIN,
     shown: int | None = None,
+    wide: bool = False,
 ) -> Iterator[str]:
     """Yield decisions that differ, with a column for each side.
 
-    :param shown: so many at most; None is all.
+    :param shown: so many at most; None is all. :param wide: with the names of PodGroups in full.
     """
     rows = [
         (row.kind, row.about or NONE, *(value_text(value) for value in row.values))
         for row in decisions[:shown]
     ]
-    yield from lines_of(Table(("DECISION", "OF", *labels), rows), style=style)
+    table = Table(("DECISION", "OF", *labels), rows)
+    yield from lines_of(table if wide else short(table), style=style)
     if len(rows) < len(decisions):
         yield f"({len(decisions) - len(rows)} more: -o json)\n"
 
@@ -97,16 +102,19 @@ def value_text(value: str | None) -> str:
 
 
 def parting_lines(
-    parting: Parting, labels: Sequence[str], *, style: Style = PLAIN
+    parting: Parting, labels: Sequence[str], *, style: Style = PLAIN, wide: bool = False
 ) -> Iterator[str]:
-    """Yield where traces part: the steps before it, those of each side, and what they compared."""
+    """Yield where traces part: the steps before it, those of each side, and what they compared.
+
+    :param wide: with the names of PodGroups in full.
+    """
     what = "Other numbers are compared from" if parting.what == "numbers" else "The ways part at"
     yield f"{what} step {parting.number + 1} of the traces:\n"
     rows = [("all", *_step(step)) for step in parting.before]
     for label, side in zip(labels, parting.steps, strict=True):
         rows += [(label, *_step(step)) for step in side] or [(label, *("",) * 5)]
-    headers = ("SESSION", "ACTION", "STEP", "ABOUT", "BY", "OUTCOME")
-    yield from lines_of(Table(headers, rows), style=style)
+    table = Table(("SESSION", "ACTION", "STEP", "ABOUT", "BY", "OUTCOME"), rows)
+    yield from lines_of(table if wide else short(table), style=style)
     numbers = numbers_of(parting.alike)
     if numbers:
         step = parting.alike[0]
@@ -117,7 +125,7 @@ def parting_lines(
 
 def numbers_of(steps: Sequence[Step]) -> list[tuple[str, ...]]:
     """Return what steps compared: name and value of each, those that differ marked by ``*``."""
-    flat = [dict(_flat(step.numbers, "")) for step in steps]
+    flat = [dict(_flat(step.numbers)) for step in steps]
     names = dict.fromkeys(name for one in flat for name in one)
     rows = []
     for name in names:
@@ -151,7 +159,7 @@ def step_lines(steps: Sequence[Step], *, style: Style = PLAIN) -> Iterator[str]:
         yield f"  ({left_out} earlier steps: -o json)\n"
     for step in steps[-STEPS_SHOWN:]:
         yield f"  {style.bold(' '.join(filter(None, _step(step))))}\n"
-        for name, value in _flat(step.numbers, ""):
+        for name, value in _flat(step.numbers):
             yield f"    {name} = {value}\n"
 
 
@@ -166,9 +174,11 @@ def _step(step: Step) -> tuple[str, str, str, str, str]:
     return step.action, step.what, step.about or NONE, step.by, step.outcome
 
 
-def _flat(numbers: Mapping[str, object], prefix: str) -> Iterator[tuple[str, str]]:
+def _flat(numbers: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """Yield numbers by name; amounts of resources each by itself, as Kubernetes writes them."""
     for name, value in numbers.items():
         if isinstance(value, Mapping):
-            yield from _flat(value, f"{prefix}{name}.")
+            for resource, amount in value.items():
+                yield f"{name}.{resource}", exact_amount(resource, amount)
         else:
-            yield f"{prefix}{name}", number_text(value)
+            yield name, number_text(value)

@@ -13,11 +13,12 @@ from ...engine.state.truth import Entry
 from ...engine.units import format_time
 from ..history import Happening
 from .amounts import age, resource_list, short_amount
-from .columns import Sight, counted, table_of
+from .columns import Sight, counted, short_names, table_of
 from .differences import version_table
-from .tables import NONE, PLAIN, Style, Table, lines_of
+from .tables import NONE, PLAIN, Style, Table, cut, lines_of
 
 _WIDTH = 20
+_INDENT = "  "
 _VOLCANO = "scheduling.volcano.sh"
 _FINISHED = frozenset({"Succeeded", "Failed"})
 
@@ -46,10 +47,14 @@ def description_lines(described: Described) -> Lines:
     for title, group, kind, entries in _related(described):
         if entries:
             yield from _section(described, f"{title} ({len(entries)})")
-            table = table_of(described.sight, group, kind, entries)
-            yield from _indented(lines_of(table, style=described.style))
+            table = table_of(
+                described.sight, group, kind, entries, short=short_names(group, kind, entries)
+            )
+            yield from _indented(lines_of(table, style=_narrower(described.style)))
     yield from _section(described, "Last versions")
-    yield from _indented(lines_of(version_table(described.versions), style=described.style))
+    yield from _indented(
+        lines_of(version_table(described.versions), style=_narrower(described.style))
+    )
     yield from _kubernetes_events(described, reference)
 
 
@@ -70,8 +75,8 @@ def _metadata(described: Described) -> Lines:
     if owners:
         names = (f"{owner.get('kind', '')}/{owner.get('name', '')}" for owner in owners)
         yield _pair("Owned by", ", ".join(names))
-    yield from _mapping("Labels", metadata.get("labels"))
-    yield from _mapping("Annotations", metadata.get("annotations"))
+    yield from _mapping(described, "Labels", metadata.get("labels"))
+    yield from _mapping(described, "Annotations", metadata.get("annotations"))
     if described.entry.stale:
         yield _pair("Note", "a later write was accepted whose result was not recorded")
 
@@ -88,9 +93,12 @@ def _many_fields(values: Any) -> list[dict[str, Any]]:
     )
 
 
-def _mapping(name: str, values: Any) -> Lines:
+def _mapping(described: Described, name: str, values: Any) -> Lines:
+    """Yield a pair a line, cut to a terminal's width, and only there."""
+    width = described.style.width
+    room = None if width is None else max(_WIDTH, width - _WIDTH)
     pairs = sorted(_fields(values).items())
-    lines = [f"{key}={_short(value)}" for key, value in pairs] or [NONE]
+    lines = [cut(f"{key}={value}", room) for key, value in pairs] or [NONE]
     yield _pair(name, lines[0])
     for line in lines[1:]:
         yield _pair("", line)
@@ -120,7 +128,7 @@ def _pod(described: Described) -> Lines:
     yield _pair("Queue", described.sight.queue_by_group.get(key, fact.queue) or NONE)
     selector = _fields(described.document.get("spec")).get("nodeSelector")
     if selector:
-        yield from _mapping("Node selector", selector)
+        yield from _mapping(described, "Node selector", selector)
 
 
 def _node(described: Described) -> Lines:
@@ -146,7 +154,7 @@ def _node(described: Described) -> Lines:
             amounts = (allocatable, used, allocatable - used)
             rows.append([name, *(short_amount(name, amount) for amount in amounts), share])
     headers = ("RESOURCE", "ALLOCATABLE", "REQUESTED", "LEFT", "SHARE")
-    yield from _indented(lines_of(Table(headers, rows), style=described.style))
+    yield from _indented(lines_of(Table(headers, rows), style=_narrower(described.style)))
 
 
 def _queue(described: Described) -> Lines:
@@ -182,7 +190,7 @@ def _queue(described: Described) -> Lines:
         for name in names
     ]
     headers = ("RESOURCE", "CAPABILITY", "DESERVED", "GUARANTEE", "ALLOCATED", "STATUS.ALLOCATED")
-    yield from _indented(lines_of(Table(headers, rows), style=described.style))
+    yield from _indented(lines_of(Table(headers, rows), style=_narrower(described.style)))
 
 
 def _podgroup(described: Described) -> Lines:
@@ -221,7 +229,7 @@ def _job(described: Described) -> Lines:
     if rows:
         yield from _section(described, "Tasks")
         table = Table(("TASK", "REPLICAS", "MINAVAILABLE", "PODS"), rows)
-        yield from _indented(lines_of(table, style=described.style))
+        yield from _indented(lines_of(table, style=_narrower(described.style)))
 
 
 _HIGHLIGHTS: Mapping[tuple[str, str], Callable[[Described], Lines]] = MappingProxyType(
@@ -250,7 +258,7 @@ def _conditions(described: Described) -> Lines:
     if rows:
         yield from _section(described, "Conditions")
         headers = ("TYPE", "STATUS", "SINCE", "REASON", "MESSAGE")
-        yield from _indented(lines_of(Table(headers, rows), style=described.style))
+        yield from _indented(lines_of(Table(headers, rows), style=_narrower(described.style)))
 
 
 def _related(described: Described) -> Iterator[tuple[str, str, str, list[Entry]]]:
@@ -311,7 +319,7 @@ def _kubernetes_events(described: Described, reference: Reference) -> Lines:
         found.sort(key=lambda entry: getattr(entry.fact, "summary", ("",))[0])
         yield from _section(described, "Events of Kubernetes")
         table = table_of(described.sight, "", "Event", found)
-        yield from _indented(lines_of(table, style=described.style))
+        yield from _indented(lines_of(table, style=_narrower(described.style)))
 
 
 def _section(described: Described, title: str) -> Lines:
@@ -319,14 +327,14 @@ def _section(described: Described, title: str) -> Lines:
 
 
 def _indented(lines: Lines) -> Lines:
-    return (f"  {line}" for line in lines)
+    return (f"{_INDENT}{line}" for line in lines)
+
+
+def _narrower(style: Style) -> Style:
+    """Return how to write what is indented: a terminal has less room for it."""
+    return style._replace(width=None if style.width is None else style.width - len(_INDENT))
 
 
 def _pair(name: str, value: str) -> str:
     label = f"{name}:" if name else ""
     return f"{label:<{_WIDTH}}{value}\n"
-
-
-def _short(value: Any) -> str:
-    text = str(value)
-    return text if len(text) <= 120 else f"{text[:119]}…"

@@ -14,10 +14,12 @@ from ..history import Happening, History
 from ..times import span_text
 from .amounts import short_amount
 from .events import object_text
-from .tables import NONE, PLAIN, Style, Table, lines_of
+from .tables import NONE, PLAIN, Style, Table, cut, lines_of
 
 API_VERSION = "plinian/v1"
-_VALUE_CHARACTERS = 72
+
+_LEAST_ROOM = 24
+"""Characters of a value that even the narrowest terminal shows."""
 
 
 def diff_json(found: Diff) -> dict[str, Any]:
@@ -67,18 +69,21 @@ def diff_lines(found: Diff, *, style: Style = PLAIN, events: bool = False) -> It
 
 
 def change_lines(fields: Sequence[Change], *, style: Style = PLAIN, indent: str) -> Iterator[str]:
-    """Yield ``path: old → new`` a line."""
+    """Yield ``path: old → new`` a line; values are cut to a terminal's width, and only there."""
     for change in fields:
         old, new = value_text(change.old), value_text(change.new)
+        if style.width is not None:
+            room = style.width - len(f"{indent}{change.path}:  → ")
+            old = cut(old, max(_LEAST_ROOM, room // 2, room - len(new)))
+            new = cut(new, max(_LEAST_ROOM, room - len(old)))
         yield f"{indent}{change.path}: {style.removed(old)} → {style.added(new)}\n"
 
 
 def value_text(value: Any) -> str:
-    """Return a value in one short line; a field that does not exist is ``<none>``."""
+    """Return a value in one line; a field that does not exist is ``<none>``."""
     if value is msgspec.UNSET:
         return NONE
-    text = msgspec.json.encode(value, order="sorted").decode()
-    return text if len(text) <= _VALUE_CHARACTERS else f"{text[: _VALUE_CHARACTERS - 1]}…"
+    return msgspec.json.encode(value, order="sorted").decode()
 
 
 def history_json(found: History) -> dict[str, Any]:

@@ -94,7 +94,7 @@ def _subject(recorded: Recorded) -> str:
     for field in (_SHORT_FIELDS.get(recorded.event.kind, ""), "job", "session", "message", "part"):
         value = body.get(field)
         if isinstance(value, str) and value:
-            return value.splitlines()[0][:60]
+            return value.splitlines()[0]
     return NONE
 
 

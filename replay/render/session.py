@@ -7,45 +7,54 @@ from collections.abc import Iterator, Mapping, Sequence
 from ...engine.session.outcome import PodGroupStatus, SessionResult
 from ...engine.session.trace import Step
 from ..session import SessionAnswer
+from .amounts import exact_amount
+from .short_names import short, short_all
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
-_LONGEST = 120
-"""Characters of numbers that a line of the trace shows; JSON has all."""
 
+def session_lines(
+    answer: SessionAnswer, *, style: Style = PLAIN, wide: bool = False
+) -> Iterator[str]:
+    """Yield an answer's lines: what is decided, PodGroups, queues, and why pods wait.
 
-def session_lines(answer: SessionAnswer, *, style: Style = PLAIN) -> Iterator[str]:
-    """Yield an answer's lines: what is decided, PodGroups, queues, and why pods wait."""
+    :param wide: with the names of PodGroups in full.
+    """
     result = answer.result
     if result.panic is not None:
         place = " < ".join(result.panic.place)
         yield style.removed(f"The scheduler dies: {result.panic.message}\n")
         yield f"  at {place}\n\n" if place else "\n"
-    decisions = _decisions(result)
-    if decisions:
-        headers = ("DECISION", "OF", "NODE", "REASON")
-        yield from lines_of(Table(headers, decisions), style=style)
-    else:
-        yield "No decision.\n"
-    tables: tuple[tuple[Sequence[str], Sequence[Sequence[str]]], ...] = (
+    parts: tuple[tuple[Sequence[str], Sequence[Sequence[str]]], ...] = (
+        (("DECISION", "OF", "NODE", "REASON"), _decisions(result)),
         (("PODGROUP", "PHASE", "RUNNING", "SUCCEEDED", "FAILED", "WRITTEN"), _groups(result)),
         (("QUEUE", "ALLOCATED", "WRITTEN"), _queues(result)),
         (("PODGROUP", "SAID", "BECAUSE"), sorted(set(result.events))),
         (("POD", "WAITS BECAUSE"), _waiting(result)),
     )
-    for table in (Table(*parts) for parts in tables):
+    tables = [Table(*part) for part in parts]
+    decisions, *others = tables if wide else short_all(tables)
+    if decisions.rows:
+        yield from lines_of(decisions, style=style)
+    else:
+        yield "No decision.\n"
+    for table in others:
         if table.rows:
             yield "\n"
             yield from lines_of(table, style=style)
 
 
-def trace_lines(steps: list[Step], *, style: Style = PLAIN) -> Iterator[str]:
-    """Yield the steps of a trace as a table."""
+def trace_lines(steps: list[Step], *, style: Style = PLAIN, wide: bool = False) -> Iterator[str]:
+    """Yield the steps of a trace as a table.
+
+    :param wide: with the names of PodGroups in full.
+    """
     rows = [
         (step.action, step.what, step.about or NONE, step.by, step.outcome, _numbers(step.numbers))
         for step in steps
     ]
     headers = ("ACTION", "STEP", "ABOUT", "BY", "OUTCOME", "NUMBERS")
-    yield from lines_of(Table(headers, rows), style=style)
+    table = Table(headers, rows)
+    yield from lines_of(table if wide else short(table), style=style)
 
 
 def _decisions(result: SessionResult) -> list[tuple[str, str, str, str]]:
@@ -86,14 +95,14 @@ def _amounts(amounts: Mapping[str, str]) -> str:
 
 
 def _numbers(numbers: Mapping[str, object]) -> str:
-    text = " ".join(f"{name}={number_text(value)}" for name, value in numbers.items())
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return " ".join(f"{name}={number_text(value)}" for name, value in numbers.items())
 
 
 def number_text(value: object) -> str:
-    """Return a number, or a map or list of them, in one line."""
+    """Return a number, a list, or amounts of resources as Kubernetes writes them, in one line."""
     if isinstance(value, Mapping):
-        return f"({','.join(f'{name}={number_text(part)}' for name, part in value.items())})"
+        amounts = (f"{name}={exact_amount(name, amount)}" for name, amount in value.items())
+        return f"({','.join(amounts)})"
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() else f"{value:.9g}"
     if isinstance(value, (list, tuple)):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain, islice, zip_longest
 from typing import NamedTuple, TextIO
 
 NONE = "<none>"
@@ -11,6 +12,15 @@ NONE = "<none>"
 
 GAP = "   "
 _FIRST_ROWS = 1000
+
+_NARROWEST = 16
+"""Characters that a column keeps when a terminal is too narrow, if its cells have so many."""
+
+_USUAL = 80
+"""Characters that cells of a long table have at most, but for a few."""
+
+_JOINT = re.compile(r"[ ,;/=-]+")
+"""Where the text of a cell may go on in the next line."""
 
 
 class Table(NamedTuple):
@@ -21,9 +31,14 @@ class Table(NamedTuple):
 
 
 class Style(NamedTuple):
-    """How text is marked on a terminal; the default marks nothing."""
+    """How text is marked and fitted on a terminal; the default does neither.
+
+    :param width: columns of the terminal. None leaves all as wide as it is: what goes through a
+        pipe or into a file is never cut or wrapped.
+    """
 
     colour: bool = False
+    width: int | None = None
 
     def _wrap(self, code: str, text: str) -> str:
         return f"\x1b[{code}m{text}\x1b[0m" if self.colour else text
@@ -49,13 +64,12 @@ PLAIN = Style()
 
 
 def lines_of(table: Table, *, no_headers: bool = False, style: Style = PLAIN) -> Iterator[str]:
-    """Yield a table's lines with their line ends; the last column is not padded."""
-    widths = _widths(table.headers, table.rows)
-    form = _form(widths)
-    if not no_headers:
-        yield style.bold(form(*table.headers).rstrip()) + "\n"
-    for row in table.rows:
-        yield form(*row).rstrip() + "\n"
+    """Yield a table's lines with their line ends; the last column is not padded.
+
+    On a terminal that is too narrow, cells of the widest columns go on in the next line.
+    """
+    widths = _fitted(_widths(table.headers, table.rows), table.headers, style)
+    yield from _lines(table.headers, table.rows, widths, no_headers=no_headers, style=style)
 
 
 def stream_lines(
@@ -66,14 +80,20 @@ def stream_lines(
     style: Style = PLAIN,
     look_ahead: int = _FIRST_ROWS,
 ) -> Iterator[str]:
-    """Yield the lines of a table of any length; its first rows decide how wide columns are."""
+    """Yield the lines of a table of any length; its first rows decide how wide columns are.
+
+    A few cells of great length do not make a column wide; they reach into the next.
+    """
     rows = iter(rows)
     first = list(islice(rows, look_ahead))
-    form = _form(_widths(headers, first))
-    if not no_headers:
-        yield style.bold(form(*headers).rstrip()) + "\n"
-    for row in chain(first, rows):
-        yield form(*row).rstrip() + "\n"
+    usual = [min(width, _USUAL) for width in _widths(headers, first)]
+    widths = _fitted(usual, headers, style)
+    yield from _lines(headers, chain(first, rows), widths, no_headers=no_headers, style=style)
+
+
+def cut(text: str, width: int | None) -> str:
+    """Return text in so many characters, for a terminal; None leaves it whole."""
+    return text if width is None or len(text) <= width else f"{text[: max(width, 1) - 1]}…"
 
 
 def write_table(
@@ -81,6 +101,55 @@ def write_table(
 ) -> None:
     """Write a table."""
     out.writelines(lines_of(table, no_headers=no_headers, style=style))
+
+
+def _lines(
+    headers: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    widths: Sequence[int],
+    *,
+    no_headers: bool,
+    style: Style,
+) -> Iterator[str]:
+    form = _form(widths)
+    if not no_headers:
+        yield style.bold(form(*headers).rstrip()) + "\n"
+    for row in rows:
+        line = form(*row).rstrip()
+        if style.width is None or len(line) <= style.width:
+            yield f"{line}\n"
+            continue
+        parts = [list(_pieces(cell, width)) for cell, width in zip(row, widths, strict=True)]
+        for cells in zip_longest(*parts, fillvalue=""):
+            yield form(*cells).rstrip() + "\n"
+
+
+def _fitted(widths: list[int], headers: Sequence[str], style: Style) -> list[int]:
+    """Return the widths of columns that a terminal has room for; as they are if it never has."""
+    room = (style.width or 0) - len(GAP) * (len(widths) - 1)
+    if style.width is None:
+        return widths
+    if sum(widths) <= room:  # The last column may need more later, and is not padded.
+        return [*widths[:-1], room - sum(widths[:-1])]
+    least = [
+        min(width, max(len(header), _NARROWEST))
+        for width, header in zip(widths, headers, strict=True)
+    ]
+    for cap in range(max(widths) - 1, 0, -1):
+        narrowed = [max(low, min(cap, wide)) for low, wide in zip(least, widths, strict=True)]
+        if sum(narrowed) <= room:
+            return narrowed
+    return widths
+
+
+def _pieces(text: str, width: int) -> Iterator[str]:
+    """Yield text in pieces of so many characters at most, parted where it has a joint."""
+    while len(text) > width:
+        joint = max((match.end() for match in _JOINT.finditer(text, 0, width)), default=0)
+        end = joint if joint > width // 2 else width
+        yield text[:end].rstrip()
+        text = text[end:].lstrip()
+    yield text
 
 
 def _widths(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from jobs_log import make_jobs_log
 from plinian.engine.ingest.objects import version_event
 from plinian.engine.log import open_log
 from plinian.engine.units import parse_time
@@ -132,6 +133,14 @@ def small_log(tmp_path_factory: pytest.TempPathFactory) -> str:
             )
             events.append(event)
         store.append(events)
+    return path
+
+
+@pytest.fixture(scope="session")
+def jobs_log(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Make the log of a job that comes twice, and give its path; for reading only."""
+    path = str(tmp_path_factory.mktemp("jobs") / "jobs.db")
+    make_jobs_log(path)
     return path
 
 

@@ -19,27 +19,9 @@ import plinian
 from plinian.engine.errors import InputError
 from plinian.replay.cli.shell import guarded
 from pods import pod
+from processes import PLINIAN, spawn
 
 Run = Callable[..., Result]
-
-PLINIAN = (sys.executable, "-c", "from plinian.replay.cli.main import main; main()")
-
-
-def heed_interrupts() -> None:
-    """Take interrupts as in a terminal, also where these tests run in the background of a shell."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-def spawn(*arguments: str, **more: object) -> subprocess.Popen[str]:
-    """Start the command line as a process of its own."""
-    return subprocess.Popen(
-        [*PLINIAN, *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=heed_interrupts,  # noqa: PLW1509 -- no threads are at work here
-        **more,  # type: ignore[call-overload]
-    )
 
 
 @pytest.mark.parametrize(
@@ -59,7 +41,7 @@ def spawn(*arguments: str, **more: object) -> subprocess.Popen[str]:
         (("get", ","), "',' names no kind"),
         (("export", "."), "this is a folder"),
         (("get", "pods,nodes", "a"), "names can follow one kind only"),
-        (("describe", "pod"), "'pod' names no object"),
+        (("describe", "podz"), "no kind of object is called 'podz'"),
         (("events", "--kind", "pod.bond"), "there is no event kind 'pod.bond'"),
         (("diff", "@1", "@99"), "position @99 is beyond the end of the log"),
         (("export", "x.csv", "--format", "csv"), "there is no format 'csv'"),

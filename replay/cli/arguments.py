@@ -1,0 +1,190 @@
+"""Arguments as kubectl takes them, made into what the parser of the command line takes.
+
+kubectl's options are those of pflag: ``-n=ml``, ``-nml`` and ``-n ml`` are the same, a flag may be
+given a truth (``--no-headers=false``), and options may stand before the command that they are for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+_SPAN = re.compile(r"-\d+(?:\.\d+)?(?:d|h|ms|us|µs|m|s)(?:\d+(?:\.\d+)?(?:d|h|ms|us|µs|m|s))*")
+
+_TRUTHS: Mapping[str, bool] = MappingProxyType(
+    dict.fromkeys(("1", "t", "T", "TRUE", "true", "True"), True)
+    | dict.fromkeys(("0", "f", "F", "FALSE", "false", "False"), False)
+)
+"""What a flag may be given, as strconv.ParseBool of Go has it."""
+
+_HELP = frozenset({"-h", "--help"})
+
+Options = Mapping[str, Any]
+"""Options by how they are written, as in ``-o`` and ``--output``."""
+
+
+class Commands(TyperGroup):
+    """The commands, with arguments as kubectl takes them."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments, in the order and form that the parser expects."""
+        return super().parse_args(ctx, arranged(self, args))
+
+
+def arranged(root: Any, arguments: Sequence[str]) -> list[str]:
+    """Return arguments with the command first, and each value apart from its option.
+
+    What no command knows stays as it is, for the parser to complain of.
+
+    :raises typer.BadParameter: a flag is given what is neither true nor false.
+    """
+    everywhere = _options_below(root)
+    command, rest = root, list(arguments)
+    path: list[str] = []
+    before: list[str] = []
+    while rest and hasattr(command, "commands"):
+        word = rest[0]
+        if word in command.commands:
+            command = command.commands[word]
+            path.append(rest.pop(0))
+        elif word in _HELP or word in _options_of(command):
+            return [*path, word]
+        elif not _is_option(word) or _option(word, everywhere) is None:
+            return [*path, *rest, *before]
+        else:
+            taken = 2 if _wants_next(word, everywhere) else 1
+            before += rest[:taken]
+            del rest[:taken]
+    if hasattr(command, "commands"):
+        return path
+    return [*path, *_separated([*before, *rest], _options_of(command))]
+
+
+def command_of(root: Any, arguments: Sequence[str]) -> tuple[Any, list[str], list[str]]:
+    """Return the command that arguments name, its name, and what is left of them.
+
+    For completion: arguments may end in the middle of something.
+    """
+    try:
+        rest = arranged(root, arguments)
+    except typer.BadParameter:
+        rest = list(arguments)
+    command, path = root, []
+    while rest and hasattr(command, "commands") and rest[0] in command.commands:
+        command = command.commands[rest[0]]
+        path.append(rest.pop(0))
+    return command, path, rest
+
+
+def _options_of(command: Any) -> Options:
+    """Return a command's options by how they are written."""
+    return {
+        written: item
+        for item in command.params
+        if item.param_type_name == "option"
+        for written in (*item.opts, *item.secondary_opts)
+    }
+
+
+def _options_below(group: Any) -> Options:
+    """Return the options of all commands; tests hold that one name always takes as many values."""
+    found: dict[str, Any] = {}
+    for command in group.commands.values():
+        below = hasattr(command, "commands")
+        found = {**found, **(_options_below(command) if below else _options_of(command))}
+    return found
+
+
+def _is_option(word: str) -> bool:
+    return len(word) > 1 and word[0] == "-" and word != "--" and not _SPAN.fullmatch(word)
+
+
+def _option(word: str, options: Options) -> Any:
+    """Return the option that a word begins with, or None."""
+    return options.get(word.partition("=")[0] if word.startswith("--") else word[:2])
+
+
+def _wants_next(word: str, options: Options) -> bool:
+    """Say whether the value of the last option in a word is the word after it."""
+    if word.startswith("--"):
+        return "=" not in word and not options[word].is_flag
+    for place, letter in enumerate(word[1:], start=1):
+        item = options.get(f"-{letter}")
+        if item is None or letter == "=":
+            return False
+        if not item.is_flag:
+            return place == len(word) - 1
+    return False
+
+
+def _separated(arguments: Sequence[str], options: Options) -> Iterator[str]:
+    """Yield arguments with every value apart from its option, and points marked.
+
+    A point such as ``-5m`` gets a space before it: it is read with white space stripped, and what
+    begins with a space is no option.
+    """
+    rest = iter(arguments)
+    for word in rest:
+        if word == "--":
+            yield word
+            yield from rest
+        elif _SPAN.fullmatch(word):
+            yield f" {word}"
+        elif word.startswith("--"):
+            yield from _long(word, rest, options)
+        elif _is_option(word):
+            yield from _letters(word[1:], rest, options)
+        else:
+            yield word
+
+
+def _long(word: str, rest: Iterator[str], options: Options) -> Iterator[str]:
+    name, equals, value = word.partition("=")
+    item = options.get(name)
+    if item is not None and item.is_flag and equals:
+        yield from _flag(item, name, value)
+        return
+    yield word
+    if item is not None and not item.is_flag and not equals:
+        yield from _next(rest)
+
+
+def _letters(letters: str, rest: Iterator[str], options: Options) -> Iterator[str]:
+    """Yield the options of ``-Ao=json``: flags, and at the end perhaps one with a value."""
+    while letters:
+        item = options.get(f"-{letters[0]}")
+        if item is None:
+            yield f"-{letters}"
+            return
+        name, letters = f"-{letters[0]}", letters[1:]
+        if item.is_flag and letters.startswith("="):
+            yield from _flag(item, name, letters[1:])
+            return
+        yield name
+        if not item.is_flag:
+            yield from (letters.removeprefix("="),) if letters else _next(rest)
+            return
+
+
+def _next(rest: Iterator[str]) -> Iterator[str]:
+    """Yield the value that stands in a word of its own; it may look like anything."""
+    for value in rest:
+        yield value
+        return
+
+
+def _flag(item: Any, name: str, value: str) -> Iterator[str]:
+    """Yield a flag that is given a truth: itself, its opposite, or nothing."""
+    if value not in _TRUTHS:
+        raise typer.BadParameter(f"{name}={value}: a flag is true or false")
+    if _TRUTHS[value]:
+        yield name
+    elif name not in item.secondary_opts:
+        yield from item.secondary_opts[:1]
+    else:
+        yield item.opts[0]

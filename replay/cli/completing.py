@@ -1,0 +1,317 @@
+"""What may stand in the place of the word that a person types: commands, options, and values.
+
+Kept from all that takes long to load: an answer has to be there before the next key is pressed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from .arguments import command_of
+
+_CHOICE = re.compile(r"[a-z][\w-]*(?:=…)?")
+_POINTS = ("end",)
+_FIELDS = ("metadata.name=", "metadata.namespace=", "spec.nodeName=", "status.phase=")
+_SORTED_BY = (".metadata.name", ".metadata.creationTimestamp", ".spec.nodeName")
+_PARTS = ("nodes", "jobs", "tasks", "queues", "hypernodes", "work")
+
+_POD, _PODGROUP = ("", "Pod"), ("scheduling.volcano.sh", "PodGroup")
+_NAMED_IN_FULL: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {"--bound": _POD, "--pending": _POD, "--enqueued": _PODGROUP, "--phase": _PODGROUP}
+)
+_OF_PART: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "nodes": ("", "Node"),
+        "jobs": _PODGROUP,
+        "tasks": _POD,
+        "queues": ("scheduling.volcano.sh", "Queue"),
+        "hypernodes": ("topology.volcano.sh", "HyperNode"),
+    }
+)
+
+
+class _Typed(NamedTuple):
+    """What was typed.
+
+    :param path: the command's name. :param words: what follows it, without the last word.
+    :param given: the values of its options, by every way to write them.
+    :param plain: arguments that are no options.
+    """
+
+    path: str
+    words: Sequence[str]
+    given: Mapping[str, str]
+    plain: Sequence[str]
+
+    @property
+    def log(self) -> str:
+        """The place of the log."""
+        from os import environ
+
+        from .options import DEFAULT_LOG
+
+        return self.given.get("--log") or environ.get("PLINIAN_LOG") or DEFAULT_LOG
+
+    @property
+    def namespace(self) -> str | None:
+        """The namespace to look in; None is all."""
+        if "-A" in self.words or "--all-namespaces" in self.words:
+            return None
+        return self.given.get("-n") or "default"
+
+
+def candidates_of(root: Any, words: Sequence[str]) -> list[str]:
+    """Return what may stand in the place of the last word, sorted.
+
+    A shell that parts words at ``=`` gets the value alone, another the option with it.
+    """
+    words, typed = list(words[:-1]), words[-1]
+    if typed == "=":
+        typed = ""
+        words.append("=")
+    if words[-1:] == ["="] and len(words) > 1:  # bash: ["-o", "=", "js"]
+        words.pop()
+        return _matching(_of_words(root, words, typed), typed)
+    if words[-2:-1] == ["="]:
+        words.pop(-2)
+    if typed.startswith("--") and "=" in typed:
+        name, _, value = typed.partition("=")
+        found = _matching(_of_words(root, [*words, name], value), value)
+        return [f"{name}={text}" for text in found]
+    begun = re.fullmatch(r"(-\w=?)(.+|(?<==))", typed)
+    if begun and not begun[1][1:2].isdigit():
+        name = begun[1].rstrip("=")
+        command, _, _ = command_of(root, words)
+        item = _option(command, name)
+        if item is not None and not item.is_flag:
+            found = _matching(_of_words(root, [*words, name], begun[2]), begun[2])
+            return [f"{begun[1]}{text}" for text in found]
+    return _matching(_of_words(root, words, typed), typed)
+
+
+def _matching(found: Iterable[str], typed: str) -> list[str]:
+    return sorted({text for text in found if text.startswith(typed)})
+
+
+def _of_words(root: Any, words: Sequence[str], typed: str) -> Iterable[str]:
+    command, path, rest = command_of(root, words)
+    waiting = _waiting(command, words)
+    if waiting is None:  # Options before the command: which one wants a value?
+        waiting = next(filter(None, (_waiting(one, words) for one in _all(root))), None)
+    typing = _Typed(" ".join(path), rest, *_given(command, root, words, rest))
+    if waiting is not None:
+        return _values(waiting, typing, typed)
+    if hasattr(command, "commands"):
+        if len(typing.plain) > len(path):  # the name of no command
+            return ()
+        if typed.startswith("-"):
+            return [name for one in (command, *_all(command)) for name in _options(one)]
+        return [name for name, one in command.commands.items() if not one.hidden]
+    if typed.startswith("-"):
+        return _options(command)
+    return _arguments(typing, typed)
+
+
+def _all(group: Any) -> Iterable[Any]:
+    for command in group.commands.values():
+        yield from _all(command) if hasattr(command, "commands") else (command,)
+
+
+def _options(command: Any) -> list[str]:
+    return [
+        name
+        for item in command.params
+        for name in (*item.opts, *item.secondary_opts)
+        if name.startswith("-") and not getattr(item, "hidden", False)
+    ]
+
+
+def _option(command: Any, name: str) -> Any:
+    for item in command.params:
+        if name in (*item.opts, *item.secondary_opts) and name.startswith("-"):
+            return item
+    return None
+
+
+def _waiting(command: Any, words: Sequence[str]) -> Any:
+    """Return the option that wants the next word for its value, or None."""
+    if not words or "=" in words[-1] or not words[-1].startswith("-"):
+        return None
+    last = words[-1]
+    item = _option(command, last if last.startswith("--") else f"-{last[-1]}")
+    return None if item is None or item.is_flag else item
+
+
+def _given(
+    command: Any, root: Any, words: Sequence[str], rest: Sequence[str]
+) -> tuple[dict[str, str], list[str]]:
+    """Return the values of options by every way to write them, and the arguments beside them."""
+    commands = _all(root) if hasattr(command, "commands") else (command,)
+    options = {name: item for one in commands for item in one.params for name in item.opts}
+    given: dict[str, str] = {}
+    plain: list[str] = []
+    items = iter(words if hasattr(command, "commands") else rest)
+    for word in items:
+        name, found, value = word.partition("=")
+        item = options.get(name) if word.startswith("-") else None
+        if not word.startswith("-"):
+            plain.append(word)
+        elif item is not None and not item.is_flag:
+            text = value if found else next(items, "")
+            given |= dict.fromkeys(item.opts, text)
+    return given, plain
+
+
+def _values(option: Any, typed: _Typed, text: str) -> Iterable[str]:
+    """Return the values that an option may have."""
+    for name in option.opts:
+        if name in _NAMED_IN_FULL:
+            return _in_full(typed, _NAMED_IN_FULL[name], text)
+        if name in _VALUES:
+            return _VALUES[name](typed, text)
+    written = option.metavar or ""
+    return [choice.removesuffix("…") for choice in written.split("|") if _CHOICE.fullmatch(choice)]
+
+
+def _arguments(typed: _Typed, text: str) -> Iterable[str]:
+    """Return the arguments that may come next."""
+    match typed.path:
+        case "get" | "describe" | "history":
+            return _objects(typed, text)
+        case "release show" | "release diff":
+            return _releases(typed, text)
+        case "belief" if not typed.plain:
+            before, comma, _ = text.rpartition(",")
+            return [f"{before}{comma}{part}" for part in _PARTS]
+        case "belief" if typed.plain[0] in _OF_PART:
+            kind = _OF_PART[typed.plain[0]]
+            in_full = kind in {_POD, _PODGROUP}
+            return _in_full(typed, kind, text) if in_full else _names(typed, kind, text)
+        case "diff":
+            return _POINTS
+        case "completion":
+            return ("bash", "fish", "zsh")
+        case _:
+            return ()
+
+
+def _objects(typed: _Typed, text: str) -> Iterable[str]:
+    """Return kinds for the first word, and names of the log's objects after a kind."""
+    from ..kinds import names_for_completion, plural_of
+
+    kind, slash, begin = text.partition("/")
+    if slash:
+        return [f"{kind}/{name}" for name in _names(typed, kind, begin)]
+    if typed.plain and "/" not in typed.plain[0]:
+        return _names(typed, typed.plain[0], text)
+    before, comma, _ = text.rpartition(",")
+    kinds = _look(typed, lambda log: [plural_of(*kind) for kind in log.kinds()])
+    return [f"{before}{comma}{name}" for name in (*names_for_completion(), *kinds)]
+
+
+def _names(typed: _Typed, kind: str | tuple[str, str], begin: str) -> list[str]:
+    """Return names of objects of a kind that the log ever knew."""
+    from ...engine.errors import PlinianError
+    from ..kinds import kind_named
+
+    def look(log: Any) -> list[str]:
+        pair = kind_named(kind, log.kinds()) if isinstance(kind, str) else kind
+        return [name for _, name in log.names(pair, typed.namespace, begin)]
+
+    try:
+        return _look(typed, look)
+    except PlinianError:  # no kind is called so
+        return []
+
+
+def _in_full(typed: _Typed, kind: tuple[str, str], text: str) -> list[str]:
+    """Return ``namespace/name`` of objects of a kind."""
+    place, slash, begin = text.partition("/")
+
+    def look(log: Any) -> list[str]:
+        if not slash:
+            return [f"{namespace}/" for namespace in log.namespaces()]
+        return [f"{space}/{name}" for space, name in log.names(kind, place, begin)]
+
+    return _look(typed, look)
+
+
+def _look(typed: _Typed, ask: Callable[[Any], list[str]]) -> list[str]:
+    """Return what a log tells, and nothing if it cannot be asked."""
+    import sqlite3
+
+    from ...engine.errors import PlinianError
+    from ..glance import glance
+
+    try:
+        with glance(typed.log) as log:
+            return ask(log)
+    except (OSError, sqlite3.Error, PlinianError):
+        return []
+
+
+def _releases(typed: _Typed, text: str) -> list[str]:
+    """Return the names of releases, also as the end of a span ``R1..R2``."""
+    from ...engine.volcano.releases import RELEASES
+
+    before, dots, _ = text.rpartition("..")
+    every = ["all"] if typed.path in {"simulate", "lint"} and not dots else []
+    return [*every, *(f"{before}{dots}{release}" for release in RELEASES)]
+
+
+def _from_or_to(typed: _Typed, text: str) -> Iterable[str]:
+    return _releases(typed, text) if typed.path == "upgrade-check" else _POINTS
+
+
+def _kinds(typed: _Typed, text: str) -> list[str]:
+    """Return kinds of objects, or in ``events`` of events."""
+    before, comma, _ = text.rpartition(",")
+    if typed.path == "events":
+        from ...engine.events import KINDS
+
+        nouns = sorted({kind.partition(".")[0] for kind in KINDS})
+        found = [*KINDS, *(f"{noun}.*" for noun in nouns)]
+    else:
+        from ..kinds import names_for_completion
+
+        found = names_for_completion()
+    return [f"{before}{comma}{name}" for name in found]
+
+
+def _rules(typed: _Typed, _text: str) -> Sequence[str]:
+    from ..lint.rule_names import RULE_NAMES
+
+    return RULE_NAMES if typed.path == "lint" else ()
+
+
+def _branches(typed: _Typed, _text: str) -> list[str]:
+    return _look(typed, lambda log: log.branches())
+
+
+def _points(typed: _Typed, _text: str) -> list[str]:
+    return [*_POINTS, *(name for name in _branches(typed, "") if name != "main")]
+
+
+_VALUES: Mapping[str, Callable[[_Typed, str], Iterable[str]]] = MappingProxyType(
+    {
+        "--namespace": lambda typed, _: _look(typed, lambda log: log.namespaces()),
+        "--cluster": lambda typed, _: _look(typed, lambda log: log.clusters()),
+        "--branch": _branches,
+        **dict.fromkeys(("--at", "--since", "--until"), _points),
+        **dict.fromkeys(("--from", "--to"), _from_or_to),
+        **dict.fromkeys(("--release", "--releases"), _releases),
+        "--kind": _kinds,
+        "--object": lambda typed, text: _objects(typed._replace(plain=()), text),
+        "--ignore": _rules,
+        "--field-selector": lambda _typed, text: _after_comma(text, _FIELDS),
+        "--sort-by": lambda _typed, _text: _SORTED_BY,
+    }
+)
+
+
+def _after_comma(text: str, values: Iterable[str]) -> list[str]:
+    before, comma, _ = text.rpartition(",")
+    return [f"{before}{comma}{value}" for value in values]

@@ -1,0 +1,108 @@
+"""An example or two of every command, which stand at the end of its help."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import typer
+
+EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "": (
+            "plinian demo",
+            "plinian ingest dump.tar.gz --log cluster.db",
+            "plinian --log cluster.db -n ml get pods --at -5m",
+        ),
+        "ingest": (
+            "plinian ingest watch-pods.jsonl audit.log",
+            "kubectl get pods -A -o json | plinian ingest - --log cluster.db",
+        ),
+        "events": (
+            "plinian events --kind pod.bound --since -5m",
+            "plinian events --object pod/train-0 -n ml -o ndjson",
+        ),
+        "get": (
+            "plinian get pods -n ml --at 2026-01-02T10:42:07Z -o wide",
+            "plinian get pods -A --field-selector spec.nodeName=node-1,status.phase=Running",
+            "plinian get pods -w --at rv:1042",
+        ),
+        "describe": (
+            "plinian describe podgroup bert -n ml --at rv:1042",
+            "plinian describe node/node-1 queue/gold",
+        ),
+        "history": (
+            "plinian history pod/train-0 -n ml",
+            "plinian history queue/gold --ignore status",
+        ),
+        "diff": (
+            "plinian diff -5m end",
+            "plinian diff rv:1042 rv:1100 --kind nodes",
+        ),
+        "digest": ("plinian digest --at rv:1042",),
+        "belief": (
+            "plinian belief --at rv:1042 --release v1.12.1",
+            "plinian belief jobs ml/bert",
+        ),
+        "drift": ("plinian drift --at rv:1042 --release v1.8.2",),
+        "verify": ("plinian verify --log cluster.db",),
+        "export": (
+            "plinian export events.ndjson",
+            "plinian export events.parquet",
+        ),
+        "session": (
+            "plinian session --at rv:1042 --trace",
+            "plinian session --at rv:1042 --release v1.8.2 --release v1.12.1",
+        ),
+        "bisect": (
+            "plinian bisect --enqueued ml/bert",
+            "plinian bisect --bound ml/train-0 --releases v1.11.0..v1.12.1 --at rv:1042",
+        ),
+        "upgrade-check": ("plinian upgrade-check --from v1.11.0 --to v1.12.1",),
+        "simulate": ("plinian simulate fault.case.json --release v1.12.1",),
+        "lint": (
+            "plinian lint queues.yaml job.yaml --release v1.12.1",
+            "plinian lint --at end",
+        ),
+        "release": ("plinian release show v1.12.1",),
+        "release list": ("plinian release list",),
+        "release show": ("plinian release show v1.12.1 --part cache -o wide",),
+        "release diff": ("plinian release diff v1.11.0 v1.12.1",),
+        "release unproven": ("plinian release unproven",),
+        "db": ("plinian db info",),
+        "db info": ("plinian db info --log cluster.db -o json",),
+        "db upgrade": ("plinian db upgrade --log cluster.db",),
+        "db downgrade": ("plinian db downgrade 0001 --log cluster.db",),
+        "checkpoint": ("plinian checkpoint build",),
+        "checkpoint build": ("plinian checkpoint build --log cluster.db",),
+        "checkpoint list": ("plinian checkpoint list",),
+        "checkpoint drop": ("plinian checkpoint drop",),
+        "branch": ("plinian branch list",),
+        "branch create": ("plinian branch create what-if --at @1042",),
+        "branch list": ("plinian branch list --log cluster.db",),
+        "demo": ("plinian demo",),
+        "completion": ("source <(plinian completion bash)",),
+        "version": ("plinian version -o json",),
+    }
+)
+"""By the command's full name; the empty one is that of all commands."""
+
+
+def epilog_of(name: str, *, after: str = "") -> str | None:
+    """Return what stands at the end of a command's help: its examples, and what comes after."""
+    lines = EXAMPLES.get(name, ())
+    if not lines:
+        return after or None
+    parts = ["\b", "Examples:" if len(lines) > 1 else "Example:", *(f"  {line}" for line in lines)]
+    return "\n".join([*parts, *(("", after) if after else ())])
+
+
+def add_examples(app: typer.Typer, *, above: str = "") -> None:
+    """Put its examples to the help of every command of an app."""
+    for command in app.registered_commands:
+        name = command.name or getattr(command.callback, "__name__", "")
+        command.epilog = epilog_of(f"{above} {name}".strip())
+    for group in app.registered_groups:
+        group.epilog = epilog_of(f"{above} {group.name}".strip())
+        if group.typer_instance is not None:
+            add_examples(group.typer_instance, above=f"{above} {group.name}".strip())

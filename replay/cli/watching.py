@@ -1,0 +1,199 @@
+"""The rows of ``plinian get --watch``, printed as they come."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .asked import Look, Wanted, look_for
+from .shell import fail, style
+
+if TYPE_CHECKING:
+    from ...engine.state.truth import Entry
+    from ..kinds import GroupKind
+    from ..log import Log
+    from ..render.columns import Labels
+    from ..watch import Seen, Watch
+
+_DOCUMENTS = frozenset({"json", "yaml"})
+
+
+class Tabled(NamedTuple):
+    """How the rows of a watch are printed.
+
+    :param output: the form. :param events: say of each what became of it.
+    """
+
+    output: str = ""
+    namespaces: bool = False
+    no_headers: bool = False
+    labels: Labels | None = None
+    events: bool = False
+
+
+def print_watch(look: Look, wanted: Sequence[Wanted], tabled: Tabled, *, only_news: bool) -> None:
+    """Print objects, and what becomes of them, until interrupted.
+
+    :param only_news: leave out what is there at the moment.
+    :raises UsageError: several kinds were asked for, or a form that a watch does not have.
+    """
+    from ...engine.errors import UsageError
+    from ..watch import Watch
+
+    kinds = {one.kind for one in wanted}
+    if len(kinds) != 1:
+        raise UsageError("only one kind can be watched at a time", now="as in: plinian get pods -w")
+    if tabled.output not in {"", "wide", "name", *_DOCUMENTS}:
+        raise UsageError(
+            f"a watch is not printed as {tabled.output!r}", now="choose: wide|json|yaml|name"
+        )
+    _, missing = look_for(look, wanted)  # complains of what cannot be read, and of names
+    if missing:
+        fail(missing[0])
+    kind = wanted[0].kind
+    names = _names(look, wanted)
+
+    def choose(entries: Sequence[Entry]) -> list[Entry]:
+        return _chosen(look, kind, names, entries)
+
+    watch = Watch(look.log, kind, look.moment, choose)
+    lines = _Lines(look, kind, tabled)
+    for line in lines.of(watch, only_news=only_news):
+        sys.stdout.write(line)
+        sys.stdout.flush()
+
+
+def _names(look: Look, wanted: Sequence[Wanted]) -> frozenset[str]:
+    from ..names import name_at
+
+    return frozenset(
+        name_at(look.log, one.kind, name, look.place, look.moment)
+        for one in wanted
+        for name in one.names
+    )
+
+
+def _chosen(
+    look: Look, kind: GroupKind, names: frozenset[str], entries: Sequence[Entry]
+) -> list[Entry]:
+    """Return those objects of some that were asked for."""
+    from ..field_selectors import parse_field_selector
+    from ..kinds import CLUSTER_SCOPED
+    from ..label_selectors import parse_selector
+
+    labels, fields = parse_selector(look.selector), parse_field_selector(look.fields)
+    found = [
+        entry
+        for entry in entries
+        if (not names or entry.reference.name in names)
+        and (
+            look.place is None
+            or kind in CLUSTER_SCOPED
+            or entry.reference.namespace in {look.place, ""}
+        )
+        and labels.matches(entry.fact.labels)
+    ]
+    branch = look.moment.branch
+    return fields.select(found, lambda some: look.log.documents(some, branch=branch))
+
+
+class _Lines:
+    """Makes the lines of a watch: a table that goes on, documents or names."""
+
+    def __init__(self, look: Look, kind: GroupKind, tabled: Tabled) -> None:
+        self._log: Log = look.log
+        self._look = look
+        self._kind = kind
+        self._tabled = tabled
+        self._short: Mapping[str, str] = {}
+
+    def of(self, watch: Watch, *, only_news: bool) -> Iterator[str]:
+        from ..render.tables import stream_lines
+
+        entries = [] if only_news else watch.entries()
+        if self._tabled.output in {"", "wide"}:
+            first = list(self._first_rows(entries))
+            yield from stream_lines(
+                self._headers(),
+                self._rows(first, watch),
+                no_headers=self._tabled.no_headers,
+                style=style(),
+                look_ahead=max(1, len(first)),
+            )
+            return
+        for entry in entries:
+            yield self._text("ADDED", entry)
+        for seen in watch.changes():
+            yield self._text(seen.what, seen.entry)
+
+    def _headers(self) -> list[str]:
+        from ..render.columns import Sight
+
+        headers = self._table(Sight(self._log.truth(self._look.moment)), []).headers
+        return ["EVENT", *headers] if self._tabled.events else list(headers)
+
+    def _first_rows(self, entries: Sequence[Entry]) -> Iterator[list[str]]:
+        from ..render.columns import Sight
+
+        table = self._table(Sight(self._log.truth(self._look.moment)), entries)
+        for row in table.rows:
+            yield [_padded("ADDED"), *row] if self._tabled.events else list(row)
+
+    def _rows(self, first: Sequence[list[str]], watch: Watch) -> Iterator[list[str]]:
+        yield from first
+        for seen in watch.changes():
+            row = self._row(seen)
+            yield [_padded(seen.what), *row] if self._tabled.events else row
+
+    def _row(self, seen: Seen) -> list[str]:
+        from ..render.columns import Sight
+
+        sight = Sight(lambda: self._log.truth(seen.moment), now=seen.time)
+        return list(self._table(sight, [seen.entry]).rows[0])
+
+    def _table(self, sight: Any, entries: Sequence[Entry]) -> Any:
+        from ..render.columns import table_of
+
+        wide = self._tabled.output == "wide"
+        return table_of(
+            sight,
+            *self._kind,
+            entries,
+            wide=wide,
+            namespaces=self._tabled.namespaces and not self._has_no_namespace(),
+            labels=self._tabled.labels,
+            short={} if wide else self._shortened(entries),
+        )
+
+    def _has_no_namespace(self) -> bool:
+        from ..kinds import CLUSTER_SCOPED
+
+        return self._kind in CLUSTER_SCOPED
+
+    def _shortened(self, entries: Sequence[Entry]) -> Mapping[str, str]:
+        """Return short names that stay apart from all that the log knows by now."""
+        from ..names import PODGROUP, known_names, shortened
+
+        if self._kind == PODGROUP and any(one.reference.name not in self._short for one in entries):
+            self._short = shortened(known_names(self._log, self._kind, None))
+        return self._short
+
+    def _text(self, what: str, entry: Entry) -> str:
+        from ..kinds import resource_name
+        from ..render.documents import json_text
+        from ..render.yaml_text import YamlWriter
+
+        if self._tabled.output == "name":
+            return f"{resource_name(*self._kind)}/{entry.reference.name}\n"
+        (document,) = self._log.documents([entry], branch=self._look.moment.branch)
+        if self._tabled.events:
+            document = {"type": what, "object": document}
+        if self._tabled.output == "json":
+            return json_text(document) + "\n"
+        return f"---\n{YamlWriter().text(document)}"
+
+
+def _padded(what: str) -> str:
+    """Return what became of an object, as wide as the longest of the three words."""
+    return f"{what:<8}"

@@ -1,0 +1,143 @@
+"""What a log names, at a glance: for completion, which must not wait for a database's library.
+
+An SQLite log is read by Python's own module; for another the log is opened as for any command.
+Whatever is in the way, nothing is found: who completes a word is not to be told of errors.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+GroupKind = tuple[str, str]
+
+_OBJECTS = (
+    "SELECT DISTINCT {wanted} FROM object o JOIN symbol g ON g.id = o.group_id "
+    "JOIN symbol k ON k.id = o.kind_id JOIN symbol n ON n.id = o.namespace_id WHERE {limits}"
+)
+_EVERYDAY: tuple[GroupKind, ...] = (
+    ("", "Pod"),
+    ("scheduling.volcano.sh", "PodGroup"),
+    ("batch.volcano.sh", "Job"),
+)
+
+
+class Glance(Protocol):
+    """What can be asked."""
+
+    def namespaces(self) -> list[str]:
+        """Return the namespaces of objects."""
+
+    def kinds(self) -> list[GroupKind]:
+        """Return the (group, kind) pairs of objects."""
+
+    def names(self, kind: GroupKind, namespace: str | None, begin: str) -> list[tuple[str, str]]:
+        """Return (namespace, name) of objects of a kind that have such names.
+
+        :param namespace: None is all. :param begin: how names begin.
+        """
+
+    def clusters(self) -> list[str]:
+        """Return the names of clusters."""
+
+    def branches(self) -> list[str]:
+        """Return the names of branches."""
+
+
+class _Sqlite(NamedTuple):
+    connection: sqlite3.Connection
+    most: int
+
+    def _texts(self, sql: str, parameters: Sequence[object] = ()) -> list[str]:
+        return sorted(str(row[0]) for row in self.connection.execute(sql, tuple(parameters)))
+
+    def namespaces(self) -> list[str]:
+        """Return the namespaces of objects."""
+        return self._texts(_OBJECTS.format(wanted="n.text", limits="n.text != ''"))
+
+    def kinds(self) -> list[GroupKind]:
+        """Return the (group, kind) pairs of objects."""
+        sql = _OBJECTS.format(wanted="g.text, k.text", limits="k.text != ''")
+        return sorted((str(group), str(kind)) for group, kind in self.connection.execute(sql))
+
+    def names(self, kind: GroupKind, namespace: str | None, begin: str) -> list[tuple[str, str]]:
+        """Return (namespace, name) of objects of a kind; of so many at most as are worth it."""
+        limits = "g.text = ? AND k.text = ? AND o.uid != '' AND substr(o.name, 1, ?) = ?"
+        values: list[object] = [*kind, len(begin), begin]
+        if namespace is not None:
+            limits += " AND n.text IN (?, '')"
+            values.append(namespace)
+        sql = f"{_OBJECTS.format(wanted='n.text, o.name', limits=limits)} LIMIT ?"
+        rows = self.connection.execute(sql, (*values, self.most))
+        return sorted((str(place), str(name)) for place, name in rows)
+
+    def clusters(self) -> list[str]:
+        """Return the names of clusters."""
+        return self._texts("SELECT name FROM cluster")
+
+    def branches(self) -> list[str]:
+        """Return the names of branches."""
+        return self._texts("SELECT name FROM branch")
+
+
+class _Opened:
+    """The same of a log in another database."""
+
+    def __init__(self, place: str, most: int) -> None:
+        from .log import opened  # noqa: PLC0415 -- only needed here
+
+        self._log = opened(place, read_only=True)
+        self._most = most
+
+    def namespaces(self) -> list[str]:
+        """Return the namespaces of the everyday kinds."""
+        return sorted({place for kind in _EVERYDAY for place, _ in self.names(kind, None, "")})
+
+    def kinds(self) -> list[GroupKind]:
+        """Return no kinds: those that are known anyway are enough."""
+        return []
+
+    def names(self, kind: GroupKind, namespace: str | None, begin: str) -> list[tuple[str, str]]:
+        """Return (namespace, name) of objects of a kind; of so many at most as are worth it."""
+        found = {
+            (one.namespace, one.name)
+            for cluster in self._log.store.clusters()
+            for one in self._log.store.objects_of(*kind, cluster=cluster)
+            if one.uid and namespace in {None, one.namespace} and one.name.startswith(begin)
+        }
+        return sorted(found)[: self._most]
+
+    def clusters(self) -> list[str]:
+        """Return the names of clusters."""
+        return list(self._log.store.clusters())
+
+    def branches(self) -> list[str]:
+        """Return the names of branches."""
+        return [branch.name for branch in self._log.store.branches()]
+
+    def close(self) -> None:
+        """Release the log."""
+        self._log.close()
+
+
+@contextmanager
+def glance(place: str, *, most: int = 500) -> Iterator[Glance]:
+    """Look into a log.
+
+    :param place: a path, or a URL.
+    :param most: names that are worth showing.
+    :raises OSError: there is no such log. :raises sqlite3.Error: it is something else.
+    """
+    scheme, found, rest = place.partition("://")
+    if found and scheme != "sqlite":
+        with closing(_Opened(place, most)) as log:
+            yield log
+        return
+    path = Path(rest[1:] if found else place)
+    if not path.is_file():
+        raise FileNotFoundError(path)
+    with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+        yield _Sqlite(connection, most)

@@ -1,0 +1,45 @@
+"""Tables with the names of PodGroups shortened: uids fill a line and tell a person little."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from ..names import shortened
+from .tables import Table
+
+NAMING = frozenset({"PODGROUP", "JOB", "OF", "ABOUT", "NAME"})
+"""Columns that may name a PodGroup, alone or beside other things."""
+
+
+def short(table: Table, columns: Collection[str] = NAMING) -> Table:
+    """Return a table with shortened names in some columns."""
+    return short_all([table], columns)[0]
+
+
+def short_all(tables: Sequence[Table], columns: Collection[str] = NAMING) -> list[Table]:
+    """Return tables with shortened names in some columns; no two names become alike in any."""
+    places = [
+        frozenset(place for place, header in enumerate(table.headers) if header in columns)
+        for table in tables
+    ]
+    forms = shortened(
+        name
+        for table, naming in zip(tables, places, strict=True)
+        for row in table.rows
+        for place in naming
+        for name in row[place].split(" ")
+    )
+
+    def cell(text: str) -> str:
+        return " ".join(forms.get(name, name) for name in text.split(" "))
+
+    return [
+        Table(
+            table.headers,
+            [
+                [cell(text) if place in naming else text for place, text in enumerate(row)]
+                for row in table.rows
+            ],
+        )
+        for table, naming in zip(tables, places, strict=True)
+    ]

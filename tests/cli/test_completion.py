@@ -1,0 +1,164 @@
+"""Values are completed, in every form, fast, and from the log that is meant."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import Result
+
+import plinian
+from plinian.replay.glance import glance
+from plinian.replay.lint.rule_names import RULE_NAMES
+from plinian.replay.lint.rules import RULES
+from processes import PLINIAN
+
+Run = Callable[..., Result]
+
+PODGROUP = ("scheduling.volcano.sh", "PodGroup")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["get", "pods", "-o", "j"], ["json", "jsonpath="]),
+        (["get", "pods", "-o=j"], ["-o=json", "-o=jsonpath="]),
+        (["get", "pods", "-oj"], ["-ojson", "-ojsonpath="]),
+        (["get", "pods", "--output=y"], ["--output=yaml"]),
+        (["get", "pods", "-o", "=", "y"], ["yaml"]),
+        (
+            ["get", "pods", "-o", "="],
+            ["custom-columns=", "json", "jsonpath=", "name", "wide", "yaml"],
+        ),
+        (["session", "-o", "w"], ["wide"]),
+        (["events", "-o", "nd"], ["ndjson"]),
+        (["get", "pods", "-n", ""], ["default"]),
+        (["-n", ""], ["default"]),
+        (["-n", "default", "get", "no", ""], ["n1"]),
+        (["--no-"], ["--no-checkpoint", "--no-headers", "--no-scores"]),
+        (["get", "-n=default", "pods", ""], ["train-0"]),
+        (["get", "pods", "-n", "elsewhere", ""], []),
+        (["get", "pods", "-n", "elsewhere", "-A", ""], ["train-0"]),
+        (["get", "wid"], ["widgets"]),
+        (["get", "widgets", ""], ["w1"]),
+        (["get", "node/n1", "queue/"], ["queue/gold"]),
+        (["get", "frobs", ""], []),
+        (["get", "al"], ["all"]),
+        (["events", "--kind", "pod.b"], ["pod.bound"]),
+        (["events", "--kind", "pod.bound,pod.e"], ["pod.bound,pod.evicted"]),
+        (["events", "--object", "queue/"], ["queue/gold"]),
+        (["diff", "--kind", "quo"], ["quota"]),
+        (["lint", "--ignore", "priority-class-m"], ["priority-class-missing"]),
+        (["diff", "--ignore", ""], []),
+        (["lint", "--release", "al"], ["all"]),
+        (["upgrade-check", "--from", "v1.9"], ["v1.9.0", "v1.9.1"]),
+        (["bisect", "--from", "e"], ["end"]),
+        (["bisect", "--enqueued", ""], ["default/"]),
+        (["bisect", "--enqueued", "default/"], ["default/train"]),
+        (["bisect", "--bound", "default/tr"], ["default/train-0"]),
+        (["belief", "qu"], ["queues"]),
+        (["belief", "nodes", ""], ["n1"]),
+        (["get", "pods", "--branch", ""], ["main"]),
+        (["get", "pods", "--cluster", ""], ["default"]),
+        (
+            ["get", "pods", "--field-selector", "spec.nodeName=n1,st"],
+            ["spec.nodeName=n1,status.phase="],
+        ),
+        (["release", "show", "v1.9.1", "--part", "c"], ["cache", "controllers"]),
+        (["session", "--choose", "l"], ["least-name"]),
+        (["completion", ""], ["bash", "fish", "zsh"]),
+        (["export", ""], []),
+        (["get", "pods", "--conf"], []),
+        (["frob", ""], []),
+        (["-"], None),
+        ([""], None),
+    ],
+)  # fmt: skip
+def test_what_may_stand_there_is_known(
+    run: Run, small_log: str, words: list[str], expected: list[str] | None
+) -> None:
+    result = run("__complete", "--", *words, env={"PLINIAN_LOG": small_log})
+    assert result.exit_code == 0, result.stderr
+    if expected is None:
+        assert result.stdout
+    else:
+        assert result.stdout.splitlines() == expected
+
+
+def test_the_log_is_the_one_that_the_words_name(run: Run, small_log: str, tmp_path: Path) -> None:
+    for words in (["--log", small_log, "get", "no", ""], ["get", f"--log={small_log}", "no", ""]):
+        assert run("__complete", "--", *words).stdout == "n1\n"
+    (tmp_path / "odd.db").write_text("this is no database")
+    for place in ("odd.db", "no.db", "frob://x", "postgresql://nobody@127.0.0.1:1/x"):
+        result = run("__complete", "--", "--log", place, "get", "no", "")
+        assert (result.exit_code, result.stdout, result.stderr) == (0, "", ""), place
+
+
+def test_a_glance_sees_what_the_log_knows(demo_log: str) -> None:
+    with plinian.open(demo_log) as log, glance(demo_log, most=100_000) as seen:
+        for kind in (("", "Pod"), ("", "Node"), PODGROUP):
+            known = log.store.objects_of(*kind, cluster="default")
+            told = sorted({(one.namespace, one.name) for one in known if one.uid})
+            assert seen.names(kind, None, "") == told
+        assert set(log.truth().kinds()) <= set(seen.kinds())
+        assert seen.clusters() == list(log.store.clusters())
+        assert seen.branches() == ["main"]
+        assert "default" in seen.namespaces()
+
+
+def test_a_glance_at_any_database_sees_the_same(run: Run, log_place: str, small_log: str) -> None:
+    assert run("export", "x.ndjson", "--log", small_log).exit_code == 0
+    with plinian.open(small_log) as log, plinian.open(log_place, create=True) as other:
+        other.store.append([recorded.event for recorded in log.events()])
+    with glance(log_place) as seen:
+        assert seen.names(("", "Pod"), "default", "tr") == [("default", "train-0")]
+        assert seen.branches() == ["main"]
+        assert seen.clusters() == ["default"]
+        assert "default" in seen.namespaces()
+
+
+def test_the_names_of_rules_are_those_of_the_rules() -> None:
+    assert list(RULE_NAMES) == sorted(rule.name for rule in RULES)
+
+
+def seconds_of_processor(*command: str) -> float:
+    """Return the least seconds of processor time of some runs: the machine may be busy."""
+    found = []
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        found.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(found)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["get", "pods", ""], ["get", "po"], ["get", "pods", "-o", ""], ["lint", "--ignore", ""],
+     ["session", "--release", ""], ["get", "pods", "-n", ""], ["events", "--kind", ""]],
+)  # fmt: skip
+def test_completion_is_there_before_the_next_key(demo_log: str, words: list[str]) -> None:
+    """0.3 s on a machine that starts Python in 12 ms, as the one that it was measured on does."""
+    start = seconds_of_processor(sys.executable, "-c", "pass")
+    spent = seconds_of_processor(*PLINIAN, "__complete", "--", *words, "--log", demo_log, "")
+    assert spent < max(0.3, 25 * start)
+
+
+def test_completion_loads_no_database_and_no_numbers(small_log: str) -> None:
+    """What keeps it fast, whatever the machine."""
+    code = (
+        "import sys; sys.argv = ['plinian', '__complete', '--', 'get', '--log', sys.argv[1],"
+        " 'pods', '']\n"
+        "from plinian.replay.cli.main import main\n"
+        "main()\n"
+        "heavy = {'numpy', 'sqlalchemy', 'alembic', 'psycopg', 'rich', 'yaml', 'pydantic'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, small_log], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == ["train-0", "[]"]

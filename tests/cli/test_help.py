@@ -1,0 +1,52 @@
+"""Every command's help has an example that works, and a first line that fits."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from typer.testing import Result
+
+import reference
+from plinian.replay.cli.arguments import command_of
+from plinian.replay.cli.examples import EXAMPLES
+
+Run = Callable[..., Result]
+
+COMMANDS = dict(reference.walk(reference.command_tree()))
+EVERY = ("", *COMMANDS)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_help_has_an_example_and_cuts_no_first_line(run: Run, name: str) -> None:
+    result = run(*name.split(), "--help", env={"COLUMNS": "80", "TERMINAL_WIDTH": "80"})
+    assert result.exit_code == 0
+    head, found, examples = result.stdout.partition("Example")
+    assert found, "write an example in replay/cli/examples.py"
+    assert "plinian" in examples
+    listed = head.partition("Commands:\n")[2]
+    assert not [line for line in listed.splitlines() if line.rstrip().endswith("...")]
+    for line in EXAMPLES[name]:
+        assert f"  {line}\n" in result.stdout
+
+
+def test_a_first_line_that_is_too_long_would_be_noticed() -> None:
+    command: Any = COMMANDS["get"]
+    assert command.get_short_help_str(20).endswith("...")
+
+
+def test_no_example_is_of_a_command_that_is_not_there() -> None:
+    assert set(EXAMPLES) == set(EVERY)
+
+
+@pytest.mark.parametrize(("name", "line"), [(n, line) for n in EXAMPLES for line in EXAMPLES[n]])
+def test_an_example_names_its_command_and_options_that_it_has(name: str, line: str) -> None:
+    words = shlex.split(line.replace("<(", " "))
+    rest = words[words.index("plinian") + 1 :]
+    command, path, given = command_of(reference.command_tree(), [w.strip(")") for w in rest])
+    assert not name or " ".join(path) == name or name in " ".join(path)
+    known = {written for item in command.params for written in (*item.opts, *item.secondary_opts)}
+    options = [word for word in given if word[:1] == "-" and word.lstrip("-")[:1].isalpha()]
+    assert [word for word in options if word not in known] == []

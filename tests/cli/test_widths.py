@@ -1,0 +1,154 @@
+"""What is printed fits a terminal, and is whole where there is none."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import struct
+import subprocess
+import termios
+from collections.abc import Callable
+
+import pytest
+from typer.testing import Result
+
+from plinian.replay.changes import Change
+from plinian.replay.render.amounts import exact_amount, resource_list, short_amount
+from plinian.replay.render.differences import change_lines
+from plinian.replay.render.session import number_text
+from plinian.replay.render.tables import Style, Table, lines_of, stream_lines
+from processes import PLINIAN
+
+Run = Callable[..., Result]
+
+WIDE = Table(
+    ("NAME", "AMOUNT", "MESSAGE"),
+    [
+        ["train-0", "cpu=2,memory=1Gi", "0/5 nodes are unavailable: 4 Insufficient cpu."],
+        ["train-1-with-a-long-name", "cpu=16", "x" * 70],
+    ],
+)
+
+
+def test_a_table_is_as_wide_as_it_is_where_there_is_no_terminal() -> None:
+    lines = list(lines_of(WIDE))
+    assert len(lines) == 3
+    assert lines[2].endswith("x" * 70 + "\n")
+
+
+@pytest.mark.parametrize("width", [60, 70, 80, 100])
+def test_on_a_terminal_cells_go_on_in_the_next_line_and_nothing_is_lost(width: int) -> None:
+    lines = list(lines_of(WIDE, style=Style(width=width)))
+    assert max(len(line.rstrip("\n")) for line in lines) <= width
+    text = "".join(lines[1:])
+    assert sorted("".join(text.split())) == sorted(
+        "".join("".join(cell.split()) for row in WIDE.rows for cell in row)
+    )
+    assert "…" not in text
+
+
+def test_a_terminal_that_is_far_too_narrow_is_left_to_itself() -> None:
+    assert list(lines_of(WIDE, style=Style(width=20))) == list(lines_of(WIDE))
+
+
+def test_a_table_that_fits_is_the_same_on_a_terminal() -> None:
+    assert list(lines_of(WIDE, style=Style(width=200))) == list(lines_of(WIDE))
+
+
+def test_a_long_cell_that_comes_late_in_a_stream_does_not_break_the_others() -> None:
+    rows = [["a", "b"], ["a", "y" * 300]]
+    lines = list(stream_lines(("ONE", "TWO"), rows, style=Style(width=80), look_ahead=1))
+    assert max(len(line.rstrip("\n")) for line in lines) <= 80
+    assert "".join(lines).count("y") == 300
+    plain = list(stream_lines(("ONE", "TWO"), rows, look_ahead=1))
+    assert plain[2] == f"a     {'y' * 300}\n"
+
+
+def test_a_message_in_a_list_of_events_is_whole(run: Run, demo_log: str) -> None:
+    words = ("events", "--kind", "message.logged", "--log", demo_log)
+    payloads = run(*words, "-o", "ndjson", "--payload").stdout.splitlines()
+    messages = [json.loads(line)["payload"].get("message") or "" for line in payloads]
+    longest = max(messages, key=len).splitlines()[0]
+    assert len(longest) > 100
+    assert f" {longest} " in run(*words).stdout
+
+
+def test_values_are_cut_on_a_terminal_only() -> None:
+    change = Change(path="spec.taints", old="a" * 90, new="b" * 90)
+    (piped,) = change_lines([change], indent="  ")
+    assert "a" * 90 in piped
+    assert "b" * 90 in piped
+    (shown,) = change_lines([change], indent="  ", style=Style(width=80))
+    assert len(shown.rstrip("\n")) <= 80
+    assert shown.count("…") == 2
+    (fits,) = change_lines([change], indent="  ", style=Style(width=300))
+    assert fits == piped
+
+
+def on_a_terminal(columns: int, *words: str) -> str:
+    """Return what a command prints on a terminal of so many columns."""
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    subprocess.run(
+        [*PLINIAN, *words],
+        stdout=theirs,
+        check=True,
+        env={**environment, "TERM": "xterm", "NO_COLOR": "1"},
+    )
+    os.close(theirs)
+    written = os.read(ours, 65536).decode()
+    os.close(ours)
+    return written
+
+
+def test_a_command_fits_the_terminal_and_is_whole_when_piped(run: Run, demo_log: str) -> None:
+    words = ("get", "pg", "-o=wide", "--at", "2026-11-21T01:53:36Z", "--log", demo_log)
+    piped = run(*words).stdout
+    shown = on_a_terminal(150, *words)
+    assert max(map(len, piped.splitlines())) > 150
+    assert max(map(len, shown.splitlines())) <= 150
+    assert len(shown.splitlines()) > len(piped.splitlines())
+    narrow = on_a_terminal(100, "history", "node/node-1", "--log", demo_log)
+    assert any("…" in line for line in narrow.splitlines())
+    assert "…" not in run("history", "node/node-1", "--log", demo_log).stdout
+
+
+@pytest.mark.parametrize(
+    ("resource", "amount", "text"),
+    [
+        ("cpu", 24000.0, "24"),
+        ("cpu", 500.0, "500m"),
+        ("cpu", 2666.6666666, "2666.667m"),
+        ("cpu", -1500.0, "-1500m"),
+        ("memory", 60129542144.0, "56Gi"),
+        ("memory", 60129542145.0, "60129542145"),
+        ("memory", 0.0, "0"),
+        ("nvidia.com/gpu", 4000.0, "4"),
+        ("pods", 12.0, "12"),
+        ("requests.memory", 19327352832000.0, "18Gi"),
+        ("ephemeral-storage", 1073741824000.0, "1Gi"),
+        ("cpu", 1.7976931348623157e308, "unlimited"),
+    ],
+)
+def test_what_was_compared_is_written_as_kubernetes_does(
+    resource: str, amount: float, text: str
+) -> None:
+    assert exact_amount(resource, amount) == text
+
+
+def test_amounts_of_quotas_are_bytes_too() -> None:
+    assert resource_list({"requests.memory": 19327352832000.0}) == "requests.memory=18Gi"
+    assert short_amount("limits.memory", 19327352833000.0) == "18Gi"
+    assert short_amount("count/pods", 2000.0) == "2"
+
+
+def test_a_trace_has_no_raw_amounts(run: Run, demo_log: str) -> None:
+    words = ("session", "--trace", "--at", "2026-11-21T01:53:36Z", "--log", demo_log)
+    out = run(*words).stdout
+    assert "inqueue=(cpu=24,memory=56Gi,nvidia.com/gpu=4,pods=12)" in out
+    assert "…" not in out.replace("…  ", "").replace("… ", "")
+    assert number_text({"cpu": 1000.0, "memory": 2147483648.0}) == "(cpu=1,memory=2Gi)"
+    assert number_text(["a", "b"]) == "a,b"
