@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ...engine.events import Recorded
     from ..log import Log
 
+
 @guarded
 def export(
     file: Annotated[

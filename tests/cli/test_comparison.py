@@ -214,10 +214,19 @@ def test_another_question_has_another_cause(case: Path) -> None:
     assert (flip["after"]["at"], flip["causes"]) == (LATER, [["running_when"]])
     ran = run("bisect", case, *phase, *span)
     assert ran.exit_code == 1
-    assert "no at every place" in ran.stdout
+    assert f"no as each of the 9 releases from {OLD} to {LATER}\n" in ran.stdout
 
 
-@pytest.mark.parametrize("way", [(), ("--from", "@1"), ("--from", "rv:2", "--linear")])
+@pytest.mark.parametrize(
+    "way",
+    [
+        (),
+        ("--halve",),
+        ("--from", "@1"),
+        ("--from", "rv:2", "--linear"),
+        ("--from", "@1", "--halve"),
+    ],
+)
 def test_the_event_from_which_on_a_pod_is_bound(tmp_path: Path, way: tuple[str, ...]) -> None:
     story = scenario(1)
     story["steps"] = [{"events": [event]} for event in story["steps"][0]["events"]]
@@ -272,6 +281,8 @@ def test_faults_of_a_bisection_say_what_now(log: Path, case: Path) -> None:
         (("bisect", "--log", log, "--panic", "--from", "@9", "--to", "rv:11"), "@7 and @9"),
         (("bisect", "--log", log, "--panic", "--step", "1"), "plinian bisect --help"),
         (("bisect", case, "--panic", "--linear"), "plinian bisect --help"),
+        (("bisect", case, "--panic", "--halve"), "plinian bisect --help"),
+        (("bisect", "--log", log, "--panic", "--halve", "--linear"), "leave one out"),
         (("bisect", case, "--panic", "--step", "9"), "steps with a session: 1, 2"),
         (("bisect", case.with_name("none.case.json"), "--panic"), "no such file"),
     ):
