@@ -322,7 +322,20 @@ def test_the_exit_code_of_an_upgrade(log: Path) -> None:
     assert run(*check, "--from", OLD, "--to", NEW).exit_code == 0
     same = run(*check, "--from", NEW, "--to", NEW, "--exit-code")
     assert (same.exit_code, same.stderr) == (0, "")
-    assert run(*check, "--from", OLD, "--to", NEW, "--at", "rv:9", "--exit-code").exit_code == 0
+    assert run(*check, "--from", OLD, "--to", NEW, "--at", "rv:9", "--exit-code").exit_code == 2
+
+
+def test_an_upgrade_begins_with_a_verdict(log: Path) -> None:
+    check = ("upgrade-check", "--log", log, "-j", "1")
+    ran = run(*check, "--from", OLD, "--to", LATER)
+    assert ran.stdout.startswith("Verdict: only phases change (2 PodGroups in 2 sessions)\n")
+    found = told(*check, "--from", OLD, "--to", LATER)
+    assert found["verdict"] == "phases"
+    (effect,) = found["effects"]
+    assert (effect["level"], effect["objects"], effect["sessions"]) == ("phases", 2, 2)
+    same = run(*check, "--from", NEW, "--to", NEW)
+    assert same.stdout.startswith("Verdict: nothing changes\n")
+    assert told(*check, "--from", NEW, "--to", NEW)["verdict"] == "nothing"
 
 
 def test_an_upgrade_also_changes_what_sessions_do_not_show(log: Path) -> None:
