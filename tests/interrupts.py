@@ -1,9 +1,10 @@
 """A program: runs commands and interrupts each at the n-th call of a function, wherever that is.
 
-Reads requests from standard input, one JSON object a line, and answers each with one: ``command``
-is what follows ``plinian``; ``at`` counts calls and returns of Python's and C's functions in the main
-thread from the moment at which the command line takes interrupts; ``times`` is how many interrupts
-come, one at each point from there on; with ``times`` 0 there is none, and the answer has ``points``.
+Reads requests from standard input, one JSON object a line, and answers each with one. ``command``
+is what follows ``plinian``. ``at`` counts calls and returns of Python's and C's functions in the
+main thread, from the moment at which the command line takes interrupts. ``times`` is how many come,
+one at each point from there on; with ``times`` 0 there is none, and the answer has ``points``.
+``within`` is a part of a file's path and a function: counting begins where that is called first.
 ``bare`` has the command loaded from nothing, else all modules are there already.
 
 Each command has a process of its own, with its own end of the interpreter.
@@ -18,6 +19,7 @@ import shutil
 import signal
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -35,13 +37,21 @@ class Points:
     """Counts, and interrupts when it is time.
 
     :param at: the first point. :param times: how many interrupts.
+    :param within: where to begin counting; empty is at once.
     """
 
-    def __init__(self, at: int, times: int) -> None:
+    def __init__(self, at: int, times: int, within: Sequence[str] = ()) -> None:
         self.count, self._at, self._times = 0, at, times
+        self._within = within
 
-    def pass_by(self, _frame: FrameType, _event: str, _argument: Any) -> None:
+    def pass_by(self, frame: FrameType, event: str, _argument: Any) -> None:
         """Count a call or a return."""
+        if self._within:
+            path, name = self._within
+            code = frame.f_code
+            if event != "call" or code.co_name != name or path not in code.co_filename:
+                return
+            self._within = ()
         self.count += 1
         if self._times and self.count >= self._at:
             self._times -= 1
@@ -55,7 +65,7 @@ def run(request: dict[str, Any], told: str) -> None:
 
     :param told: a file for the number of points.
     """
-    points = Points(request["at"], request["times"])
+    points = Points(request["at"], request["times"], request.get("within") or ())
     command = program._run
 
     def counted() -> None:

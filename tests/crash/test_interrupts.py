@@ -37,11 +37,19 @@ class Server:
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
 
-    def run(self, *command: str, at: int = 0, times: int = 1, bare: bool = False) -> dict[str, Any]:
+    def run(
+        self,
+        *command: str,
+        at: int = 1,
+        times: int = 1,
+        bare: bool = False,
+        within: tuple[str, ...] = (),
+    ) -> dict[str, Any]:
         """Run a command; return its code, what it wrote to standard error, and its points."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        request = {"command": command, "at": at, "times": times, "bare": bare}
+        request = {"at": at, "times": times, "bare": bare, "within": within}
+        request["command"] = command
         self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
         answer: dict[str, Any] = json.loads(self._process.stdout.readline())
