@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 
-PLINIAN = (sys.executable, "-c", "from plinian.replay.cli.main import main; main()")
+PLINIAN = (sys.executable, "-c", "from plinian.__main__ import main; main()")
 
 
 def heed_interrupts() -> None:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from . import options
 from .knowledge import warn
-from .shell import fail, guarded, style
+from .shell import fail, guarded, note, style
+
+if TYPE_CHECKING:
+    from ..history import History
+    from ..kinds import ObjectName
+    from ..log import Log
+    from ..moment import Moment
 
 
 @guarded
@@ -31,14 +37,17 @@ def history(
 
     In the order in which it happened: every version with its position, its time, who made it and
     which fields changed; bindings, refused writes, deletions, and complete lists that no longer
-    held it. Where several objects had the name one after the other, all of them. Exits with 1 if
-    the log knows none.
+    held it. Where several objects had the name one after the other, all of them; of a job or a
+    workload, also which objects belong to it. Exits with 1 if the log holds no such object, and
+    says which ones may be meant.
     """
-    from ...engine.errors import ObjectNotFound
-    from ..kinds import plural_of
-    from ..names import name_of, never_known
+    import msgspec
+
+    from ..kin import belonging
+    from ..names import name_of
     from ..render import differences as forms
     from ..render.documents import json_text
+    from ..render.kin import belonging_lines
     from .opening import opened
 
     text = "/".join(named)
@@ -50,16 +59,44 @@ def history(
         target = target._replace(name=name)
         warn(opened_log, moment, [kind], place, strict=strict)
         found = opened_log.history(target, namespace=place, at=moment, ignore=ignore)
-        near = "" if found.happenings else never_known(opened_log, kind, name, place)
-    if not found.happenings:
-        scope = f" in namespace {found.object.namespace}" if found.object.namespace else ""
-        fail(
-            ObjectNotFound(
-                f'the log knows no {plural_of(target.group, target.kind)} "{target.name}"{scope}',
-                now=near,
-            )
-        )
+        _lead_on(opened_log, target, found, moment)
+        owned = belonging(opened_log.store, found.object, found.uids, moment)
     if output == "json":
-        sys.stdout.write(json_text(forms.history_json(found), indent=2) + "\n")
+        document = forms.history_json(found)
+        document["belonging"] = msgspec.to_builtins(owned)
+        sys.stdout.write(json_text(document, indent=2) + "\n")
     else:
         sys.stdout.writelines(forms.history_lines(found, style=style()))
+        sys.stdout.writelines(belonging_lines(owned))
+
+
+def _lead_on(log: Log, target: ObjectName, found: History, moment: Moment) -> None:
+    """Fail if the log holds no version of an object, but objects that may be meant.
+
+    Lines of logs that only name it are shown if there is nothing better.
+    """
+    from ...engine.errors import ObjectNotFound
+    from ..kin import meant
+    from ..kinds import plural_of
+    from ..names import never_known
+    from ..render.kin import meant_text
+
+    if found.uids:
+        return
+    may_be = meant(log.store, target, found.object.namespace, moment)
+    lines = len(found.happenings)
+    if lines and not may_be:
+        note("the log holds no version of it; these are lines that name it")
+        return
+    scope = f" in namespace {found.object.namespace}" if found.object.namespace else ""
+    what = f'the log knows no {plural_of(target.group, target.kind)} "{target.name}"{scope}'
+    if lines:
+        several = f"{lines} lines of logs that name it"
+        what += f", and {'1 line of a log that names it' if lines == 1 else several}"
+    kind = (target.group, target.kind)
+    near = "" if may_be else never_known(log, kind, target.name, found.object.namespace)
+    now = meant_text(may_be, target.name) if may_be else near or _ADVICE
+    fail(ObjectNotFound(what, now=now))
+
+
+_ADVICE = "plinian events --object KIND lists what it knows; -n chooses the namespace"

@@ -23,6 +23,8 @@ from processes import PLINIAN, spawn
 
 Run = Callable[..., Result]
 
+INTERRUPTED = "plinian: interrupted\n"
+
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
@@ -44,7 +46,11 @@ Run = Callable[..., Result]
         (("describe", "podz"), "no kind of object is called 'podz'"),
         (("events", "--kind", "pod.bond"), "there is no event kind 'pod.bond'"),
         (("diff", "@1", "@99"), "position @99 is beyond the end of the log"),
-        (("export", "x.csv", "--format", "csv"), "there is no format 'csv'"),
+        (("export", "x.csv", "--format", "xml"), "there is no format 'xml'"),
+        (("export", "x.csv", "--format", "ndjson"), "ends in .csv, and --format says ndjson"),
+        (("export", "x.PQ", "--format", "csv"), "ends in .pq, and --format says csv"),
+        (("export", "x.json"), "ends in .json does not say which format"),
+        (("export", "x.csv.gz"), "export does not compress"),
     ],
 )
 def test_a_fault_of_the_question_says_what_and_what_now_and_exits_with_2(
@@ -136,21 +142,21 @@ def test_a_reader_that_goes_away_is_no_error(demo_log: str) -> None:
     process.stdout.close()
     written = process.stderr.read()
     process.stderr.close()
-    assert process.wait(60) == 141
+    assert process.wait() == 141
     assert written == ""
 
 
-def test_an_interrupt_exits_with_130_and_says_nothing(small_log: str) -> None:
+def test_an_interrupt_exits_with_130_and_one_line(small_log: str) -> None:
     process = spawn("events", "--follow", "-o", "ndjson", "--log", small_log)
     assert process.stdout is not None
     for _ in range(10):
         process.stdout.readline()
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, err) == (130, "", "")
+    out, err = process.communicate()
+    assert (process.returncode, out, err) == (130, "", INTERRUPTED)
 
 
-def test_an_interrupt_while_the_program_is_being_loaded_says_nothing_either() -> None:
+def test_an_interrupt_while_the_program_is_being_loaded_is_one_line_as_well() -> None:
     code = (
         "import sys\n"
         "class Interrupt:\n"
@@ -161,7 +167,84 @@ def test_an_interrupt_while_the_program_is_being_loaded_says_nothing_either() ->
         "main()"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", INTERRUPTED)
+
+
+def in_a_program(body: str) -> subprocess.CompletedProcess[str]:
+    """Run a function ``command`` as the command line runs commands."""
+    code = (
+        "import gc, os, signal, sys, time, weakref\n"
+        "from plinian.replay.cli.interruption import Interruption\n"
+        "def interrupt(): signal.raise_signal(signal.SIGINT)\n"
+        f"{body}\n"
+        "Interruption().run(command)\n"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=heed_interrupts,
+    )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        # In a destructor or a callback it is lost, and Python only prints it.
+        (
+            "class Gone:\n  def __del__(self): interrupt(); time.sleep(0)\n"
+            "def command():\n  Gone()\n  while True: time.sleep(0.1)"
+        ),
+        (
+            "class Gone: pass\n"
+            "def command():\n  one = Gone()\n  weakref.finalize(one, interrupt)\n  del one\n"
+            "  while True: time.sleep(0.1)"
+        ),
+        # A library takes it for a fault of its own, and reports it.
+        (
+            "def command():\n  try: interrupt()\n  except BaseException as fault:\n"
+            "    sys.stderr.write('Traceback: oh dear')\n    raise RuntimeError('mine') from fault"
+        ),
+        "def command():\n  try: interrupt()\n  except BaseException: sys.exit(2)",
+        # Two more come while the first is cleaned up after.
+        (
+            "def command():\n  try: interrupt()\n  finally:\n    interrupt(); interrupt()\n"
+            "    os.write(1, b'clean')"
+        ),
+        # One comes while the process ends.
+        (
+            "def command():\n  import atexit, threading\n"
+            "  threading.Thread(target=lambda: time.sleep(60), daemon=False).start()\n"
+            "  atexit.register(interrupt)\n  interrupt()"
+        ),
+    ],
+)
+def test_an_interrupt_is_one_line_wherever_it_is_raised(body: str) -> None:
+    done = in_a_program(body)
+    assert (done.returncode, done.stderr) == (130, INTERRUPTED)
+    assert done.stdout == ("clean" if "clean" in body else "")
+
+
+def test_an_interrupt_after_the_work_is_done_changes_nothing() -> None:
+    done = in_a_program("def command():\n  import atexit\n  atexit.register(interrupt)")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_who_does_not_wait_for_the_end_need_not() -> None:
+    done = in_a_program(
+        "def command():\n  try: interrupt()\n  finally:\n"
+        "    while True: interrupt(); time.sleep(0.01)"
+    )
+    assert (done.returncode, done.stderr) == (130, INTERRUPTED)
+
+
+def test_a_process_that_was_told_to_ignore_interrupts_does() -> None:
+    done = in_a_program(
+        "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+        "def command():\n  interrupt()\n  os.write(1, b'done')"
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "done", "")
 
 
 def test_following_gives_what_is_appended_later(small_log: str, tmp_path: Path) -> None:
@@ -173,7 +256,7 @@ def test_following_gives_what_is_appended_later(small_log: str, tmp_path: Path) 
         log.store.append([pod(99)])
     line = json.loads(process.stdout.readline())
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    process.communicate()
     assert (line["position"], line["resource_version"]) == (11, "99")
 
 

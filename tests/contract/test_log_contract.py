@@ -262,7 +262,7 @@ class TestFollowing:
 
         writer = threading.Thread(target=write)
         seen = []
-        for recorded in log.follow(Query(after=1), timeout=5, poll=0.05):
+        for recorded in log.follow(Query(after=1), timeout=300, poll=0.05):
             seen.append(recorded.position)
             if recorded.position == 2:
                 writer.start()

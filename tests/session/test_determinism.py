@@ -58,7 +58,6 @@ def simulated(hash_seed: str) -> bytes:
         cwd=Path(__file__).parents[1],
         check=True,
         capture_output=True,
-        timeout=120,
     )
     return ran.stdout
 
