@@ -62,8 +62,11 @@ class AuditSpan:
         unknown = record.stage == "Panic" or request.code == _GATEWAY_TIMEOUT
         if request.code >= _MULTIPLE_CHOICES and not unknown:
             return
-        group, kind = request.reference.group, request.reference.kind
-        writes = self._kinds.setdefault((group, kind), _Writes())
+        # What was made knows its kind; the request would have to decode its body for it.
+        reference = events[0].reference if events else request.reference
+        writes = self._kinds.get((reference.group, reference.kind))
+        if writes is None:
+            writes = self._kinds[reference.group, reference.kind] = _Writes()
         if unknown or record.verb == "deletecollection":
             if writes.until is None:
                 writes.until = self._high
