@@ -31,7 +31,7 @@ class Step(NamedTuple):
 
     ``about`` names the object: a queue, ``ns/podgroup`` or ``ns/pod``; ``what`` is the extension
     point or operation; ``by`` the plugin or action; ``numbers`` are plain values: numbers, texts,
-    lists of them, and maps of resources to amounts (bytes of memory, pods, thousandths of all else).
+    lists of them, and maps of resources to amounts (bytes of memory, pods, milli of all else).
     """
 
     action: str

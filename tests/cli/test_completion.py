@@ -125,7 +125,7 @@ def test_the_names_of_rules_are_those_of_the_rules() -> None:
     assert list(RULE_NAMES) == sorted(rule.name for rule in RULES)
 
 
-def seconds_of_processor(*command: str) -> float:
+def cpu_seconds(*command: str) -> float:
     """Return the least seconds of processor time of some runs: the machine may be busy."""
     found = []
     for _ in range(3):
@@ -143,8 +143,8 @@ def seconds_of_processor(*command: str) -> float:
 )  # fmt: skip
 def test_completion_is_there_before_the_next_key(demo_log: str, words: list[str]) -> None:
     """0.3 s on a machine that starts Python in 12 ms, as the one that it was measured on does."""
-    start = seconds_of_processor(sys.executable, "-c", "pass")
-    spent = seconds_of_processor(*PLINIAN, "__complete", "--", *words, "--log", demo_log, "")
+    start = cpu_seconds(sys.executable, "-c", "pass")
+    spent = cpu_seconds(*PLINIAN, "__complete", "--", *words, "--log", demo_log, "")
     assert spent < max(0.3, 25 * start)
 
 
