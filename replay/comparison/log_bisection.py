@@ -13,7 +13,7 @@ from ...engine.log.store import MAIN, Query
 from ...engine.volcano.behaviours import Behaviours
 from ...engine.volcano.history import resolve
 from ..belief import beliefs_along
-from ..log import Log
+from ..log import Log, Point
 from ..points import Moment
 from ..session import ConfText, SessionAnswer, scene_at, session_at, session_in
 from .bisection import Bisection, Flip, Probe, Side, first_change, first_flip, sides
@@ -44,7 +44,7 @@ class Span(NamedTuple):
         return msgspec.structs.replace(self.end, known=place, label=f"{branch}@{place}")
 
 
-def span_of(log: Log, start: str | None, end: str) -> Span:
+def span_of(log: Log, start: Point | None, end: Point) -> Span:
     """Return the stretch between two points: of positions if the first is one, else of revisions.
 
     :param start: None is the first revision, or where there are no revisions the first position.
