@@ -63,9 +63,10 @@ if TYPE_CHECKING:
     from .replay.history import Happening, History
     from .replay.ingest import IngestOptions, IngestSummary
     from .replay.lint.findings import Finding
+    from .replay.lint.rules import Rule as LintRule
     from .replay.lint.task import Report as LintReport
     from .replay.points import Moment
-    from .replay.releases import BehaviourDiff, ReleaseLine
+    from .replay.releases import BehaviourDiff, ReleaseLine, Unproven
     from .replay.releases import Held as Behaviour
     from .replay.session import ConfText, SessionAnswer
 
@@ -96,6 +97,7 @@ __all__ = [
     "InputError",
     "InputTruncated",
     "LintReport",
+    "LintRule",
     "Log",
     "LogCorrupt",
     "LogError",
@@ -113,6 +115,7 @@ __all__ = [
     "Reference",
     "ReleaseLine",
     "SessionAnswer",
+    "Unproven",
     "Upgrade",
     "UsageError",
     "VerifyReport",
@@ -150,9 +153,10 @@ _PLACES = MappingProxyType(
         "replay.history": "Happening History",
         "replay.ingest": "IngestOptions IngestSummary",
         "replay.lint.findings": "Finding",
+        "replay.lint.rules": "LintRule=Rule",
         "replay.lint.task": "LintReport=Report",
         "replay.points": "Moment",
-        "replay.releases": "Behaviour=Held BehaviourDiff ReleaseLine",
+        "replay.releases": "Behaviour=Held BehaviourDiff ReleaseLine Unproven",
         "replay.session": "ConfText SessionAnswer",
     }
 )
