@@ -10,7 +10,6 @@ from ...engine.errors import UsageError
 from ...engine.log import MAIN, open_log
 from ..demo import recorded_inputs
 from ..log import Point, Progress
-from ..session import ConfText
 from .options import (
     DEFAULT_RELEASE,
     Conf,
@@ -279,6 +278,8 @@ class Log(StoredLog):
 
 def _confs(confs: Conf | Sequence[Conf | None] | None) -> Sequence[Conf | None]:
     """Return configurations as a list; a single one, or none, may stand by itself."""
+    from ..session import ConfText  # noqa: PLC0415 -- a log is opened before it is needed
+
     if confs is None or isinstance(confs, str | PathLike | ConfText):
         return [confs]
     return confs or [None]

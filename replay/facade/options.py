@@ -6,20 +6,22 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from os import PathLike
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from ...engine.errors import UsageError
 from ...engine.units import parse_time
 from ..assuming import rejections, taken_release
 from ..log import point_text
-from ..session import ConfText, conf_file
+
+if TYPE_CHECKING:
+    from ..session import ConfText
 
 DEFAULT_RELEASE = "v1.12.1"
 """The release that is run where none is named."""
 
 FilePath: TypeAlias = str | PathLike[str]
 
-Conf: TypeAlias = str | PathLike[str] | ConfText
+Conf: TypeAlias = "str | PathLike[str] | ConfText"
 """A scheduler configuration: the path of a volcano-scheduler.conf, or its text with a name."""
 
 Names: TypeAlias = str | Sequence[str]
@@ -51,7 +53,9 @@ def conf_text(conf: Conf | None) -> ConfText | None:
 
     :raises InputError: the file is missing, or no text.
     """
-    return conf if conf is None or isinstance(conf, ConfText) else conf_file(Path(conf))
+    from ..session import conf_file  # noqa: PLC0415 -- a log is opened before it is needed
+
+    return conf_file(Path(conf)) if isinstance(conf, str | PathLike) else conf
 
 
 def accepted_conf(conf: Conf | None, releases: Sequence[str], *, assume: bool) -> ConfText | None:
