@@ -123,6 +123,7 @@ __all__ = [
     "behaviours",
     "bisect",
     "demo",
+    "demo_files",
     "document",
     "lint",
     "lint_rules",
@@ -195,6 +196,20 @@ def demo(place: str | PathLike[str] = "plinian-demo.db") -> Log:
     from .replay.facade.log import demonstration  # noqa: PLC0415 -- import plinian stays cheap
 
     return demonstration(str(place))
+
+
+def demo_files(folder: str | PathLike[str]) -> list[str]:
+    """Copy the files of that recording into a folder, to try inputs with, and return their paths.
+
+    Watches, an audit log, logs of the scheduler and the controllers, and a configuration.
+
+    :raises UsageError: another file of the name of one is there already.
+    """
+    from pathlib import Path  # noqa: PLC0415 -- import plinian stays cheap
+
+    from .replay.demo import copy_inputs  # noqa: PLC0415
+
+    return [str(path) for path in copy_inputs(Path(folder))]
 
 
 def __getattr__(name: str) -> object:

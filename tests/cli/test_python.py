@@ -50,6 +50,7 @@ TWINS: dict[str, tuple[Callable[..., Any], ...]] = {
     "checkpoint drop": (Log.drop_checkpoints,),
     "checkpoint list": (Log.checkpoints,),
     "db info": (Log.info,),
+    "demo": (plinian.demo, plinian.demo_files),
     "diff": (Log.diff, Log.compare_moments),
     "lint": (Log.lint, plinian.lint, plinian.lint_rules),
     "release diff": (plinian.release_diff,),
@@ -65,7 +66,7 @@ OF_THE_TERMINAL = {
     *("--help", "--output", "--no-headers", "--exit-code", "--no-color", "--payload", "--rules"),
     *("--show", "--out", "--yes", "--show-labels", "--sort-by", "--summary", "--who", "--strict"),
     *("--watch", "--field-selector", "--all-namespaces", "--log", "--cluster", "--branch"),
-    *("--as-known-at", "simulate --step"),
+    *("--as-known-at", "simulate --step", "demo --files"),
 }
 """Options about printing or exit codes, and those that ``open`` and ``Log.moment`` take once."""
 
@@ -327,6 +328,18 @@ def test_exports_and_branches_are_made_like_those_of_the_commands(
         log.build_checkpoints()
         log.drop_checkpoints()
         assert log.checkpoints() == []
+
+
+def test_the_files_of_the_demonstration_can_be_had(tmp_path: Path) -> None:
+    paths = plinian.demo_files(tmp_path / "files")
+    ran = CliRunner().invoke(app, ["demo", "--files", str(tmp_path / "files")])
+    assert ran.exit_code == 0, ran.output
+    assert ran.stdout.splitlines() == paths
+    assert {"audit.log.xz", "volcano-scheduler.conf"} <= {Path(path).name for path in paths}
+    assert list(tmp_path.iterdir()) == [tmp_path / "files"]
+    Path(paths[0]).write_text("mine", "utf-8")
+    with pytest.raises(plinian.UsageError, match="here already"):
+        plinian.demo_files(tmp_path / "files")
 
 
 def json_case(folder: Path) -> Path:
