@@ -1,10 +1,13 @@
-"""Events out of the log into files that others can read: JSON lines and Parquet."""
+"""Events out of the log into files that others can read: JSON lines, CSV and Parquet."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePath
+from types import MappingProxyType
 from typing import Any, BinaryIO
 
 import msgspec
@@ -14,14 +17,56 @@ from ..engine.events import Recorded
 
 _ROWS_AT_ONCE = 5_000
 
+NDJSON, CSV, PARQUET = FORMATS = ("ndjson", "csv", "parquet")
+
+SUFFIXES: Mapping[str, str] = MappingProxyType(
+    {".ndjson": NDJSON, ".jsonl": NDJSON, ".csv": CSV, ".parquet": PARQUET, ".pq": PARQUET}
+)
+"""What the end of a file's name says of its format."""
+
+_COMPRESSED = (".gz", ".xz", ".zst", ".bz2", ".zip")
+
 Count = Callable[[int], None]
+
+
+def format_of(name: str, given: str | None = None) -> str:
+    """Return the format to write to a file of this name.
+
+    Standard output (``-``) and names without a suffix, such as pipes, get JSON lines.
+
+    :param given: the format that was asked for.
+    :raises UsageError: there is no such format, the name says another one, or it says none.
+    """
+    if given is not None and given not in FORMATS:
+        raise UsageError(f"there is no format {given!r}", now=f"choose: {', '.join(FORMATS)}")
+    suffix = PurePath(name).suffix.lower()
+    named = SUFFIXES.get(suffix)
+    if suffix in _COMPRESSED:
+        raise UsageError(
+            "export does not compress",
+            where=name,
+            now=f"plinian export --format {given or NDJSON} - | gzip > {name}",
+        )
+    if given is not None and named not in {None, given}:
+        raise UsageError(
+            f"the name ends in {suffix}, and --format says {given}",
+            where=name,
+            now=f"leave --format out to write {named}, or choose another name",
+        )
+    if given is None and named is None and suffix:
+        raise UsageError(
+            f"a name that ends in {suffix} does not say which format to write",
+            where=name,
+            now=f"let it end in {', '.join(SUFFIXES)}, or say --format {'|'.join(FORMATS)}",
+        )
+    return given or named or NDJSON
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):
     """One event with its whole envelope; times are microseconds since 1970 UTC.
 
-    A line of the JSON export is this, with the payload as JSON; a row of the Parquet export is
-    this, with the payload as text.
+    A line of the JSON export is this, with the payload as JSON; a row of the CSV and the Parquet
+    export is this, with the payload as text.
     """
 
     position: int
@@ -82,6 +127,29 @@ def write_ndjson(
         if progress is not None:
             progress(written)
     return written
+
+
+def write_csv(events: Iterable[Recorded], out: BinaryIO, *, progress: Count | None = None) -> int:
+    """Write a line of names and one line an event, and return the number of events.
+
+    Values are quoted as in RFC 4180; lines end in a line feed; what is not known is empty.
+    """
+    names = Line.__struct_fields__
+    written = 0
+    _write_rows(out, [names])
+    for some in _in_parts(events):
+        columns = _columns([line_of(recorded) for recorded in some])
+        _write_rows(out, zip(*(columns[name] for name in names), strict=True))
+        written += len(some)
+        if progress is not None:
+            progress(written)
+    return written
+
+
+def _write_rows(out: BinaryIO, rows: Iterable[Iterable[object]]) -> None:
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    out.write(text.getvalue().encode())
 
 
 def write_parquet(

@@ -33,6 +33,8 @@ Progress = Callable[[str, int, int], None]
 _UNDATED: Final = "klog"
 """The format whose times lack a year; read last, when the others have told which it may be."""
 
+_ATTRIBUTED: Final = "version.attributed"
+
 _EXAMPLES = 10
 _EMPTY = "it is empty"
 
@@ -67,8 +69,10 @@ class SkippedFile(msgspec.Struct, frozen=True):
 class IngestSummary(msgspec.Struct, kw_only=True):
     """What one call did.
 
-    :param appended: events that were new. :param known: events that the log held already.
-    :param kinds: new events by kind. :param formats: documents read, by format.
+    :param appended: events by which the log has grown. :param known: events of the inputs that the
+        log held already. One that tells who made a version is both: the version was known, and a
+        ``version.attributed`` event is appended.
+    :param kinds: of ``appended``, by kind. :param formats: documents read, by format.
     :param skipped: records left out, by reason; ``malformed`` are those with a fault.
     :param skipped_files: what was found in folders and archives and not read.
     :param malformed: the first faults, as messages.
@@ -335,15 +339,16 @@ def _append(
     done = 0
     while batch := list(islice(events, options.batch_size)):
         appended = store.append(batch, branch=options.branch)
-        summary.appended += len(appended.appended)
+        summary.appended += len(appended.appended) + appended.attributed
         summary.known += appended.known
         kinds.update([batch[index].kind for index in appended.appended])
+        kinds[_ATTRIBUTED] += appended.attributed
         unnamed.update([_kind_of(event) for event in batch if event.kind.startswith("object.")])
         reach.widen(batch)
         clock.look(batch)
         done += len(batch)
         progress("append", done, total)
-    summary.kinds = dict(sorted(kinds.items()))
+    summary.kinds = {kind: count for kind, count in sorted(kinds.items()) if count}
     if unnamed:
         known = ", ".join(f"{kind} ({count})" for kind, count in sorted(unnamed.items()))
         summary.notes.append(f"kinds without a name of their own, kept as object.*: {known}")

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from .replay.comparison.bisection import Bisection
     from .replay.comparison.sessions import Comparison
     from .replay.comparison.upgrade import Upgrade
+    from .replay.comparison.verdict import Verdict, verdict_of
     from .replay.diff import Diff
     from .replay.drift import Drift
     from .replay.facade.believed import Belief
@@ -59,7 +60,8 @@ if TYPE_CHECKING:
     from .replay.facade.linting import lint, lint_rules
     from .replay.facade.log import Log
     from .replay.facade.releases import behaviours, release_diff, releases, unproven
-    from .replay.facade.stored import CheckpointInfo
+    from .replay.facade.searching import LogAnswers
+    from .replay.facade.stored import CheckpointInfo, ObjectHistory
     from .replay.history import Happening, History
     from .replay.ingest import IngestOptions, IngestSummary
     from .replay.lint.findings import Finding
@@ -69,6 +71,7 @@ if TYPE_CHECKING:
     from .replay.releases import BehaviourDiff, ReleaseLine, Unproven
     from .replay.releases import Held as Behaviour
     from .replay.session import ConfText, SessionAnswer
+    from .replay.who import Who
 
     __version__: str
 
@@ -99,6 +102,7 @@ __all__ = [
     "LintReport",
     "LintRule",
     "Log",
+    "LogAnswers",
     "LogCorrupt",
     "LogError",
     "LogInfo",
@@ -107,6 +111,7 @@ __all__ = [
     "LogOlder",
     "LogUnavailable",
     "Moment",
+    "ObjectHistory",
     "ObjectNotFound",
     "PlinianError",
     "PointUnknown",
@@ -118,7 +123,9 @@ __all__ = [
     "Unproven",
     "Upgrade",
     "UsageError",
+    "Verdict",
     "VerifyReport",
+    "Who",
     "__version__",
     "behaviours",
     "bisect",
@@ -133,6 +140,7 @@ __all__ = [
     "simulate",
     "simulate_all",
     "unproven",
+    "verdict_of",
 ]
 
 _PLACES = MappingProxyType(
@@ -142,6 +150,7 @@ _PLACES = MappingProxyType(
         "replay.comparison.bisection": "Bisection",
         "replay.comparison.sessions": "Comparison",
         "replay.comparison.upgrade": "Upgrade",
+        "replay.comparison.verdict": "Verdict verdict_of",
         "replay.diff": "Diff",
         "replay.drift": "Drift",
         "replay.facade.believed": "Belief",
@@ -150,7 +159,8 @@ _PLACES = MappingProxyType(
         "replay.facade.linting": "lint lint_rules",
         "replay.facade.log": "Log",
         "replay.facade.releases": "behaviours release_diff releases unproven",
-        "replay.facade.stored": "CheckpointInfo",
+        "replay.facade.searching": "LogAnswers",
+        "replay.facade.stored": "CheckpointInfo ObjectHistory",
         "replay.history": "Happening History",
         "replay.ingest": "IngestOptions IngestSummary",
         "replay.lint.findings": "Finding",
@@ -159,6 +169,7 @@ _PLACES = MappingProxyType(
         "replay.points": "Moment",
         "replay.releases": "Behaviour=Held BehaviourDiff ReleaseLine Unproven",
         "replay.session": "ConfText SessionAnswer",
+        "replay.who": "Who",
     }
 )
 """Where the names are that are loaded when they are asked for: the import itself stays quick."""

@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from . import options
 from .assumption import check_confs, chosen
-from .shell import guarded, shows_progress, style
+from .shell import guarded, note, shows_progress, style
 
 if TYPE_CHECKING:
     from ...engine.volcano.releases import Release
     from ..comparison.bisection import Bisection
+    from ..comparison.crashes import Crash, Dying
+    from ..comparison.log_bisection import Asked
     from ..comparison.questions import Question
     from ..log import Log
     from ..session import ConfText
+
+
+class _Told(NamedTuple):
+    """What was found.
+
+    :param crashes: that the log tells of. :param died: why this release.
+    """
+
+    found: Bisection
+    crashes: Sequence[Crash] = ()
+    died: Dying | None = None
 
 
 def _about(name: str, what: str, metavar: str = "NS/NAME") -> object:
@@ -69,18 +83,35 @@ def bisect(
         ),
     ] = None,
     to: Annotated[str, typer.Option("--to", metavar="POINT", help="Where to end.")] = "end",
-    release: options.Release = options.DEFAULT_RELEASE,
+    release: Annotated[
+        str | None,
+        typer.Option(
+            "--release",
+            metavar="RELEASE",
+            help=f"The release of Volcano. By default {options.DEFAULT_RELEASE}; with --panic on a "
+            "log that tells of crashes, the newest release that dies where the log says so.",
+        ),
+    ] = None,
     conf: Annotated[
         Path | None,
         typer.Option("--conf", metavar="FILE", help="A configuration in place of the log's."),
     ] = None,
-    linear: Annotated[
+    halve: Annotated[
         bool,
         typer.Option(
-            "--linear",
-            help="Ask at every session instead of halving: for answers that come and go.",
+            "--halve",
+            help="Ask at few moments, by halving. Right only if the answer changes once.",
         ),
     ] = False,
+    linear: Annotated[
+        bool, typer.Option("--linear", help="Ask at every session: the default.", hidden=True)
+    ] = False,
+    jobs: Annotated[
+        int,
+        typer.Option(
+            "--jobs", "-j", metavar="N", min=0, help="Processes; 0 is one for each processor."
+        ),
+    ] = 0,
     assume: options.Assume = False,
     output: options.JsonOrText = "text",
     cluster: options.Cluster = None,
@@ -89,14 +120,16 @@ def bisect(
     """Find where in a log, or with which release, a session begins to answer otherwise.
 
     One question is asked of sessions: --bound, --pending, --enqueued, --phase or --panic. Without
-    --releases, places between --from and --to are halved until two neighbours answer differently,
-    which is right if the answer changes once. With --releases, the session at --at is run as one
-    release after the other; then each behaviour in which the two neighbours differ is set back by
-    itself, to name the one that matters, or the smallest set.
+    --releases, it is asked at both ends and at every session between --from and --to that the log
+    tells of, or else after every change, until the answer is another one; so the first change is
+    found also where answers come and go. With --releases, the session at --at is run as one release
+    after the other; then each behaviour in which the two neighbours differ is set back by itself,
+    to name the one that matters, or the smallest set.
 
     Exits with 1 if the answer is the same everywhere.
     """
     from ..comparison.bisection import releases_between
+    from ..comparison.log_bisection import Asked, span_of
     from ..comparison.questions import question_of
     from ..log import opened
     from ..render.bisection import bisection_document, bisection_lines
@@ -109,27 +142,33 @@ def bisect(
     _refuse_idle(
         releases is not None,
         case is not None,
-        {"--step": step, "--from": start, "--conf": conf, "--linear": linear or None},
+        {"--step": step, "--from": start, "--conf": conf},
+        {"--linear": linear, "--halve": halve},
     )
-    taken = chosen([release] if releases is None else _ends(releases), assume=assume)
+    named = [release or options.DEFAULT_RELEASE] if releases is None else _ends(releases)
+    taken = chosen(named, assume=assume)
     asked = None if releases is None else releases_between("..".join(taken.names))
-    (release, *_) = taken.names
+    given = None if conf is None else conf_file(conf)
     if case is not None:
-        found = _in_case(case, step, question, asked, release)
+        told = _Told(_in_case(case, step, question, asked, taken.names[0]))
     else:
-        given = None if conf is None else conf_file(conf)
-        check_confs([given], list(map(str, asked)) if asked else [release], assume=assume)
         with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
             if asked is not None:
-                found = _over_releases(opened_log, at, given, question, asked)
+                check_confs([given], list(map(str, asked)), assume=assume)
+                told = _Told(_over_releases(opened_log, at, given, question, asked))
             else:
-                span = (start, to)
-                found = _in_log(opened_log, span, question, release, given, linear=linear)
+                inquiry = Asked(
+                    log, span_of(opened_log, start, to), question, taken.names[0], given
+                )
+                told = _in_log(
+                    *(opened_log, inquiry, halve, jobs), named=release is not None, assume=assume
+                )
     if output == "json":
-        sys.stdout.write(json_text(taken.told(bisection_document(found)), indent=2) + "\n")
+        document = bisection_document(*told)
+        sys.stdout.write(json_text(taken.told(document), indent=2) + "\n")
     else:
-        sys.stdout.writelines(bisection_lines(found, style=style()))
-    if found.flip is None:
+        sys.stdout.writelines(bisection_lines(told.found, told.crashes, style=style()))
+    if told.found.flip is None:
         sys.stdout.flush()
         raise SystemExit(1)
 
@@ -144,14 +183,20 @@ def _ends(span: str) -> list[str]:
     return ends
 
 
-def _refuse_idle(of_releases: bool, of_case: bool, given: dict[str, object]) -> None:
+def _refuse_idle(
+    of_releases: bool, of_case: bool, given: dict[str, object], flags: dict[str, bool]
+) -> None:
     """Refuse options that would do nothing, so that nobody believes they did."""
     from ...engine.errors import UsageError
 
-    idle = {"--from", "--conf", "--linear"} if of_case else {"--step"}
+    idle = {"--from", "--conf", "--linear", "--halve"} if of_case else {"--step"}
     if of_releases:
-        idle |= {"--from", "--linear"}
-    wrong = [name for name, value in given.items() if value is not None and name in idle]
+        idle |= {"--from", "--linear", "--halve"}
+    if all(flags.values()):
+        raise UsageError("--halve and --linear are opposites", now="leave one out")
+    used = [name for name, value in given.items() if value is not None]
+    used += [name for name, flag in flags.items() if flag]
+    wrong = [name for name in used if name in idle]
     if wrong:
         of = "a scenario" if of_case else "one session of a log" if of_releases else "a log"
         raise UsageError(
@@ -188,21 +233,40 @@ def _over_releases(
     return over_releases(subject, question, releases)
 
 
-def _in_log(
-    log: Log,
-    span: tuple[str | None, str],
-    question: Question,
-    release: str,
-    conf: ConfText | None,
-    *,
-    linear: bool,
-) -> Bisection:
-    from ...engine.volcano.history import resolve
-    from ..comparison.log_bisection import LogBisection, span_of
+def _in_log(log: Log, asked: Asked, halve: bool, jobs: int, *, named: bool, assume: bool) -> _Told:
+    """Search a log.
+
+    :param named: the release is the one that was asked for; else it may be one that dies of a crash
+        which the log tells of.
+    """
+    import os
+
+    from ..comparison.crashes import recorded_crashes
+    from ..comparison.log_bisection import LogBisection
+    from ..comparison.questions import PANIC
+    from ..render.bisection import dying_text
     from ..render.progress import counting
 
+    crashes, died = [], None
+    if asked.question.kind == PANIC:
+        crashes = recorded_crashes(log, asked.span.end)
+    if crashes and not named:
+        died = _dying(log, asked, crashes)
+        asked = asked if died is None else asked._replace(release=str(died.releases[-1]))
+        note(dying_text(len(crashes), died, asked.release))
+    check_confs([asked.conf], [asked.release], assume=assume)
     with counting("sessions", visible=shows_progress()) as progress:
-        bisection = LogBisection(
-            log, span_of(log, *span), question, resolve(release), conf=conf, progress=progress
-        )
-        return bisection.scan() if linear else bisection.halve()
+        bisection = LogBisection(log, asked, progress=progress)
+        found = bisection.halve() if halve else bisection.scan(jobs=jobs or os.cpu_count() or 1)
+    return _Told(found, crashes, died)
+
+
+def _dying(log: Log, asked: Asked, crashes: list[Crash]) -> Dying | None:
+    """Return the releases that die of a crash that the log tells of, where it tells of it."""
+    from ...engine.volcano.releases import RELEASES
+    from ..comparison.crashes import dying
+    from ..render.progress import counting
+
+    known = [release for release in RELEASES if not release.ours]
+    with counting("releases", visible=shows_progress()) as progress:
+        return dying(log, asked.span.end, crashes, known, conf=asked.conf, progress=progress)

@@ -12,8 +12,10 @@ from .assumption import chosen
 from .shell import guarded, style
 
 if TYPE_CHECKING:
+    from ..diff import Diff
     from ..log import Log
     from ..points import Moment
+    from ..who import Who
 
 
 @guarded
@@ -38,6 +40,14 @@ def diff(
             "and at B, or given twice, of the first at A and of the second at B.",
         ),
     ] = [],  # noqa: B006
+    summary: Annotated[
+        bool,
+        typer.Option("--summary", help="Only numbers: objects by kind, and fields by how often."),
+    ] = False,
+    who: Annotated[
+        bool,
+        typer.Option("--who", help="Say who made each difference, and where the log tells so."),
+    ] = False,
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="Exit with 1 if anything differs.")
     ] = False,
@@ -53,11 +63,13 @@ def diff(
     A and B are points: @1042, rv:7, 2026-01-02T03:04:05Z, -5m, end, what-if@1042. All namespaces
     are compared unless -n narrows it; totals of nodes and queues are always over everything.
 
+    With --who, each line says who made it and which event shows so: of a field the last version
+    in which it became another. Who is not known is said to be so. With --summary as well, objects
+    are counted by actor.
+
     With --release, what sessions decide at A and at B is compared in place of objects.
     """
     from ..log import opened
-    from ..render import differences as forms
-    from ..render.documents import json_text
 
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         moments = (
@@ -65,7 +77,7 @@ def diff(
             opened_log.moment(after, as_known_at=as_known_at),
         )
         if release:
-            _refuse_narrowing(kind, namespace, ignore)
+            _refuse_narrowing(kind, namespace, ignore, told=summary or who)
             _diff_sessions(opened_log, moments, release, output, exit_code=exit_code, assume=assume)
             return
         found = opened_log.diff(
@@ -74,21 +86,46 @@ def diff(
             namespace=namespace,
             ignore=ignore,
         )
-    if output == "json":
-        sys.stdout.write(json_text(forms.diff_json(found), indent=2) + "\n")
-    else:
-        sys.stdout.writelines(forms.diff_lines(found, style=style(), events=bool(kind)))
+        made = _made(opened_log, found, moments) if who else None
+    _write(found, made, output, summary=summary, events=bool(kind))
     if exit_code and found:
         sys.stdout.flush()
         raise SystemExit(1)
 
 
-def _refuse_narrowing(kind: list[str], namespace: str | None, ignore: list[str]) -> None:
+def _made(log: Log, found: Diff, moments: tuple[Moment, Moment]) -> Who:
+    from ..who import who_made
+
+    return who_made(log.store, found, *moments)
+
+
+def _write(found: Diff, who: Who | None, output: str, *, summary: bool, events: bool) -> None:
+    from ..render import diff_views as views
+    from ..render import differences as forms
+    from ..render.documents import json_text
+
+    if output == "json":
+        if summary:
+            document = views.counts_json(found, who)
+        else:
+            document = forms.diff_json(found) if who is None else views.who_json(found, who)
+        sys.stdout.write(json_text(document, indent=2) + "\n")
+    elif summary:
+        sys.stdout.writelines(views.counts_lines(found, who, style=style()))
+    else:
+        made = None if who is None else views.made_by(who)
+        sys.stdout.writelines(forms.diff_lines(found, style=style(), events=events, made=made))
+
+
+def _refuse_narrowing(
+    kind: list[str], namespace: str | None, ignore: list[str], *, told: bool
+) -> None:
     from ...engine.errors import UsageError
 
-    if kind or namespace or ignore:
+    if kind or namespace or ignore or told:
         raise UsageError(
-            "with --release sessions are compared: -n, --kind and --ignore are about objects",
+            "with --release sessions are compared: -n, --kind, --ignore, --summary and --who are "
+            "about objects",
             now="leave them out",
         )
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from ...engine.events import Recorded
     from ..log import Log
 
-FORMATS = ("ndjson", "parquet")
-
 
 @guarded
 def export(
@@ -29,16 +27,19 @@ def export(
     form: Annotated[
         str | None,
         typer.Option(
-            "--format", metavar="ndjson|parquet", help="By default what the file's name ends with."
+            "--format",
+            metavar="ndjson|csv|parquet",
+            help="By default what the file's name ends with: .ndjson, .jsonl, .csv, .parquet, .pq.",
         ),
     ] = None,
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
 ) -> None:
-    """Write all events to JSON lines or Parquet.
+    """Write all events to JSON lines, CSV or Parquet.
 
-    With their payloads. The file appears when it is complete. Parquet needs the extra
-    plinian[parquet].
+    With their payloads. The file's name says the format; what has no suffix, and standard output,
+    gets JSON lines. The file appears when it is complete. Times are microseconds since 1970 UTC.
+    Parquet needs the extra plinian[parquet].
     """
     from pathlib import Path
 
@@ -46,14 +47,16 @@ def export(
     from .. import export as writers
     from ..log import opened
 
-    form = form or ("parquet" if file.endswith((".parquet", ".pq")) else "ndjson")
-    if form not in FORMATS:
-        raise UsageError(f"there is no format {form!r}", now=f"choose: {' or '.join(FORMATS)}")
+    form = writers.format_of(file, form)
     if Path(file).is_dir():
         raise UsageError(
             "this is a folder", where=file, now="name a file in it, as in events.ndjson"
         )
-    write = writers.write_parquet if form == "parquet" else writers.write_ndjson
+    write = {
+        writers.NDJSON: writers.write_ndjson,
+        writers.CSV: writers.write_csv,
+        writers.PARQUET: writers.write_parquet,
+    }[form]
     with (
         opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log,
         _counted(opened_log, branch) as count,

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from . import options
-from .shell import fail, guarded, style
+from .shell import fail, guarded, note, style
+
+if TYPE_CHECKING:
+    from ..history import History
+    from ..kinds import ObjectName
+    from ..log import Log
+    from ..points import Moment
 
 
 @guarded
@@ -29,34 +35,59 @@ def history(
 
     In the order in which it happened: every version with its position, its time, who made it and
     which fields changed; bindings, refused writes, deletions, and complete lists that no longer
-    held it. Where several objects had the name one after the other, all of them. Exits with 1 if
-    the log knows none.
+    held it. Where several objects had the name one after the other, all of them; of a job or a
+    workload, also which objects belong to it. Exits with 1 if the log holds no such object, and
+    says which ones may be meant.
     """
-    from ...engine.errors import ObjectNotFound
-    from ..kinds import plural_of
+    import msgspec
+
+    from ..kin import belonging
     from ..log import opened
     from ..render import differences as forms
     from ..render.documents import json_text
+    from ..render.kin import belonging_lines
 
     text = "/".join(named)
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         target = opened_log.object(text)
         place = namespace or "default"
-        found = opened_log.history(
-            target,
-            namespace=place,
-            at=opened_log.moment(at, as_known_at=as_known_at),
-            ignore=ignore,
-        )
-    if not found.happenings:
-        scope = f" in namespace {found.object.namespace}" if found.object.namespace else ""
-        fail(
-            ObjectNotFound(
-                f'the log knows no {plural_of(target.group, target.kind)} "{target.name}"{scope}',
-                now="plinian events --object KIND lists what it knows; -n chooses the namespace",
-            )
-        )
+        moment = opened_log.moment(at, as_known_at=as_known_at)
+        found = opened_log.history(target, namespace=place, at=moment, ignore=ignore)
+        _lead_on(opened_log, target, found, moment)
+        owned = belonging(opened_log.store, found.object, found.uids, moment)
     if output == "json":
-        sys.stdout.write(json_text(forms.history_json(found), indent=2) + "\n")
+        document = forms.history_json(found)
+        document["belonging"] = msgspec.to_builtins(owned)
+        sys.stdout.write(json_text(document, indent=2) + "\n")
     else:
         sys.stdout.writelines(forms.history_lines(found, style=style()))
+        sys.stdout.writelines(belonging_lines(owned))
+
+
+def _lead_on(log: Log, target: ObjectName, found: History, moment: Moment) -> None:
+    """Fail if the log holds no version of an object, but objects that may be meant.
+
+    Lines of logs that only name it are shown if there is nothing better.
+    """
+    from ...engine.errors import ObjectNotFound
+    from ..kin import meant
+    from ..kinds import plural_of
+    from ..render.kin import meant_text
+
+    if found.uids:
+        return
+    may_be = meant(log.store, target, found.object.namespace, moment)
+    lines = len(found.happenings)
+    if lines and not may_be:
+        note("the log holds no version of it; these are lines that name it")
+        return
+    scope = f" in namespace {found.object.namespace}" if found.object.namespace else ""
+    what = f'the log knows no {plural_of(target.group, target.kind)} "{target.name}"{scope}'
+    if lines:
+        several = f"{lines} lines of logs that name it"
+        what += f", and {'1 line of a log that names it' if lines == 1 else several}"
+    now = meant_text(may_be, target.name) if may_be else _ADVICE
+    fail(ObjectNotFound(what, now=now))
+
+
+_ADVICE = "plinian events --object KIND lists what it knows; -n chooses the namespace"

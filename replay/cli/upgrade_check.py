@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from . import options
 from .assumption import check_confs, chosen, note_rejected
 from .shell import guarded, note, shows_progress, style
+
+if TYPE_CHECKING:
+    from ..comparison.upgrade import Upgrade
 
 _SAMPLE = 200
 """Moments that are asked where the log tells of no sessions."""
@@ -44,7 +47,16 @@ def upgrade_check(
         ),
     ] = 0,
     exit_code: Annotated[
-        bool, typer.Option("--exit-code", help="Exit with 1 if anything differs.")
+        bool,
+        typer.Option(
+            "--exit-code", help="Exit with 1 if anything differs that anybody would notice."
+        ),
+    ] = False,
+    unfold: Annotated[
+        bool,
+        typer.Option(
+            "--all", help="Take texts, and plans for pods that wait, for differences as well."
+        ),
     ] = False,
     output: options.JsonOrText = "text",
     assume: options.Assume = False,
@@ -58,6 +70,11 @@ def upgrade_check(
     PodGroup, node or queue. Each is run on what the log tells by then, as either release, whatever
     the sessions before it decided. What differs is put down to the behaviour that makes it go when
     it alone is set back, or to the smallest set that does.
+
+    The first line is the verdict: crashes, placements, evictions or only phases change, or nothing.
+    Other texts, and other plans for pods that have to wait, are counted in one line; --all shows
+    them. Exits with 0, whatever differs; with --exit-code, with 1 if the verdict names a change
+    (with --all, if anything differs), and with 2 if there was no session to compare.
     """
     from ..comparison.places import session_places
     from ..comparison.upgrade import Question, upgrade_check
@@ -85,11 +102,20 @@ def upgrade_check(
     if output == "json":
         sys.stdout.write(json_text(taken.told(upgrade_document(found)), indent=2) + "\n")
     else:
-        sys.stdout.writelines(upgrade_lines(found, style=style()))
+        sys.stdout.writelines(upgrade_lines(found, unfold=unfold, style=style()))
         _note_others(*found.releases)
-    if exit_code and found:
+    if exit_code:
         sys.stdout.flush()
-        raise SystemExit(1)
+        raise SystemExit(_code(found, unfold=unfold))
+
+
+def _code(found: Upgrade, *, unfold: bool) -> int:
+    from ..comparison.verdict import UNKNOWN, verdict_of
+
+    judged = verdict_of(found)
+    if judged.level == UNKNOWN:
+        return 2
+    return int(bool(found) if unfold else judged.felt)
 
 
 def _note_others(one: str, other: str) -> None:

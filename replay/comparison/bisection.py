@@ -52,13 +52,28 @@ class Flip:
     partings: list[Parting] = field(default_factory=list)
 
 
+SESSIONS, CHANGES, HALVES, RELEASES_IN_TURN, STEPS = SEARCHES = (
+    *("sessions", "changes", "halves"),
+    *("releases", "steps"),
+)
+"""How an answer was searched for: at every session that the log tells of, or where it tells of none
+after every change of an object that sessions look at; by halving; release by release; step by step
+of a scenario."""
+
+
 @dataclass(frozen=True, slots=True)
 class Bisection:
-    """All answers that were had, in order, and the flip; None if there is none among them."""
+    """All answers that were had, in order, and the flip; None if there is none among them.
+
+    :param searched: one of :data:`SEARCHES`.
+    :param release: as which sessions were run; empty if releases were what was searched.
+    """
 
     question: Question
     probes: list[Probe]
     flip: Flip | None
+    searched: str
+    release: str = ""
 
 
 def first_flip(
@@ -119,7 +134,7 @@ def over_releases(subject: Subject, question: Question, releases: Sequence[Relea
         for release in releases
     )
     if not found:
-        return Bisection(question, taken, None)
+        return Bisection(question, taken, None, RELEASES_IN_TURN)
     one, other = (Consulted.of(resolve(probe.at)) for probe in taken[-2:])
     sessions = [subject.session(behaviours) for behaviours in (one, other)]
     values = changed(one.plain, other.plain)
@@ -140,7 +155,7 @@ def over_releases(subject: Subject, question: Question, releases: Sequence[Relea
         ],
         partings=partings([session.result.trace for session in sessions]),
     )
-    return Bisection(question, taken, flip)
+    return Bisection(question, taken, flip, RELEASES_IN_TURN)
 
 
 def sides(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import gc
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import msgspec
@@ -10,18 +12,34 @@ import msgspec
 from ...engine.errors import UsageError
 from ...engine.events import Recorded
 from ...engine.log.store import MAIN, Query
-from ...engine.volcano.behaviours import Behaviours
 from ...engine.volcano.history import resolve
-from ..belief import beliefs_along
-from ..log import Log, Point
+from .. import parallel
+from ..belief import belief_at, beliefs_along
+from ..log import Log, Point, opened
 from ..points import Moment
 from ..session import ConfText, SessionAnswer, scene_at, session_at, session_in
-from .bisection import Bisection, Flip, Probe, Side, first_change, first_flip, sides
+from .bisection import (
+    CHANGES,
+    HALVES,
+    SESSIONS,
+    STEPS,
+    Bisection,
+    Flip,
+    Probe,
+    Side,
+    first_change,
+    first_flip,
+    sides,
+)
 from .places import at_revision, session_places
 from .questions import Question
 from .subjects import CaseSubject, answers_of
+from .upgrade import MOMENTS_KEPT, STRETCHES_PER_JOB
 
 Progress = Callable[[int, int], None]
+
+STRETCH = 100
+"""Places that a process of its own is worth."""
 
 
 class Span(NamedTuple):
@@ -76,70 +94,85 @@ def span_of(log: Log, start: Point | None, end: Point) -> Span:
     return span
 
 
-class LogBisection:
-    """One question to the sessions of one release in a stretch of a log.
+class Asked(NamedTuple):
+    """What is asked of a stretch of a log, for processes that open the log themselves.
 
+    :param place: of the log.
+    :param release: whose sessions are asked.
     :param conf: None is the configuration in force at each place.
     """
 
-    def __init__(
-        self,
-        log: Log,
-        span: Span,
-        question: Question,
-        behaviours: Behaviours,
-        *,
-        conf: ConfText | None = None,
-        progress: Progress | None = None,
-    ) -> None:
-        self._log, self._span, self._question = log, span, question
-        self._behaviours, self._conf = behaviours, conf
+    place: str
+    span: Span
+    question: Question
+    release: str
+    conf: ConfText | None = None
+
+
+class Stretch(NamedTuple):
+    """Neighbouring places, for a process that knows nothing else."""
+
+    asked: Asked
+    places: tuple[int, ...]
+
+
+class LogBisection:
+    """One question to the sessions of one release in a stretch of a log.
+
+    :param progress: called with (sessions done, sessions in all).
+    """
+
+    def __init__(self, log: Log, asked: Asked, *, progress: Progress | None = None) -> None:
+        self._log, self._given = log, asked
+        self._span, self._question = asked.span, asked.question
+        self._behaviours, self._conf = resolve(asked.release), asked.conf
         self._progress, self._asked = progress, 0
 
     def halve(self) -> Bisection:
         """Find the place at which the answer changes, if it changes once."""
-        return self._between(self._span.first, self._span.last, [])
+        return self._between(self._span.first, self._span.last, [], HALVES)
 
-    def scan(self) -> Bisection:
-        """Ask at the moment of every session until one answers otherwise, then halve in between."""
-        places = self._session_places()
-        taken, found = first_change(self._along(places))
+    def scan(self, *, jobs: int = 1) -> Bisection:
+        """Ask at the moment of every session until one answers otherwise, then halve in between.
+
+        :param jobs: processes; the answer is the same for any number of them.
+        """
+        logged, places = asked_places(self._log, self._span)
+        searched = SESSIONS if logged else CHANGES
+        taken, found = first_change(self._along(places, jobs))
         if not found:
-            return Bisection(self._question, taken, None)
+            return self._found(taken, None, searched)
         low, high = places[len(taken) - 2 : len(taken)]
-        return self._between(low, high, taken)
+        self._progress = None  # What is left are a few sessions more.
+        return self._between(low, high, taken, searched)
 
-    def _between(self, first: int, last: int, asked: list[Probe]) -> Bisection:
+    def _between(self, first: int, last: int, asked: list[Probe], searched: str) -> Bisection:
         probes, pair = first_flip(self._ask, first, last)
         taken = [*asked[:-2], *probes]
         if pair is None:
-            return Bisection(self._question, taken, None)
+            return self._found(taken, None, searched)
         sessions = [self._session(place, trace=True) for place in pair]
         ends = [Probe(one.at, self._question.of(one)) for one in sessions]
         flip = Flip(*sides(self._question, ends, sessions), events=self._events(*pair))
-        return Bisection(self._question, taken, flip)
+        return self._found(taken, flip, searched)
 
-    def _session_places(self) -> list[int]:
-        span = self._span
-        if span.by_position:
-            found = sorted({place.position for place in session_places(self._log, span.end).found})
-        else:
-            places = session_places(self._log, span.end, since=span.first).found
-            found = [one.moment.revision for one in places if one.moment.revision is not None]
-        return [place for place in found if span.first <= place <= span.last] or [span.last]
+    def _found(self, probes: list[Probe], flip: Flip | None, searched: str) -> Bisection:
+        return Bisection(self._question, probes, flip, searched, self._behaviours.release)
 
-    def _along(self, places: list[int]) -> Iterator[Probe]:
-        """Ask at many places; revisions are gone through once."""
-        moments = [self._span.moment(place) for place in places]
-        if self._span.by_position:
-            yield from map(self._ask, places)
+    def _along(self, places: Sequence[int], jobs: int) -> Iterator[Probe]:
+        """Yield the answers at many places in order; stretches of them by several processes."""
+        stretches = [Stretch(self._given, some) for some in _stretches(places, jobs)]
+        if len(stretches) == 1:
+            yield from answers_along(self._log, stretches[0], self._progress)
             return
-        for number, (moment, (cache,)) in enumerate(
-            beliefs_along(self._log.store, moments, self._behaviours)
-        ):
-            scene = scene_at(self._log, moment, self._conf)
-            answer = session_in(scene, self._behaviours, cache)
-            yield self._probe(answer, number, len(moments))
+        ends = list(accumulate((len(stretch.places) for stretch in stretches), initial=0))
+
+        def tell(done: int, _: int) -> None:
+            if self._progress is not None:
+                self._progress(ends[done], len(places))
+
+        for some in parallel.run_all(until_change, stretches, jobs=jobs, progress=tell):
+            yield from some
 
     def _ask(self, place: int) -> Probe:
         self._asked += 1
@@ -171,6 +204,59 @@ class LogBisection:
         return list(self._log.store.read(query))
 
 
+def asked_places(log: Log, span: Span) -> tuple[bool, list[int]]:
+    """Return where in a stretch a scan asks, and whether sessions of the log are among it.
+
+    That is at every session that the log tells of, or where it tells of none at all after every
+    change of an object that sessions look at; and at both ends of the stretch.
+    """
+    if span.by_position:
+        found = session_places(log, span.end)
+        places = {place.position for place in found.found}
+    else:
+        found = session_places(log, span.end, since=span.first)
+        places = {one.moment.revision for one in found.found if one.moment.revision is not None}
+    inside = {place for place in places if span.first <= place <= span.last}
+    return found.logged, sorted(inside | {span.first, span.last})
+
+
+def _stretches(places: Sequence[int], jobs: int) -> Iterator[tuple[int, ...]]:
+    """Yield places in runs; each is worth a process, which goes through the log to get there."""
+    size = len(places) if jobs <= 1 else max(STRETCH, -(-len(places) // (jobs * STRETCHES_PER_JOB)))
+    for start in range(0, len(places), size):
+        yield tuple(places[start : start + size])
+
+
+def until_change(stretch: Stretch) -> list[Probe]:
+    """Return the answers in a stretch up to the first that is another than the one before it."""
+    end = stretch.asked.span.end
+    with opened(stretch.asked.place, read_only=True, branch=end.branch, cluster=end.cluster) as log:
+        return first_change(answers_along(log, stretch))[0]
+
+
+def answers_along(log: Log, stretch: Stretch, progress: Progress | None = None) -> Iterator[Probe]:
+    """Yield the answers at the places of a stretch; revisions are gone through once.
+
+    :param progress: called with (answers given, answers in all).
+    """
+    asked, places = stretch
+    behaviours = resolve(asked.release)
+    moments = [asked.span.moment(place) for place in places]
+    if asked.span.by_position:
+        along = ((one, belief_at(log.store, one, behaviours)) for one in moments)
+    else:
+        caches = beliefs_along(log.store, moments, behaviours)
+        along = ((moment, cache) for moment, (cache,) in caches)
+    for number, (moment, cache) in enumerate(along):
+        if number % MOMENTS_KEPT == 0:
+            gc.collect()
+        scene = scene_at(log, moment, asked.conf)
+        answer = session_in(scene, behaviours, cache)
+        yield Probe(answer.at, asked.question.of(answer))
+        if progress is not None:
+            progress(number + 1, len(places))
+
+
 def over_case(subject: CaseSubject, question: Question, release: str) -> Bisection:
     """Ask the sessions of a scenario in their order until one answers otherwise.
 
@@ -185,5 +271,5 @@ def over_case(subject: CaseSubject, question: Question, release: str) -> Bisecti
         if probes[-1].answer.holds != probes[0].answer.holds:
             pair = zip(probes[-2:], found_steps[-2:], strict=True)
             before, after = (Side(probe, steps) for probe, steps in pair)
-            return Bisection(question, probes, Flip(before, after))
-    return Bisection(question, probes, None)
+            return Bisection(question, probes, Flip(before, after), STEPS, behaviours.release)
+    return Bisection(question, probes, None, STEPS, behaviours.release)

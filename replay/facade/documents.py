@@ -56,6 +56,10 @@ def _fields(result: object, *, trace: bool, payload: bool) -> Any:
         return event_fields(result, payload=payload)
     if name in _FORMS:
         return _maker(name)(result, **({"trace": trace} if name.endswith("Comparison") else {}))
+    if name == "facade.searching.LogAnswers":
+        return _log_answers(result)
+    if name == "facade.stored.ObjectHistory":
+        return _object_history(result)
     if name == "facade.believed.Belief":
         return {part: getattr(result, part) for part in _PARTS}
     if isinstance(result, msgspec.Struct | dict | str | int | float | bool | None):
@@ -65,6 +69,18 @@ def _fields(result: object, *, trace: bool, payload: bool) -> Any:
     raise UsageError(
         f"a {kind.__name__} has no document", now="give what a method of a log returned"
     )
+
+
+def _log_answers(found: Any) -> Any:
+    from ..render.bisection import bisection_document  # noqa: PLC0415
+
+    return bisection_document(found, found.crashes, found.died)
+
+
+def _object_history(found: Any) -> Any:
+    from ..render.differences import history_json  # noqa: PLC0415
+
+    return {**history_json(found), "belonging": found.belonging}
 
 
 def _maker(name: str) -> Callable[..., Any]:

@@ -139,7 +139,8 @@ class Log(StoredLog):
         to: Point | None = None,
         release: str | None = None,
         conf: Conf | None = None,
-        linear: bool = False,
+        halve: bool = False,
+        jobs: int = 1,
         assume: bool = False,
         progress: Progress | None = None,
     ) -> Bisection:
@@ -150,8 +151,13 @@ class Log(StoredLog):
         the result is None if the answer is the same everywhere.
 
         :param releases: ``R1..R2``: ask the session ``at`` one moment as one release after the
-            other. Without it, the log is searched between ``from_`` and ``to`` as one ``release``.
-        :param linear: ask at every session, for answers that come and go.
+            other. Without it, every session between ``from_`` and ``to`` is asked as one
+            ``release``, until one answers otherwise; the result is a :class:`LogAnswers`.
+        :param release: by default v1.12.1; of crashes that the log tells of, the newest release
+            that dies where the log says so.
+        :param halve: ask at few moments only; right if the answer changes once.
+        :param jobs: processes. With more than one, the program must be importable: what it does at
+            start stands below ``if __name__ == "__main__":``.
         :param progress: called with (sessions run, sessions to be expected).
         :raises UsageError: not one question is asked, or options do not go together.
         """
@@ -161,16 +167,17 @@ class Log(StoredLog):
         question = question_of(
             panic=panic, bound=bound, pending=pending, enqueued=enqueued, phase=phase
         )
-        search = Search(self, question, conf, assume=assume, progress=progress)
+        search = Search(self, self.place, question, conf, assume=assume, progress=progress)
         if releases is not None:
-            search.refuse(from_=from_, to=to, release=release, linear=linear or None)
+            search.refuse(from_=from_, to=to, release=release, halve=halve or None)
             return search.over_releases(releases, at="end" if at is None else at)
         search.refuse(at=at)
         return search.in_log(
             from_,
             "end" if to is None else to,
-            release=DEFAULT_RELEASE if release is None else release,
-            linear=linear,
+            release=release,
+            halve=halve,
+            jobs=jobs,
         )
 
     def upgrade_check(

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import msgspec
+
 from ...engine.errors import UsageError
-from ...engine.events import Recorded
+from ...engine.events import Recorded, Reference
 from ...engine.log import MAIN, BranchInfo, LogInfo, LogStore
-from ..kinds import CLUSTER_SCOPED
+from ..history import History
+from ..kinds import CLUSTER_SCOPED, ObjectName
 from ..log import Log, Point, Progress, not_found
 from .options import FilePath, Names, paths_of, several
 
 if TYPE_CHECKING:
+    from ..diff import Diff
     from ..ingest import IngestOptions, IngestSummary
+    from ..who import Who
 
 _VERSIONS_DESCRIBED = 10
-_ENDINGS = MappingProxyType(
-    {".ndjson": "ndjson", ".jsonl": "ndjson", ".parquet": "parquet", ".pq": "parquet"}
-)
 
 
 class CheckpointInfo(NamedTuple):
@@ -31,6 +32,15 @@ class CheckpointInfo(NamedTuple):
     revision: int
     known: int
     bytes: int
+
+
+class ObjectHistory(History, frozen=True, kw_only=True):
+    """The history of everything that had one name, and what belongs to it.
+
+    :param belonging: the objects that it owns, also through others: pods of a job, say.
+    """
+
+    belonging: list[Reference]
 
 
 class StoredLog(Log):
@@ -124,6 +134,35 @@ class StoredLog(Log):
         query = Query(**{**fields, **narrowed})
         return self.store.follow(query) if follow else self.store.read(query)
 
+    def history(
+        self,
+        named: str | ObjectName,
+        *,
+        namespace: str = "default",
+        at: Point = "end",
+        ignore: Sequence[str] = (),
+    ) -> ObjectHistory:
+        """Return everything the log knows of an object, ``pod/train-0`` say, up to a moment.
+
+        :param namespace: means nothing to kinds without one.
+        :param ignore: fields whose changes do not count, as in ``status.conditions``.
+        """
+        from ..kin import belonging  # noqa: PLC0415 -- only needed here
+
+        moment = self.moment(at)
+        found = super().history(named, namespace=namespace, at=moment, ignore=ignore)
+        owned = belonging(self.store, found.object, found.uids, moment)
+        return ObjectHistory(**msgspec.structs.asdict(found), belonging=owned)
+
+    def who_made(self, found: Diff, before: Point, after: Point = "end") -> Who:
+        """Return who made each difference of a :meth:`diff`, as far as the log tells.
+
+        :param found: what the diff returned. :param before: and ``after``: its moments.
+        """
+        from ..who import who_made  # noqa: PLC0415 -- only needed here
+
+        return who_made(self.store, found, self.moment(before), self.moment(after))
+
     def describe(self, named: str, *, at: Point = "end", namespace: str | None = None) -> str:
         """Return the description of an object, ``pod/train-0`` say, as ``plinian describe`` does.
 
@@ -163,22 +202,19 @@ class StoredLog(Log):
 
         The file appears when it is complete.
 
-        :param format: ``ndjson`` or ``parquet``; by default what the file's name ends with.
-            Parquet needs the extra ``plinian[parquet]``.
+        :param format: ``ndjson``, ``csv`` or ``parquet``; by default what the file's name ends
+            with. Parquet needs the extra ``plinian[parquet]``.
         :param progress: called with the number of events written.
-        :raises UsageError: there is no such format, or the name does not tell one.
+        :raises UsageError: there is no such format, or the name says another one or none.
         """
         from .. import export as writers  # noqa: PLC0415 -- only needed here
 
         path = Path(file)
-        form = format or _ENDINGS.get(path.suffix)
-        if form not in _ENDINGS.values():
-            raise UsageError(
-                f"there is no format {format!r}" if format else "the name tells no format",
-                where=str(path),
-                now="choose format='ndjson' or format='parquet'",
-            )
-        write = writers.write_parquet if form == "parquet" else writers.write_ndjson
+        write = {
+            writers.NDJSON: writers.write_ndjson,
+            writers.CSV: writers.write_csv,
+            writers.PARQUET: writers.write_parquet,
+        }[writers.format_of(str(path), format)]
         found = self.events()
         return writers.write_file(path, lambda out: write(found, out, progress=progress))
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 
+from ...engine.events import Reference
 from ...engine.units import format_time
 from ..changes import Change
 from ..diff import Diff, Holding, HoldingChanged, ObjectThen, Side
@@ -17,6 +18,13 @@ from .tables import NONE, PLAIN, Style, Table, lines_of
 
 API_VERSION = "plinian/v1"
 _VALUE_CHARACTERS = 72
+
+
+Made = Callable[[Reference, int | None], str]
+
+
+def _untold(_object: Reference, _field: int | None) -> str:
+    return ""
 
 
 def diff_json(found: Diff) -> dict[str, Any]:
@@ -38,31 +46,39 @@ def diff_json(found: Diff) -> dict[str, Any]:
     }
 
 
-def diff_lines(found: Diff, *, style: Style = PLAIN, events: bool = False) -> Iterator[str]:
+def diff_lines(
+    found: Diff, *, style: Style = PLAIN, events: bool = False, made: Made | None = None
+) -> Iterator[str]:
     """Yield a difference for people: objects, fields, then what nodes and queues hold.
 
     :param events: tell Kubernetes's Event objects one by one; else only how many came.
+    :param made: says who made the difference of an object, or of its field of some number.
     """
-    yield from _sides(found)
+    by = made or _untold
+    yield from side_lines(found)
     told = 0
     for sign, mark, these in (("+", style.added, found.added), ("-", style.removed, found.removed)):
         for one in these:
             if events or one.object.kind != "Event":
                 told += 1
-                yield mark(f"{sign} {object_text(one.object)}{_replaced(sign, one)}") + "\n"
+                name = object_text(one.object)
+                yield mark(f"{sign} {name}{_replaced(sign, one)}") + by(one.object, None) + "\n"
     for changed in found.changed:
         if changed.object.kind == "Event" and not events:
             continue
         told += 1
-        yield style.changed(f"~ {object_text(changed.object)}") + "\n"
-        yield from change_lines(changed.changes, style=style, indent="    ")
+        name = object_text(changed.object)
+        yield style.changed(f"~ {name}") + by(changed.object, None) + "\n"
+        for number, change in enumerate(changed.changes):
+            (line,) = change_lines([change], style=style, indent="    ")
+            yield line.removesuffix("\n") + by(changed.object, number) + "\n"
         if changed.stale[0] != changed.stale[1]:
             yield "    (a write of unknown result came after this version)\n"
     if told:
         yield "\n"
     yield from _holding_lines("NODE", found.nodes, style)
     yield from _holding_lines("QUEUE", found.queues, style)
-    yield _summary(found, events=events)
+    yield summary_line(found, events=events)
 
 
 def change_lines(fields: Sequence[Change], *, style: Style = PLAIN, indent: str) -> Iterator[str]:
@@ -149,7 +165,8 @@ def _happening_lines(one: Happening, style: Style) -> Iterator[str]:
     yield from change_lines(one.changes, style=style, indent="      ")
 
 
-def _sides(found: Diff) -> Iterator[str]:
+def side_lines(found: Diff) -> Iterator[str]:
+    """Yield the two moments of a difference."""
     for word, side in (("from", found.before), ("to  ", found.after)):
         yield f"{word}  {_side_text(side)}\n"
     yield "\n"
@@ -210,7 +227,11 @@ def _amounts(one: HoldingChanged, resource: str) -> str:
     return change if total is None else f"{change} of {short_amount(resource, total)}"
 
 
-def _summary(found: Diff, *, events: bool) -> str:
+def summary_line(found: Diff, *, events: bool) -> str:
+    """Return how many objects differ, in one line.
+
+    :param events: Event objects were shown one by one.
+    """
     text = (
         f"{len(found.added)} added, {len(found.removed)} removed, {len(found.changed)} changed, "
         f"{found.same} the same"

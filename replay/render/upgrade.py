@@ -2,27 +2,97 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
+from ..comparison import verdict
 from ..comparison.upgrade import Changed, Group, Upgrade
+from ..comparison.verdict import Effect, Verdict
 from .comparison import behaviour_lines, cause_text, value_text
+from .figures import counted
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
 _SHOWN = 5
 """Decisions of a group that the text shows; JSON has all."""
 
 
-def upgrade_lines(found: Upgrade, *, style: Style = PLAIN) -> Iterator[str]:
-    """Yield the lines: how much differs, why, and for every cause where to look."""
+_DOES: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        verdict.PLACEMENTS: ("placements change", "pod"),
+        verdict.EVICTIONS: ("evictions change", "pod"),
+        verdict.PHASES: ("phases change", "PodGroup"),
+    }
+)
+
+
+def upgrade_lines(found: Upgrade, *, unfold: bool = False, style: Style = PLAIN) -> Iterator[str]:
+    """Yield the lines: the verdict, how much differs, why, and for every cause where to look.
+
+    :param unfold: show what nobody feels as well; else it is one line.
+    """
+    judged = verdict.verdict_of(found)
+    yield style.bold(f"Verdict: {verdict_text(judged, found)}\n")
     one, other = found.releases
     of = "logged sessions" if found.logged else "moments of a change"
     yield (
         f"{found.differing} of {found.sessions} sessions decide differently as {other} than as "
         f"{one} ({of}; {found.known} in the log).\n"
     )
-    if not found:
-        return
+    groups = found.groups if unfold else list(_felt(found.groups))
+    if groups:
+        yield from _groups_lines(found, groups, style)
+    if not unfold:
+        yield from _folded_lines(judged)
+
+
+def verdict_text(judged: Verdict, found: Upgrade) -> str:
+    """Return a verdict in words."""
+    felt = [effect for effect in judged.effects if effect.level != verdict.UNFELT]
+    if judged.level == verdict.UNKNOWN:
+        return "none, for no session was compared"
+    if not felt:
+        texts = "nothing changes that anybody would notice"
+        return texts if judged.effects else "nothing changes"
+    said = [*_deaths(found), *(_effect_text(effect) for effect in felt if effect.level in _DOES)]
+    return f"{'only ' * (judged.level == verdict.PHASES)}{', '.join(said)}"
+
+
+def _effect_text(effect: Effect) -> str:
+    does, noun = _DOES[effect.level]
+    objects, sessions = counted(effect.objects, noun), counted(effect.sessions, "session")
+    return f"{does} ({objects} in {sessions})"
+
+
+def _deaths(found: Upgrade) -> Iterator[str]:
+    """Yield which release dies where the other does not, and in how many sessions."""
+    every = [changed for group in found.groups for changed in group.changed]
+    crashes = [one.values for one in every if verdict.level_of(one) == verdict.CRASHES]
+    for dying, living in ((0, 1), (1, 0)):
+        count = sum(values[living] is None for values in crashes)
+        if count:
+            names = found.releases[dying], found.releases[living]
+            yield f"{names[0]} dies where {names[1]} does not ({counted(count, 'session')})"
+
+
+def _folded_lines(judged: Verdict) -> Iterator[str]:
+    for effect in judged.effects:
+        if effect.level == verdict.UNFELT:
+            differences = counted(effect.decisions, "difference")
+            yield f"\nFolded: {differences} of texts and of plans for pods that wait (--all)\n"
+
+
+def _felt(groups: Sequence[Group]) -> Iterator[Group]:
+    """Yield groups without what nobody feels, the most frequent first."""
+    kept = []
+    for group in groups:
+        some = tuple(one for one in group.changed if verdict.level_of(one) != verdict.UNFELT)
+        if some:
+            kept.append(Group(group.causes, some, len({one.at for one in some})))
+    yield from sorted(kept, key=lambda group: (-len(group.changed), group.causes))
+
+
+def _groups_lines(found: Upgrade, groups: Sequence[Group], style: Style) -> Iterator[str]:
     rows = [
         (
             cause_text(group.causes),
@@ -30,15 +100,15 @@ def upgrade_lines(found: Upgrade, *, style: Style = PLAIN) -> Iterator[str]:
             str(group.sessions),
             group.changed[0].at,
         )
-        for group in found.groups
+        for group in groups
     ]
     yield "\n"
     yield from lines_of(
         Table(("BECAUSE OF", "DECISIONS", "SESSIONS", "FIRST AT"), rows), style=style
     )
-    for group in found.groups:
+    for group in groups:
         yield from _group_lines(group, found.releases, style)
-    named = {name for group in found.groups for cause in group.causes for name in cause}
+    named = {name for group in groups for cause in group.causes for name in cause}
     behaviours = [row for row in found.behaviours if row.behaviour in named]
     if behaviours:
         yield "\n"
@@ -60,7 +130,10 @@ def _row(changed: Changed) -> tuple[str, ...]:
 
 def upgrade_document(found: Upgrade) -> dict[str, Any]:
     """Return the answer as JSON has it; values are in the order of the releases."""
+    judged = verdict.verdict_of(found)
     return {
+        "verdict": judged.level,
+        "effects": [effect._asdict() for effect in judged.effects],
         "releases": list(found.releases),
         "differ": bool(found),
         "logged": found.logged,
@@ -76,6 +149,7 @@ def upgrade_document(found: Upgrade) -> dict[str, Any]:
                         "at": each.at,
                         "position": each.position,
                         "kind": each.kind,
+                        "level": verdict.level_of(each),
                         "about": each.about,
                         "values": list(each.values),
                     }

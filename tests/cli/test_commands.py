@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import lzma
 import shutil
@@ -250,6 +251,38 @@ def test_a_parquet_export_holds_the_same(run: Run, small_log: str, tmp_path: Pat
     assert [row["position"] for row in rows] == list(range(1, 11))
     assert rows[0]["observed_at"].isoformat() == "2026-01-02T12:00:01+00:00"
     assert json.loads(rows[1]["payload"])["kind"] == "Queue"
+
+
+def test_a_csv_export_holds_the_same(run: Run, small_log: str, tmp_path: Path) -> None:
+    assert run("export", "out.csv", "--log", small_log).exit_code == 0
+    assert run("export", "out.ndjson", "--log", small_log).exit_code == 0
+    with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    lines = [json.loads(line) for line in (tmp_path / "out.ndjson").read_text().splitlines()]
+    assert [json.loads(row.pop("payload")) for row in rows] == [
+        line.pop("payload") for line in lines
+    ]
+    for row, line in zip(rows, lines, strict=True):
+        assert row == {name: "" if value is None else str(value) for name, value in line.items()}
+
+
+def test_an_export_is_of_the_format_that_its_name_or_the_option_says(
+    run: Run, small_log: str, tmp_path: Path
+) -> None:
+    written = {
+        name: run("export", name, *more, "--log", small_log)
+        for name, more in {
+            "a.jsonl": (),
+            "b": (),
+            "c.txt": ("--format", "csv"),
+            "d": ("--format", "csv"),
+        }.items()
+    }
+    assert {result.exit_code for result in written.values()} == {0}
+    begins = [(tmp_path / name).read_bytes()[:9] for name in written]
+    assert begins == [b'{"positio', b'{"positio', b"position,", b"position,"]
+    to_stdout = run("export", "-", "--format", "csv", "--log", small_log)
+    assert to_stdout.stdout == (tmp_path / "d").read_text()
 
 
 def test_an_export_that_fails_leaves_no_file(run: Run, small_log: str, tmp_path: Path) -> None:

@@ -214,10 +214,19 @@ def test_another_question_has_another_cause(case: Path) -> None:
     assert (flip["after"]["at"], flip["causes"]) == (LATER, [["running_when"]])
     ran = run("bisect", case, *phase, *span)
     assert ran.exit_code == 1
-    assert "no at every place" in ran.stdout
+    assert f"no as each of the 9 releases from {OLD} to {LATER}\n" in ran.stdout
 
 
-@pytest.mark.parametrize("way", [(), ("--from", "@1"), ("--from", "rv:2", "--linear")])
+@pytest.mark.parametrize(
+    "way",
+    [
+        (),
+        ("--halve",),
+        ("--from", "@1"),
+        ("--from", "rv:2", "--linear"),
+        ("--from", "@1", "--halve"),
+    ],
+)
 def test_the_event_from_which_on_a_pod_is_bound(tmp_path: Path, way: tuple[str, ...]) -> None:
     story = scenario(1)
     story["steps"] = [{"events": [event]} for event in story["steps"][0]["events"]]
@@ -272,6 +281,8 @@ def test_faults_of_a_bisection_say_what_now(log: Path, case: Path) -> None:
         (("bisect", "--log", log, "--panic", "--from", "@9", "--to", "rv:11"), "@7 and @9"),
         (("bisect", "--log", log, "--panic", "--step", "1"), "plinian bisect --help"),
         (("bisect", case, "--panic", "--linear"), "plinian bisect --help"),
+        (("bisect", case, "--panic", "--halve"), "plinian bisect --help"),
+        (("bisect", "--log", log, "--panic", "--halve", "--linear"), "leave one out"),
         (("bisect", case, "--panic", "--step", "9"), "steps with a session: 1, 2"),
         (("bisect", case.with_name("none.case.json"), "--panic"), "no such file"),
     ):
@@ -311,7 +322,20 @@ def test_the_exit_code_of_an_upgrade(log: Path) -> None:
     assert run(*check, "--from", OLD, "--to", NEW).exit_code == 0
     same = run(*check, "--from", NEW, "--to", NEW, "--exit-code")
     assert (same.exit_code, same.stderr) == (0, "")
-    assert run(*check, "--from", OLD, "--to", NEW, "--at", "rv:9", "--exit-code").exit_code == 0
+    assert run(*check, "--from", OLD, "--to", NEW, "--at", "rv:9", "--exit-code").exit_code == 2
+
+
+def test_an_upgrade_begins_with_a_verdict(log: Path) -> None:
+    check = ("upgrade-check", "--log", log, "-j", "1")
+    ran = run(*check, "--from", OLD, "--to", LATER)
+    assert ran.stdout.startswith("Verdict: only phases change (2 PodGroups in 2 sessions)\n")
+    found = told(*check, "--from", OLD, "--to", LATER)
+    assert found["verdict"] == "phases"
+    (effect,) = found["effects"]
+    assert (effect["level"], effect["objects"], effect["sessions"]) == ("phases", 2, 2)
+    same = run(*check, "--from", NEW, "--to", NEW)
+    assert same.stdout.startswith("Verdict: nothing changes\n")
+    assert told(*check, "--from", NEW, "--to", NEW)["verdict"] == "nothing"
 
 
 def test_an_upgrade_also_changes_what_sessions_do_not_show(log: Path) -> None:

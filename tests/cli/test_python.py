@@ -66,7 +66,7 @@ OF_THE_TERMINAL = {
     *("--help", "--output", "--no-headers", "--exit-code", "--no-color", "--payload", "--rules"),
     *("--show", "--out", "--yes", "--show-labels", "--sort-by", "--summary", "--who", "--strict"),
     *("--watch", "--field-selector", "--all-namespaces", "--log", "--cluster", "--branch"),
-    *("--as-known-at", "simulate --step", "demo --files"),
+    *("--as-known-at", "simulate --step", "demo --files", "--linear", "--all"),
 }
 """Options about printing or exit codes, and those that ``open`` and ``Log.moment`` take once."""
 
@@ -174,7 +174,7 @@ ASKED: list[tuple[Callable[[Log], Any], str]] = [
     ),
     (
         lambda log: log.bisect(bound="default/train-b-worker-3", from_="rv:380", to="rv:400"),
-        "bisect --bound default/train-b-worker-3 --from rv:380 --to rv:400",
+        "bisect --bound default/train-b-worker-3 --from rv:380 --to rv:400 --jobs 1",
     ),
     (
         lambda log: log.upgrade_check(from_=OLD, to=NEW, at=MOMENT, sample=4),
@@ -316,7 +316,7 @@ def test_exports_and_branches_are_made_like_those_of_the_commands(
     assert CliRunner().invoke(app, ["export", str(other), "--log", shared.place]).exit_code == 0
     assert one.read_bytes() == other.read_bytes()
     assert len(one.read_text("utf-8").splitlines()) == count
-    with pytest.raises(plinian.UsageError, match="tells no format"):
+    with pytest.raises(plinian.UsageError, match="does not say which format"):
         shared.export(tmp_path / "out.xlsx")
     with plinian.open(tmp_path / "branched.db", create=True) as log:
         log.ingest(json_case(tmp_path))
@@ -386,7 +386,7 @@ def test_a_naive_datetime_is_an_error_that_says_what_to_do(demo: Log) -> None:
 def test_options_that_would_do_nothing_are_refused(demo: Log, case: Path) -> None:
     for options_given in (
         {"panic": True, "releases": f"{OLD}..{NEW}", "from_": "rv:300"},
-        {"panic": True, "releases": f"{OLD}..{NEW}", "linear": True},
+        {"panic": True, "releases": f"{OLD}..{NEW}", "halve": True},
         {"panic": True, "at": "end"},
     ):
         with pytest.raises(plinian.UsageError, match="means nothing"):

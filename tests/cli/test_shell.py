@@ -62,7 +62,11 @@ def spawn(*arguments: str, **more: object) -> subprocess.Popen[str]:
         (("describe", "pod"), "'pod' names no object"),
         (("events", "--kind", "pod.bond"), "there is no event kind 'pod.bond'"),
         (("diff", "@1", "@99"), "position @99 is beyond the end of the log"),
-        (("export", "x.csv", "--format", "csv"), "there is no format 'csv'"),
+        (("export", "x.csv", "--format", "xml"), "there is no format 'xml'"),
+        (("export", "x.csv", "--format", "ndjson"), "ends in .csv, and --format says ndjson"),
+        (("export", "x.PQ", "--format", "csv"), "ends in .pq, and --format says csv"),
+        (("export", "x.json"), "ends in .json does not say which format"),
+        (("export", "x.csv.gz"), "export does not compress"),
     ],
 )
 def test_a_fault_of_the_question_says_what_and_what_now_and_exits_with_2(

@@ -1,0 +1,58 @@
+"""A difference in numbers: how many objects of each kind, and which fields how often."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+import msgspec
+
+from .diff import Diff
+
+_SIDES = ("added", "removed", "changed")
+
+
+class FieldCount(msgspec.Struct, frozen=True, kw_only=True):
+    """A field, and in how many objects of a kind it differs."""
+
+    path: str
+    objects: int
+
+
+class KindCount(msgspec.Struct, frozen=True, kw_only=True):
+    """The differences of one kind of objects.
+
+    :param fields: of the objects that changed, the most frequent first.
+    """
+
+    group: str
+    kind: str
+    added: int = 0
+    removed: int = 0
+    changed: int = 0
+    fields: list[FieldCount] = []
+
+
+def counted_by_kind(found: Diff) -> list[KindCount]:
+    """Return how many objects of each kind came, went and changed, by group and kind."""
+    counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    fields: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for side in _SIDES:
+        for one in getattr(found, side):
+            counts[one.object.group, one.object.kind][side] += 1
+    for one in found.changed:
+        key = (one.object.group, one.object.kind)
+        fields[key].update({change.path for change in one.changes})
+    return [
+        KindCount(
+            group=group,
+            kind=kind,
+            **{side: counts[group, kind][side] for side in _SIDES},
+            fields=[
+                FieldCount(path=path, objects=count)
+                for path, count in sorted(
+                    fields[group, kind].items(), key=lambda pair: (-pair[1], pair[0])
+                )
+            ],
+        )
+        for group, kind in sorted(counts)
+    ]

@@ -1,0 +1,134 @@
+"""Other views of a difference: in numbers, and with who made it."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from ...engine.events import Reference
+from ...engine.units import format_time
+from ..diff import Diff
+from ..diff_counts import counted_by_kind
+from ..kinds import plural_of
+from ..who import NOBODY_KNOWN, Maker, Who
+from .differences import Made, diff_json, side_lines, summary_line
+from .events import clock
+from .tables import PLAIN, Style, Table, lines_of
+
+_FIELDS_SHOWN = 10
+NOT_KNOWN = "not known"
+
+
+def counts_lines(found: Diff, who: Who | None = None, *, style: Style = PLAIN) -> Iterator[str]:
+    """Yield a difference in numbers: objects by kind, fields by how often, actors if asked for."""
+    yield from side_lines(found)
+    kinds = counted_by_kind(found)
+    if kinds:
+        rows = [
+            (plural_of(one.group, one.kind), *map(str, (one.added, one.removed, one.changed)))
+            for one in kinds
+        ]
+        yield from lines_of(Table(("KIND", "ADDED", "REMOVED", "CHANGED"), rows), style=style)
+        yield "\n"
+    for one in kinds:
+        if one.fields:
+            fields = [(field.path, str(field.objects)) for field in one.fields[:_FIELDS_SHOWN]]
+            title = f"FIELD OF {plural_of(one.group, one.kind).upper()}"
+            yield from lines_of(Table((title, "OBJECTS"), fields), style=style)
+            if len(one.fields) > _FIELDS_SHOWN:
+                yield f"({len(one.fields) - _FIELDS_SHOWN} more: -o json)\n"
+            yield "\n"
+    if who is not None:
+        yield from _actor_lines(found, who, style)
+    yield summary_line(found, events=True)
+
+
+def counts_json(found: Diff, who: Who | None = None) -> dict[str, Any]:
+    """Return the same as ``diff --summary -o json`` prints it."""
+    whole = diff_json(found)
+    return {
+        **{name: whole[name] for name in ("apiVersion", "from", "to", "summary")},
+        "kind": "DiffSummary",
+        "kinds": msgspec.to_builtins(counted_by_kind(found)),
+        **({} if who is None else {"actors": _actor_rows(found, who)}),
+    }
+
+
+def who_json(found: Diff, who: Who) -> dict[str, Any]:
+    """Return a difference as JSON has it, with ``who`` in every object and every change."""
+    whole = diff_json(found)
+    for side, these in (("added", found.added), ("removed", found.removed)):
+        for document, one in zip(whole[side], these, strict=True):
+            document["who"] = _maker_json(who.objects.get(one.object, NOBODY_KNOWN))
+    for document, changed in zip(whole["changed"], found.changed, strict=True):
+        makers = who.fields[changed.object]
+        for change, maker in zip(document["changes"], makers, strict=True):
+            change["who"] = _maker_json(maker)
+    return whole
+
+
+def made_by(who: Who) -> Made:
+    """Return what says who made a difference, for the lines of one.
+
+    If all fields of an object were made by one event, it is said once, beside the object.
+    """
+
+    def text(changed: Reference, field: int | None) -> str:
+        fields = who.fields.get(changed, ())
+        alike = len(set(fields)) == 1
+        if field is not None:
+            return "" if alike else f"  {maker_text(fields[field])}"
+        if not fields:
+            return f"  {maker_text(who.objects.get(changed, NOBODY_KNOWN))}"
+        return f"  {maker_text(fields[0])}" if alike else ""
+
+    return text
+
+
+def maker_text(maker: Maker) -> str:
+    """Return who made a difference, and where in the log that is told."""
+    parts = [f"by {maker.actor}" if maker.actor else f"by whom is {NOT_KNOWN}"]
+    if maker.position:
+        parts += [f"@{maker.position}", clock(maker.observed_at)]
+    return "  ".join(parts)
+
+
+def _maker_json(maker: Maker) -> dict[str, Any]:
+    observed = maker.observed_at
+    return {
+        "actor": maker.actor or None,
+        "position": maker.position or None,
+        "event": maker.kind or None,
+        "observed_at": None if observed is None else format_time(observed),
+    }
+
+
+def _actor_rows(found: Diff, who: Who) -> list[dict[str, Any]]:
+    """Return how many objects each actor added, removed and changed, by name."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for side, these in (("added", found.added), ("removed", found.removed)):
+        for one in these:
+            counts[who.objects.get(one.object, NOBODY_KNOWN).actor][side] += 1
+    for changed in found.changed:
+        for actor in {maker.actor for maker in who.fields[changed.object]}:
+            counts[actor]["changed"] += 1
+    return [
+        {"actor": actor or None, **{side: counts[actor][side] for side in _SIDES}}
+        for actor in sorted(counts)
+    ]
+
+
+_SIDES = ("added", "removed", "changed")
+
+
+def _actor_lines(found: Diff, who: Who, style: Style) -> Iterator[str]:
+    rows = [
+        (row["actor"] or NOT_KNOWN, *(str(row[side]) for side in _SIDES))
+        for row in _actor_rows(found, who)
+    ]
+    if rows:
+        yield from lines_of(Table(("ACTOR", "ADDED", "REMOVED", "CHANGED"), rows), style=style)
+        yield "\n"
