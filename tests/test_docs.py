@@ -311,8 +311,8 @@ def test_every_block_of_commands_is_run_or_says_why_not(path: str) -> None:
 
 def test_a_block_that_nobody_runs_is_noticed() -> None:
     fence = "```"
-    marked = f"<!-- run -->\n{fence}console\n$ a\n{fence}\n<!-- not run: slow -->\n{fence}sh\nb\n{fence}\n"
-    assert tour.unmarked(marked) == []
+    run = f"<!-- run -->\n{fence}console\n$ a\n{fence}\n"
+    assert tour.unmarked(f"{run}<!-- not run: slow -->\n{fence}sh\nb\n{fence}\n") == []
     assert (
         tour.unmarked(f"{fence}text\nnothing to run\n{fence}\n{fence}yaml\na: 1\n{fence}\n") == []
     )
@@ -324,7 +324,8 @@ def test_a_block_that_nobody_runs_is_noticed() -> None:
 
 def test_files_that_a_document_shows_are_there_for_its_commands() -> None:
     shown = "<!-- file: a.yaml -->\n```yaml\na: 1\n```\n"
-    text = f"{shown}<!-- run -->\n```console\n$ cat \\\n  a.yaml\na: 1\n\n$ python -c 'print(7)'\n7\n```\n"
+    commands = "$ cat \\\n  a.yaml\na: 1\n\n$ python -c 'print(7)'\n7\n"
+    text = f"{shown}<!-- run -->\n```console\n{commands}```\n"
     assert tour.rerun(text) == text
     silent = f"{shown}<!-- run -->\n```sh\ncp a.yaml b.yaml\n```\n"
     assert tour.rerun(silent) == silent

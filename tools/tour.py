@@ -11,9 +11,9 @@ The line above a fenced block says what becomes of it:
     It cannot be run here, and why.
 
 A line ``<!-- before: COMMAND -->`` runs a command and shows nothing. What a document runs is run in
-order, in one folder and one environment (``export``), where ``python`` is this Python and ``plinian``
-the Plinian that it would import. The folder has nothing but copies of what stands beside the document for its
-commands: scenarios, scheduler configurations and packed files.
+order, in one folder and one environment (``export``), where ``python`` is this Python and
+``plinian`` the Plinian that it would import. The folder has nothing but copies of what stands
+beside the document for its commands: scenarios, scheduler configurations and packed files.
 
 ``python tools/tour.py README.md …`` rewrites; ``--check`` prints what differs and exits 1.
 """

@@ -27,8 +27,8 @@ def demo(
         typer.Option(
             "--files",
             metavar="DIR",
-            help="Copy the recording's files into this folder instead, to try inputs with: watches, "
-            "an audit log, logs, a configuration.",
+            help="Copy the recording's files into this folder instead, to try inputs with: "
+            "watches, an audit log, logs, a configuration.",
         ),
     ] = None,
 ) -> None:

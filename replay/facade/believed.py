@@ -156,4 +156,4 @@ class Belief:
         return self._part("work", Waiting)
 
     def _part(self, name: str, kind: type[Part]) -> list[Part]:
-        return msgspec.convert(documents_of(self.cache, name), list[kind])  # type: ignore[valid-type]
+        return [msgspec.convert(one, kind) for one in documents_of(self.cache, name)]

@@ -51,7 +51,7 @@ def _fields(result: object, *, trace: bool, payload: bool) -> Any:
     kind = type(result)
     name = f"{kind.__module__}.{kind.__qualname__}".removeprefix(f"{_REPLAY}.")
     if isinstance(result, Recorded):
-        from ..render.events import event_fields  # noqa: PLC0415 -- only one kind of result needs it
+        from ..render.events import event_fields  # noqa: PLC0415 -- only here needed
 
         return event_fields(result, payload=payload)
     if name in _FORMS:
