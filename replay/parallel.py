@@ -51,8 +51,14 @@ def run_all(
             yield future.result()
             if progress is not None:
                 progress(done, total)
-    finally:
+    except KeyboardInterrupt:
+        # Nobody waits for what is being done; the command line ends the processes.
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
+    except BaseException:
         pool.shutdown(cancel_futures=True)
+        raise
+    pool.shutdown()
 
 
 def _sendable(work: Callable[[Task], Result], task: Task) -> Result:
@@ -65,12 +71,15 @@ def _sendable(work: Callable[[Task], Result], task: Task) -> Result:
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Let processes that are started meanwhile take no interrupts: the one that waits decides."""
+    """Let processes that are started meanwhile take no interrupts: the one that waits decides.
+
+    They inherit that interrupts are held back. One that comes meanwhile is taken afterwards.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

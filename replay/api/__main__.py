@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from .replay.cli.interruption import Interruption
+
 
 def main() -> None:
     """Run the command line; an interrupt ends it quietly, also while it is being loaded."""
-    try:
-        from .replay.cli.main import main as run  # noqa: PLC0415 -- loading is most of a start
+    Interruption().run(_run)
 
-        run()
-    except KeyboardInterrupt:
-        raise SystemExit(130) from None
+
+def _run() -> None:
+    from .replay.cli.main import main as run  # noqa: PLC0415 -- loading is most of a start
+
+    run()
 
 
 if __name__ == "__main__":

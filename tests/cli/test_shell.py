@@ -22,7 +22,8 @@ from pods import pod
 
 Run = Callable[..., Result]
 
-PLINIAN = (sys.executable, "-c", "from plinian.replay.cli.main import main; main()")
+PLINIAN = (sys.executable, "-c", "from plinian.__main__ import main; main()")
+INTERRUPTED = "plinian: interrupted\n"
 
 
 def heed_interrupts() -> None:
@@ -161,17 +162,17 @@ def test_a_reader_that_goes_away_is_no_error(demo_log: str) -> None:
     assert written == ""
 
 
-def test_an_interrupt_exits_with_130_and_says_nothing(small_log: str) -> None:
+def test_an_interrupt_exits_with_130_and_one_line(small_log: str) -> None:
     process = spawn("events", "--follow", "-o", "ndjson", "--log", small_log)
     assert process.stdout is not None
     for _ in range(10):
         process.stdout.readline()
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, err) == (130, "", "")
+    assert (process.returncode, out, err) == (130, "", INTERRUPTED)
 
 
-def test_an_interrupt_while_the_program_is_being_loaded_says_nothing_either() -> None:
+def test_an_interrupt_while_the_program_is_being_loaded_is_one_line_as_well() -> None:
     code = (
         "import sys\n"
         "class Interrupt:\n"
@@ -182,7 +183,84 @@ def test_an_interrupt_while_the_program_is_being_loaded_says_nothing_either() ->
         "main()"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", INTERRUPTED)
+
+
+def in_a_program(body: str) -> subprocess.CompletedProcess[str]:
+    """Run a function ``command`` as the command line runs commands."""
+    code = (
+        "import gc, os, signal, sys, time, weakref\n"
+        "from plinian.replay.cli.interruption import Interruption\n"
+        "def interrupt(): signal.raise_signal(signal.SIGINT)\n"
+        f"{body}\n"
+        "Interruption().run(command)\n"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=heed_interrupts,
+    )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        # In a destructor or a callback it is lost, and Python only prints it.
+        (
+            "class Gone:\n  def __del__(self): interrupt(); time.sleep(0)\n"
+            "def command():\n  Gone()\n  while True: time.sleep(0.1)"
+        ),
+        (
+            "class Gone: pass\n"
+            "def command():\n  one = Gone()\n  weakref.finalize(one, interrupt)\n  del one\n"
+            "  while True: time.sleep(0.1)"
+        ),
+        # A library takes it for a fault of its own, and reports it.
+        (
+            "def command():\n  try: interrupt()\n  except BaseException as fault:\n"
+            "    sys.stderr.write('Traceback: oh dear')\n    raise RuntimeError('mine') from fault"
+        ),
+        "def command():\n  try: interrupt()\n  except BaseException: sys.exit(2)",
+        # Two more come while the first is cleaned up after.
+        (
+            "def command():\n  try: interrupt()\n  finally:\n    interrupt(); interrupt()\n"
+            "    os.write(1, b'clean')"
+        ),
+        # One comes while the process ends.
+        (
+            "def command():\n  import atexit, threading\n"
+            "  threading.Thread(target=lambda: time.sleep(60), daemon=False).start()\n"
+            "  atexit.register(interrupt)\n  interrupt()"
+        ),
+    ],
+)
+def test_an_interrupt_is_one_line_wherever_it_is_raised(body: str) -> None:
+    done = in_a_program(body)
+    assert (done.returncode, done.stderr) == (130, INTERRUPTED)
+    assert done.stdout == ("clean" if "clean" in body else "")
+
+
+def test_an_interrupt_after_the_work_is_done_changes_nothing() -> None:
+    done = in_a_program("def command():\n  import atexit\n  atexit.register(interrupt)")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_who_does_not_wait_for_the_end_need_not() -> None:
+    done = in_a_program(
+        "def command():\n  try: interrupt()\n  finally:\n"
+        "    while True: interrupt(); time.sleep(0.01)"
+    )
+    assert (done.returncode, done.stderr) == (130, INTERRUPTED)
+
+
+def test_a_process_that_was_told_to_ignore_interrupts_does() -> None:
+    done = in_a_program(
+        "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+        "def command():\n  interrupt()\n  os.write(1, b'done')"
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "done", "")
 
 
 def test_following_gives_what_is_appended_later(small_log: str, tmp_path: Path) -> None:

@@ -1,0 +1,120 @@
+"""What Ctrl-C does to a command: it unwinds once, says so in one line, and ends with 130.
+
+Python raises KeyboardInterrupt between any two steps: also in a callback or a destructor, where it
+is printed and lost; in a library that reports it as a fault of its own; a second time while the
+first is cleaned up after; and while the interpreter shuts down. So the first interrupt is raised,
+all others are passed over, and nothing is written to standard error any more but that one line.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from types import FrameType
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+INTERRUPTED = 130
+
+PATIENCE = 3
+"""Interrupts after which no more is waited for: the log is whole at any moment."""
+
+_AGAIN = 0.005
+"""Seconds after which an interrupt that was lost in a callback is raised again."""
+
+_SHOW_CURSOR = b"\x1b[?25h\n"
+"""A progress bar hides the cursor, and what shows it again is not to be seen any more."""
+
+
+class Interruption:
+    """Takes the interrupts of a process while a command runs.
+
+    A process that was started with interrupts ignored, as by ``nohup``, keeps ignoring them.
+    """
+
+    def __init__(self) -> None:
+        self.happened = False
+        self._passing = False
+        self._count = 0
+
+    def run(self, command: Callable[[], None]) -> None:
+        """Run a command; one that was interrupted ends the process with 130, however it ended."""
+        try:
+            try:
+                self._install()
+                command()
+            finally:
+                self._passing = True
+        except BaseException as fault:
+            if isinstance(fault, KeyboardInterrupt) and not self.happened:
+                _say_so()  # It was raised, and is no signal.
+                self.happened = True
+            if self.happened:
+                self._leave()
+            raise
+        if self.happened:
+            self._leave()
+
+    def _install(self) -> None:
+        main = threading.current_thread() is threading.main_thread()
+        if main and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+            sys.unraisablehook = self._lost
+            signal.signal(signal.SIGALRM, self._raise_again)
+            signal.signal(signal.SIGINT, self._take)
+
+    def _take(self, _number: int, _frame: FrameType | None) -> None:
+        self._count += 1
+        if self.happened and self._count > PATIENCE:
+            os._exit(INTERRUPTED)
+        if self._passing:
+            return
+        self.happened = self._passing = True
+        _say_so()
+        raise KeyboardInterrupt
+
+    def _raise_again(self, _number: int, _frame: FrameType | None) -> None:
+        if self.happened:
+            raise KeyboardInterrupt
+
+    def _lost(self, lost: sys.UnraisableHookArgs) -> None:
+        """Have an interrupt that nobody could catch raised again; else do as Python does."""
+        if issubclass(lost.exc_type, KeyboardInterrupt):
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN)
+        else:
+            sys.__unraisablehook__(lost)
+
+    def _leave(self) -> NoReturn:
+        """End the process without the interpreter's own end, which waits for all threads.
+
+        What is left of worker processes is cleared away as at any end.
+        """
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        end_workers()
+        if "multiprocessing.util" in sys.modules:
+            # Takes semaphores back, of which another process would complain on our terminal.
+            sys.modules["multiprocessing.util"]._exit_function()  # noqa: SLF001
+        os._exit(INTERRUPTED)
+
+
+def end_workers() -> None:
+    """End the processes that this one has started; none of them writes to a log."""
+    if "multiprocessing" in sys.modules:
+        for worker in sys.modules["multiprocessing"].active_children():
+            worker.kill()
+
+
+def _say_so() -> None:
+    """Write the one line to standard error, and nothing after it."""
+    line = b"plinian: interrupted\n"
+    try:
+        os.write(2, _SHOW_CURSOR + line if os.isatty(2) else line)
+        if not os.environ.get("PLINIAN_TRACEBACK"):
+            nothing = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nothing, 2)
+            os.close(nothing)
+    except OSError:  # Standard error is closed: nobody reads.
+        return
