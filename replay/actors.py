@@ -8,9 +8,20 @@ from itertools import islice
 from ..engine.events import KINDS, Effect, Recorded
 from ..engine.log.store import LogStore, Query
 from ..engine.state.clock import Clock, Span
-from .times import AT_ONCE, with_spans
+from .times import AT_ONCE, own_span, with_spans
 
 _MADE = (Effect.VERSION, Effect.DELETED)
+
+
+class Told(Recorded, frozen=True, kw_only=True, gc=False):
+    """An event of the log, with what other events say of it.
+
+    :param span: between which times it happened.
+    :param actor: who caused it; empty where the log does not know.
+    """
+
+    span: Span
+    actor: str
 
 
 def told(
@@ -20,10 +31,8 @@ def told(
     *,
     branch: str,
     at_once: int = AT_ONCE,
-) -> Iterator[tuple[Recorded, Span, str]]:
+) -> Iterator[Told]:
     """Yield events with the times between which they happened, and who caused them.
-
-    The actor is empty where the log does not know.
 
     :param at_once: so many are held in memory; 1 for events that are waited for.
     """
@@ -31,7 +40,29 @@ def told(
     while some := list(islice(source, at_once)):
         actors = _actors(store, clock, some, branch)
         for recorded, span in with_spans(some, clock):
-            yield recorded, span, recorded.event.actor or actors.get(recorded.position, "")
+            actor = recorded.event.actor or actors.get(recorded.position, "")
+            yield Told(
+                position=recorded.position,
+                branch=recorded.branch,
+                recorded_at=recorded.recorded_at,
+                event=recorded.event,
+                span=span,
+                actor=actor,
+            )
+
+
+def told_by_itself(recorded: Recorded) -> Told:
+    """Return an event with what it says by itself."""
+    if isinstance(recorded, Told):
+        return recorded
+    return Told(
+        position=recorded.position,
+        branch=recorded.branch,
+        recorded_at=recorded.recorded_at,
+        event=recorded.event,
+        span=own_span(recorded),
+        actor=recorded.event.actor,
+    )
 
 
 def _actors(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.resources import as_file, files
 from pathlib import Path
+
+from ..engine.errors import UsageError
 
 RECORDING = ("recordings", "quickstart")
 
@@ -30,6 +33,24 @@ def recorded_inputs() -> Iterator[list[str]]:
     """Give the paths of the recording's inputs, unpacked if Plinian is installed in an archive."""
     with as_file(files(__package__).joinpath(*RECORDING)) as folder:
         yield [str(path) for path in sorted(_inputs(folder))]
+
+
+def copy_inputs(folder: Path) -> list[Path]:
+    """Copy the recording's inputs into a folder, which is made if need be; return the copies.
+
+    :raises UsageError: another file of the name of one is there already.
+    """
+    copies = []
+    with recorded_inputs() as paths:
+        for path in map(Path, paths):
+            copy = folder / path.name
+            if copy.exists() and copy.read_bytes() != path.read_bytes():
+                raise UsageError(
+                    "another file is here already", where=str(copy), now="choose an empty folder"
+                )
+            folder.mkdir(parents=True, exist_ok=True)
+            copies.append(Path(shutil.copyfile(path, copy)))
+    return copies
 
 
 def _inputs(folder: Path) -> Iterator[Path]:

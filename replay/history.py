@@ -244,7 +244,7 @@ def _note(recorded: Recorded) -> str:
             return f"{verb} of a version that the log does not hold"
         case "request.accepted":
             unknown = body.get("unknown", "")
-            return f"{verb} accepted" + (f"; {unknown}" if unknown else "")
+            return f"{verb} accepted" + (f"; not known: {unknown}" if unknown else "")
         case "request.refused":
             answer = " ".join(str(part) for part in (body.get("code"), body.get("reason")) if part)
             message = body.get("message", "")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
-from ..engine.errors import UsageError
+from ..engine.errors import PointUnknown, UsageError
 from ..engine.events import Recorded
 from ..engine.log import MAIN, LogStore, Query, VerifyReport, open_log
 from ..engine.state.clock import Clock
@@ -31,6 +32,9 @@ _DOCUMENTS_AT_ONCE = 512
 _TRUTHS_KEPT = 4
 
 Progress = Callable[[int, int], None]
+
+Point: TypeAlias = str | datetime | Moment
+"""How a moment is named: as on the command line, by an aware datetime, or resolved already."""
 
 
 class Log:
@@ -58,35 +62,49 @@ class Log:
         self._truths = lru_cache(maxsize=_TRUTHS_KEPT)(self._fold)
         self._coverages = lru_cache(maxsize=_TRUTHS_KEPT)(self._cover)
 
-    def moment(self, at: str = "end", *, as_known_at: str | None = None) -> Moment:
+    def moment(self, at: Point = "end", *, as_known_at: str | None = None) -> Moment:
         """Return the moment that a point names: ``@1042``, ``rv:7``, a time, ``-5m``, ``end``.
 
+        :param at: a string as for ``--at`` of the command line, or a datetime with a time zone. A
+            moment is returned as it is.
         :param as_known_at: ``@POSITION``; leave out of account what was appended later.
-        :raises PointUnknown: the point has none of the forms, or lies outside the log.
+        :raises PointUnknown: the point has none of the forms, lies outside the log, or is a
+            datetime without a time zone.
         """
+        if isinstance(at, Moment):
+            if as_known_at is not None:
+                raise UsageError(
+                    f"the moment {at.label} says already what was known",
+                    now="give as_known_at where you make the moment, with its point",
+                )
+            return at
         moment = resolve(
-            self.store, at, branch=self.branch, cluster=self.cluster, as_known_at=as_known_at
+            self.store,
+            point_text(at),
+            branch=self.branch,
+            cluster=self.cluster,
+            as_known_at=as_known_at,
         )
         if self._remark is not None:
             for line in remarks_on(moment):
                 self._remark(line)
         return moment
 
-    def clock(self, at: str | Moment = "end") -> Clock:
+    def clock(self, at: Point = "end") -> Clock:
         """Return the clock of the cluster, on the branch of a moment: when each revision was."""
-        moment = self._as_moment(at)
+        moment = self.moment(at)
         return clock_of(self.store, branch=moment.branch, cluster=moment.cluster)
 
-    def truth(self, at: str | Moment = "end") -> Truth:
+    def truth(self, at: Point = "end") -> Truth:
         """Return all objects at a moment; the last few answers are kept."""
-        return self._truths(self._as_moment(at))
+        return self._truths(self.moment(at))
 
-    def coverage(self, at: str | Moment = "end") -> Coverage:
+    def coverage(self, at: Point = "end") -> Coverage:
         """Return what of the cluster the log knew completely by a moment's position."""
-        moment = self._as_moment(at)
+        moment = self.moment(at)
         return self._coverages(moment.branch, moment.cluster, moment.known)
 
-    def kind(self, name: str, at: str | Moment = "end") -> GroupKind:
+    def kind(self, name: str, at: Point = "end") -> GroupKind:
         """Return the (group, kind) of a name such as ``po``, also of kinds only this log knows.
 
         :raises UsageError: no kind is called so.
@@ -96,7 +114,7 @@ class Log:
         except UsageError:
             return kind_named(name, self.truth(at).kinds())
 
-    def object(self, text: str, at: str | Moment = "end") -> ObjectName:
+    def object(self, text: str, at: Point = "end") -> ObjectName:
         """Return what ``TYPE/NAME`` names.
 
         :raises UsageError: it has another shape, or no kind is called so.
@@ -110,7 +128,7 @@ class Log:
         self,
         kind: str | GroupKind,
         *,
-        at: str | Moment = "end",
+        at: Point = "end",
         namespace: str | None = None,
         selector: str | Selector = EVERYTHING,
         fields: str | FieldSelector = "",
@@ -136,7 +154,7 @@ class Log:
 
         if isinstance(fields, str):
             fields = parse_field_selector(fields)
-        branch = self._as_moment(at).branch
+        branch = self.moment(at).branch
         return fields.select(found, lambda some: self.documents(some, branch=branch))
 
     def get(
@@ -144,7 +162,7 @@ class Log:
         kind: str | GroupKind,
         name: str | None = None,
         *,
-        at: str | Moment = "end",
+        at: Point = "end",
         namespace: str | None = None,
         selector: str | Selector = EVERYTHING,
         fields: str | FieldSelector = "",
@@ -154,7 +172,7 @@ class Log:
         :param name: only objects of this name; of a PodGroup, also the name of its job.
         :raises ObjectNotFound: a name was given, and there is none at that moment.
         """
-        moment = self._as_moment(at)
+        moment = self.moment(at)
         found = self.entries(kind, at=moment, namespace=namespace, selector=selector, fields=fields)
         if name is not None:
             from .names import name_at, not_found  # noqa: PLC0415 -- only needed here
@@ -185,8 +203,8 @@ class Log:
 
     def diff(
         self,
-        before: str | Moment,
-        after: str | Moment = "end",
+        before: Point,
+        after: Point = "end",
         *,
         kinds: Sequence[str] = (),
         namespace: str | None = None,
@@ -198,7 +216,7 @@ class Log:
         """
         from .diff import Scope, diff  # noqa: PLC0415 -- only needed here
 
-        sides = [(moment, self.truth(moment)) for moment in map(self._as_moment, (before, after))]
+        sides = [(moment, self.truth(moment)) for moment in map(self.moment, (before, after))]
         known = [kind for _, truth in sides for kind in truth.kinds()]
         scope = Scope(
             kinds=tuple(kind_named(kind, known) for kind in kinds),
@@ -212,7 +230,7 @@ class Log:
         named: str | ObjectName,
         *,
         namespace: str = "default",
-        at: str | Moment = "end",
+        at: Point = "end",
         ignore: Sequence[str] = (),
     ) -> History:
         """Return everything the log knows of an object, ``pod/train-0`` say, up to a moment.
@@ -221,7 +239,7 @@ class Log:
         """
         from .history import history  # noqa: PLC0415 -- only needed here
 
-        moment = self._as_moment(at)
+        moment = self.moment(at)
         if isinstance(named, str):
             named = self.object(named)
         if (named.group, named.kind) in CLUSTER_SCOPED:
@@ -247,9 +265,9 @@ class Log:
         names = [str(path) for path in paths]
         return ingest(self.store, names, options, progress)
 
-    def digest(self, at: str | Moment = "end") -> str:
+    def digest(self, at: Point = "end") -> str:
         """Return the digest of the state at a moment; equal states have equal digests anywhere."""
-        moment = self._as_moment(at)
+        moment = self.moment(at)
         return state_digest(self.store, self.truth(moment), moment.branch)
 
     def verify(self, *, progress: Progress | None = None) -> VerifyReport:
@@ -282,9 +300,6 @@ class Log:
 
         return read_coverage(self.store, branch=branch, cluster=cluster, known=known)
 
-    def _as_moment(self, at: str | Moment) -> Moment:
-        return self.moment(at) if isinstance(at, str) else at
-
 
 def opened(
     place: str | Path,
@@ -303,3 +318,23 @@ def opened(
     """
     store = open_log(place, create=create, read_only=read_only)
     return Log(store, branch=branch, cluster=cluster, remark=remark)
+
+
+def point_text(at: object) -> str:
+    """Return a point as people write it; that of a datetime is in UTC.
+
+    :raises PointUnknown: it is a datetime without a time zone, or something else altogether.
+    """
+    if isinstance(at, str):
+        return at
+    if not isinstance(at, datetime):
+        raise PointUnknown(
+            f"{at!r} names no moment",
+            now="give a string as for --at, a datetime with a time zone, or a Moment",
+        )
+    if at.utcoffset() is None:
+        raise PointUnknown(
+            f"{at.isoformat()} has no time zone",
+            now="write datetime(..., tzinfo=UTC); of a local time, at.astimezone() knows the zone",
+        )
+    return f"{at.astimezone(UTC).replace(tzinfo=None).isoformat()}Z"

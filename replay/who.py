@@ -195,9 +195,13 @@ class _Events:
         return self._made("" if told is None else told.event.actor, recorded)
 
     def _made(self, actor: str, recorded: Recorded) -> Maker:
-        ((_, span, own),) = told_by(self._store, self._clock, [recorded], branch=recorded.branch)
-        kind = recorded.event.kind
-        return Maker(actor=own or actor, position=recorded.position, span=span, kind=kind)
+        (told,) = told_by(self._store, self._clock, [recorded], branch=recorded.branch)
+        return Maker(
+            actor=told.actor or actor,
+            position=told.position,
+            span=told.span,
+            kind=told.event.kind,
+        )
 
 
 def _between(before: Moment, after: Moment, wanted: Iterable[Reference]) -> Query:

@@ -301,13 +301,46 @@ def test_the_matrix_of_the_pages_is_what_releases_decide_today() -> None:
     assert done.returncode == 0, f"{done.stdout}{done.stderr}\nrun: python tools/matrix.py"
 
 
-def test_the_python_of_the_tutorial_runs(tmp_path: Path) -> None:
-    blocks = [
-        block[3] for block in FENCE.finditer(text_of("docs/tutorial.md")) if block[2] == "python"
-    ]
-    assert blocks
-    for code in ("from plinian.replay.cli.main import app; app(['demo'])", *blocks):
-        subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True)
+def to_be_marked(path: str) -> bool:
+    """Say whether a document is one whose commands readers type; the reference is made of code."""
+    return path == "README.md" or (path.startswith("docs/") and "/reference/" not in path)
+
+
+@pytest.mark.parametrize("path", [*filter(to_be_marked, DOCUMENTS)])
+def test_every_block_of_commands_is_run_or_says_why_not(path: str) -> None:
+    assert tour.unmarked(text_of(path)) == [], "write <!-- run --> or <!-- not run: why --> above"
+
+
+def test_a_block_that_nobody_runs_is_noticed() -> None:
+    fence = "```"
+    run = f"<!-- run -->\n{fence}console\n$ a\n{fence}\n"
+    assert tour.unmarked(f"{run}<!-- not run: slow -->\n{fence}sh\nb\n{fence}\n") == []
+    assert (
+        tour.unmarked(f"{fence}text\nnothing to run\n{fence}\n{fence}yaml\na: 1\n{fence}\n") == []
+    )
+    assert tour.unmarked(f"text\n{fence}sh\nc\n{fence}\n") == ["c"]
+    assert tour.unmarked(f"<!-- not run -->\n{fence}sh\nd\n{fence}\n") == ["d"]
+    assert tour.unmarked(f"<!-- before: x -->\n{fence}console\n$ e\n{fence}\n") == ["$ e"]
+    assert tour.unmarked(f"- in a list:\n\n  {fence}sh\n  f\n  {fence}\n") == ["  f"]
+
+
+def test_files_that_a_document_shows_are_there_for_its_commands() -> None:
+    shown = "<!-- file: a.yaml -->\n```yaml\na: 1\n```\n"
+    commands = "$ cat \\\n  a.yaml\na: 1\n\n$ python -c 'print(7)'\n7\n"
+    text = f"{shown}<!-- run -->\n```console\n{commands}```\n"
+    assert tour.rerun(text) == text
+    silent = f"{shown}<!-- run -->\n```sh\ncp a.yaml b.yaml\n```\n"
+    assert tour.rerun(silent) == silent
+    with pytest.raises(tour.ExampleFailed):
+        tour.rerun("<!-- run -->\n```sh\ncat there-is-no-such-file; exit 2\n```\n")
+
+
+def test_how_tos_name_no_file_that_nobody_has() -> None:
+    """What is not run may name files of the reader's cluster; what is run finds what it names."""
+    ran = {path for path in DOCUMENTS if path.startswith("docs/how-to/")} - {
+        "docs/how-to/README.md"
+    }
+    assert ran <= set(WITH_EXAMPLES)
 
 
 def test_an_example_that_has_become_untrue_is_noticed() -> None:

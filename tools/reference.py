@@ -10,67 +10,21 @@ import argparse
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import msgspec
 
-import plinian
+import python_reference
+from markup import cell, documented, prose, table
 from plinian.engine import errors
 from plinian.engine.events import KINDS
 from plinian.engine.events.kinds import NOUNS
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
 MADE = "<!-- Made by tools/reference.py from the code. Change the code, then run it again. -->"
-
-ROLE = re.compile(r":(?:class|func|data|meth|mod|attr|exc):`~?\.*([^`]+)`")
-FIELD = re.compile(r"\s*:(param|returns?|raises)\s*([\w.]*):\s*")
-
-
-def prose(text: str) -> str:
-    """Return a docstring's markup as Markdown: roles and double back-quotes as code."""
-    return re.sub(r"``([^`]+)``", r"`\1`", ROLE.sub(r"``\1``", text))
-
-
-def cell(text: str) -> str:
-    """Return text fit for a table's cell."""
-    return " ".join(prose(text).split()).replace("|", "\\|")
-
-
-def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
-    """Yield a Markdown table."""
-    yield f"| {' | '.join(head)} |"
-    yield f"|{'|'.join(' --- ' for _ in head)}|"
-    for row in rows:
-        yield f"| {' | '.join(row)} |"
-    yield ""
-
-
-def documented(thing: object) -> Iterator[str]:
-    """Yield a docstring as Markdown, its fields (parameters, errors) as a list."""
-    text = inspect.getdoc(thing) or ""
-    listed = False
-    for paragraph in re.split(r"\n(?=\s*:(?:param|returns?|raises)\b)|\n\n", text):
-        if not FIELD.match(paragraph):
-            if listed:
-                yield ""
-            listed = False
-            yield from (*_fenced_tables(prose(paragraph)).splitlines(), "")
-            continue
-        listed = True
-        # Several fields may share a line: ":param a: and :param b: of the thing".
-        said = re.sub(r":param (\w+):", r"`\1`:", prose(paragraph))
-        said = re.sub(r":returns?:", "Returns", said)
-        said = re.sub(r":raises ([\w.]+):", r"Raises `\1`:", said)
-        yield f"- {' '.join(said.split())}"
-    if listed:
-        yield ""
-
-
-def _fenced_tables(text: str) -> str:
-    return f"```text\n{text}\n```" if re.search(r"^={3,} +={3,}", text, re.MULTILINE) else text
 
 
 def events() -> Iterator[str]:
@@ -309,47 +263,6 @@ def _default(item: Any) -> str:
     return f"`{value}`"
 
 
-def python() -> Iterator[str]:
-    """Yield the page of the Python API: what the top-level package lists."""
-    yield from ("# Python", "")
-    yield from documented(plinian)
-    for name in plinian.__all__:
-        thing = getattr(plinian, name)
-        yield from (f"## {name}", "")
-        if inspect.isfunction(thing):
-            yield from ("```python", f"{name}{signature(thing)}", "```", "")
-        if not isinstance(thing, str | int):
-            yield from documented(thing)
-        if inspect.isclass(thing):
-            yield from _methods(thing)
-
-
-def _methods(thing: type) -> Iterator[str]:
-    if issubclass(thing, msgspec.Struct):
-        yield from fields(thing)
-    for name, method in vars(thing).items():
-        if name.startswith("_") or not (inspect.isfunction(method) or isinstance(method, property)):
-            continue
-        written = "" if isinstance(method, property) else str(signature(method))
-        yield from (f"### {thing.__name__}.{name}", "")
-        yield from ("```python", f"{name}{written}", "```", "", *documented(method))
-
-
-def signature(function: Callable[..., Any]) -> str:
-    """Return a function's signature, on several lines where it is long."""
-    found = inspect.signature(function)
-    parts = [str(part) for part in found.parameters.values() if part.name != "self"]
-    kinds = [part.kind for part in found.parameters.values() if part.name != "self"]
-    if inspect.Parameter.KEYWORD_ONLY in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds:
-        parts.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")
-    back = found.return_annotation
-    answer = "" if back is inspect.Signature.empty else f" -> {str(back).strip(chr(39))}"
-    short = f"({', '.join(parts)}){answer}"
-    if len(short) <= 80:
-        return short.replace("'", "")
-    return "(\n    {},\n){}".format(",\n    ".join(parts), answer).replace("'", "")
-
-
 def lint() -> Iterator[str]:
     """Yield the page of what ``plinian lint`` looks for, and of the arguments that it knows."""
     from plinian.replay.lint.findings import Effect  # noqa: PLC0415
@@ -420,7 +333,7 @@ MAKERS: Mapping[str, Callable[[], Iterator[str]]] = MappingProxyType(
         "formats.md": formats,
         "commands.md": commands,
         "lint.md": lint,
-        "python.md": python,
+        "python.md": python_reference.python,
         "tables.md": tables,
     }
 )

@@ -1,11 +1,19 @@
 """Run the examples of the documents again, and compare or rewrite what they show.
 
-An example is a fenced block of ``console`` below the line ``<!-- run -->``; in it, lines that begin
-with ``$`` are commands, and what follows each is its standard output. A line
-``<!-- before: COMMAND -->`` runs a command and shows nothing. The commands of one document run in
-order, in one folder and one environment (``export``), where ``plinian`` is the Plinian that this
-Python would import. The folder has nothing but copies of the scenarios and scheduler configurations
-beside the document.
+The line above a fenced block says what becomes of it:
+
+``<!-- run -->``
+    Of ``console``, lines that begin with ``$`` are commands, and what follows each is its standard
+    output. The lines of ``sh`` are commands whose output is not shown.
+``<!-- file: NAME -->``
+    The block is what is in the file NAME, for the commands after it.
+``<!-- not run: REASON -->``
+    It cannot be run here, and why.
+
+A line ``<!-- before: COMMAND -->`` runs a command and shows nothing. What a document runs is run in
+order, in one folder and one environment (``export``), where ``python`` is this Python and
+``plinian`` the Plinian that it would import. The folder has nothing but copies of what stands
+beside the document for its commands: scenarios, scheduler configurations and packed files.
 
 ``python tools/tour.py README.md …`` rewrites; ``--check`` prints what differs and exits 1.
 """
@@ -24,14 +32,22 @@ import tempfile
 from pathlib import Path
 
 EXAMPLE = re.compile(
-    r"^<!-- before: (?P<before>.+?) -->$|^<!-- run -->\n```console\n(?P<block>.*?)^```$",
+    r"^<!-- before: (?P<before>.+?) -->$"
+    r"|^<!-- file: (?P<file>\S+) -->\n```\w+\n(?P<text>.*?)^```$"
+    r"|^<!-- run -->\n```(?P<language>console|sh)\n(?P<block>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
+BLOCK = re.compile(
+    r"(?:^<!-- (?P<mark>run|file|not run|before)(?:: (?P<why>[^\n]+?))? -->\n)?"
+    r"^(?P<indent> *)```(?P<language>\w*)[^\n]*\n(?P<block>.*?)^(?P=indent)```$",
+    re.MULTILINE | re.DOTALL,
+)
+RUNNABLE = frozenset({"console", "sh", "bash", "shell", "python"})
 # How long something took is true only once; the documents keep what they say.
 PASSING = re.compile(r"\d+(\.\d+)? (m?s|seconds)\b|[\d,]+ events/s")
 
 
-BROUGHT = (".case.json", ".conf")
+BROUGHT = (".case.json", ".conf", ".gz")
 """How files beside a document end that its commands may read."""
 
 EXPORT = re.compile(r"export (\w+)=(\S+)")
@@ -72,6 +88,19 @@ def shell(command: str, folder: Path, environment: dict[str, str]) -> str:
     return done.stdout
 
 
+def unmarked(text: str) -> list[str]:
+    """Return the first lines of blocks that could be run and do not say what becomes of them."""
+    return [
+        found["block"].partition("\n")[0]
+        for found in BLOCK.finditer(text)
+        if found["language"] in RUNNABLE
+        and (
+            found["mark"] not in {"run", "file", "not run"}
+            or (found["mark"] == "not run") > bool(found["why"])
+        )
+    ]
+
+
 def rerun(text: str, *, beside: Path | None = None, keep_passing: bool = True) -> str:
     """Return a document with the output of its examples as it is now.
 
@@ -80,7 +109,7 @@ def rerun(text: str, *, beside: Path | None = None, keep_passing: bool = True) -
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        _put_command(folder / ".bin")
+        _put_commands(folder / ".bin")
         for path in beside.iterdir() if beside is not None else ():
             if path.name.endswith(BROUGHT):
                 shutil.copy(path, folder)
@@ -89,34 +118,48 @@ def rerun(text: str, *, beside: Path | None = None, keep_passing: bool = True) -
         def fresh(match: re.Match[str]) -> str:
             if match["before"]:
                 shell(match["before"], folder, environment)
-                return match.group()
-            lines: list[str] = []
-            for command, old in _commands(match["block"]):
-                shown = shell(command, folder, environment)
-                new = "\n".join(line.rstrip() for line in shown.splitlines())
-                same = keep_passing and PASSING.sub("", new) == PASSING.sub("", old)
-                lines += [f"$ {command}", *(old if same else new).splitlines()]
-                lines += [""] if new else []
-            return "\n".join(
-                ("<!-- run -->", "```console", *"\n".join(lines).rstrip().split("\n"), "```")
-            )
+            elif match["file"]:
+                (folder / match["file"]).write_text(match["text"], "utf-8")
+            elif match["language"] == "console":
+                return _shown(match["block"], folder, environment, keep_passing=keep_passing)
+            else:
+                for command in match["block"].replace("\\\n", " ").splitlines():
+                    shell(command, folder, environment)
+            return match.group()
 
         return EXAMPLE.sub(fresh, text)
 
 
-def _put_command(folder: Path) -> None:
+def _shown(block: str, folder: Path, environment: dict[str, str], *, keep_passing: bool) -> str:
+    """Run the commands of a block, and return the block as it is now."""
+    lines: list[str] = []
+    for command, old in _commands(block):
+        shown = shell(command.replace("\\\n", " "), folder, environment)
+        new = "\n".join(line.rstrip() for line in shown.splitlines())
+        same = keep_passing and PASSING.sub("", new) == PASSING.sub("", old)
+        lines += [f"$ {command}", *(old if same else new).splitlines()]
+        lines += [""] if new else []
+    return "\n".join(("<!-- run -->", "```console", *"\n".join(lines).rstrip().split("\n"), "```"))
+
+
+def _put_commands(folder: Path) -> None:
+    """Make the commands that documents run: Plinian as this Python has it, and this Python."""
     folder.mkdir()
-    command = folder / "plinian"
     start = "import sys; from plinian.replay.cli.main import main; sys.exit(main())"
-    command.write_text(f"#!/bin/sh\nexec '{sys.executable}' -c '{start}' \"$@\"\n")
-    command.chmod(command.stat().st_mode | stat.S_IXUSR)
+    for name, arguments in (("plinian", f" -c '{start}'"), ("python", ""), ("python3", "")):
+        command = folder / name
+        command.write_text(f"#!/bin/sh\nexec '{sys.executable}'{arguments} \"$@\"\n")
+        command.chmod(command.stat().st_mode | stat.S_IXUSR)
 
 
 def _commands(block: str) -> list[tuple[str, str]]:
+    """Return the commands of a block, each with the output that the block shows of it."""
     found: list[tuple[str, list[str]]] = []
     for line in block.splitlines():
         if line.startswith("$ "):
             found.append((line.removeprefix("$ "), []))
+        elif found and not found[-1][1] and found[-1][0].endswith("\\"):
+            found[-1] = (f"{found[-1][0]}\n{line}", [])
         elif found:
             found[-1][1].append(line)
     return [(command, "\n".join(output).rstrip("\n")) for command, output in found]

@@ -1,27 +1,178 @@
 """Plinian: the recorded history of a cluster that runs Volcano, and its state at any moment.
 
-The public API is what this module lists; everything else may move between releases::
+What this module lists is the public API; everything else may move between releases::
+
+    from datetime import UTC, datetime
 
     import plinian
 
     with plinian.open("plinian.db", create=True) as log:
         log.ingest(["audit.log", "watch-pods.jsonl"])
-        pods = log.get("pods", at="2026-01-02T03:04:05Z", namespace="default")
+        pods = log.get("pods", at=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), namespace="default")
         print(log.diff("-5m", "end").changed)
+        print(log.session(release="v1.12.1").result.binds)
+
+Every command of the command line is a method of :class:`Log`, or where it needs no log a function.
+Results are typed; :func:`document` turns each into what ``-o json`` prints. All errors are kinds of
+:class:`PlinianError`. Nothing here reads the clock, and nothing but ``ingest``, ``export``,
+``create_branch``, ``demo`` and the checkpoints writes.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from .engine.errors import PlinianError
+from .engine.errors import (
+    EventMalformed,
+    FormatUnknown,
+    InputDamaged,
+    InputError,
+    InputTruncated,
+    LogCorrupt,
+    LogError,
+    LogNewer,
+    LogNotFound,
+    LogOlder,
+    LogUnavailable,
+    ObjectNotFound,
+    PlinianError,
+    PointUnknown,
+    PositionConflict,
+    UsageError,
+)
 
 if TYPE_CHECKING:
     from os import PathLike
 
-    from .replay.log import Log
+    from .engine.events import Event, Recorded, Reference
+    from .engine.log import BranchInfo, LogInfo, VerifyReport
+    from .replay.comparison.bisection import Bisection
+    from .replay.comparison.sessions import Comparison
+    from .replay.comparison.upgrade import Upgrade
+    from .replay.comparison.verdict import Verdict, verdict_of
+    from .replay.diff import Diff
+    from .replay.drift import Drift
+    from .replay.facade.believed import Belief
+    from .replay.facade.cases import CaseResult, CaseSession, bisect, simulate, simulate_all
+    from .replay.facade.documents import document
+    from .replay.facade.linting import lint, lint_rules
+    from .replay.facade.log import Log
+    from .replay.facade.releases import behaviours, release_diff, releases, unproven
+    from .replay.facade.searching import LogAnswers
+    from .replay.facade.stored import CheckpointInfo, ObjectHistory
+    from .replay.history import Happening, History
+    from .replay.ingest import IngestOptions, IngestSummary
+    from .replay.lint.findings import Finding
+    from .replay.lint.rules import Rule as LintRule
+    from .replay.lint.task import Report as LintReport
+    from .replay.moment import Moment
+    from .replay.releases import BehaviourDiff, ReleaseLine, Unproven
+    from .replay.releases import Held as Behaviour
+    from .replay.session import ConfText, SessionAnswer
+    from .replay.who import Who
 
-__all__ = ["Log", "PlinianError", "open"]
+    __version__: str
+
+__all__ = [
+    "Behaviour",
+    "BehaviourDiff",
+    "Belief",
+    "Bisection",
+    "BranchInfo",
+    "CaseResult",
+    "CaseSession",
+    "CheckpointInfo",
+    "Comparison",
+    "ConfText",
+    "Diff",
+    "Drift",
+    "Event",
+    "EventMalformed",
+    "Finding",
+    "FormatUnknown",
+    "Happening",
+    "History",
+    "IngestOptions",
+    "IngestSummary",
+    "InputDamaged",
+    "InputError",
+    "InputTruncated",
+    "LintReport",
+    "LintRule",
+    "Log",
+    "LogAnswers",
+    "LogCorrupt",
+    "LogError",
+    "LogInfo",
+    "LogNewer",
+    "LogNotFound",
+    "LogOlder",
+    "LogUnavailable",
+    "Moment",
+    "ObjectHistory",
+    "ObjectNotFound",
+    "PlinianError",
+    "PointUnknown",
+    "PositionConflict",
+    "Recorded",
+    "Reference",
+    "ReleaseLine",
+    "SessionAnswer",
+    "Unproven",
+    "Upgrade",
+    "UsageError",
+    "Verdict",
+    "VerifyReport",
+    "Who",
+    "__version__",
+    "behaviours",
+    "bisect",
+    "demo",
+    "demo_files",
+    "document",
+    "lint",
+    "lint_rules",
+    "open",
+    "release_diff",
+    "releases",
+    "simulate",
+    "simulate_all",
+    "unproven",
+    "verdict_of",
+]
+
+_PLACES = MappingProxyType(
+    {
+        "engine.events": "Event Recorded Reference",
+        "engine.log": "BranchInfo LogInfo VerifyReport",
+        "replay.comparison.bisection": "Bisection",
+        "replay.comparison.sessions": "Comparison",
+        "replay.comparison.upgrade": "Upgrade",
+        "replay.comparison.verdict": "Verdict verdict_of",
+        "replay.diff": "Diff",
+        "replay.drift": "Drift",
+        "replay.facade.believed": "Belief",
+        "replay.facade.cases": "CaseResult CaseSession bisect simulate simulate_all",
+        "replay.facade.documents": "document",
+        "replay.facade.linting": "lint lint_rules",
+        "replay.facade.log": "Log",
+        "replay.facade.releases": "behaviours release_diff releases unproven",
+        "replay.facade.searching": "LogAnswers",
+        "replay.facade.stored": "CheckpointInfo ObjectHistory",
+        "replay.history": "Happening History",
+        "replay.ingest": "IngestOptions IngestSummary",
+        "replay.lint.findings": "Finding",
+        "replay.lint.rules": "LintRule=Rule",
+        "replay.lint.task": "LintReport=Report",
+        "replay.points": "Moment",
+        "replay.releases": "Behaviour=Held BehaviourDiff ReleaseLine Unproven",
+        "replay.session": "ConfText SessionAnswer",
+        "replay.who": "Who",
+    }
+)
+"""Where the names are that are loaded when they are asked for: the import itself stays quick."""
 
 
 def open(  # noqa: A001 -- plinian.open reads as what it is
@@ -40,15 +191,57 @@ def open(  # noqa: A001 -- plinian.open reads as what it is
     :param cluster: which cluster; may be left out while the log holds only one.
     :raises LogNotFound: there is no log, and ``create`` is not set.
     """
-    from .replay.log import opened  # noqa: PLC0415 -- import plinian stays cheap
+    from .replay.facade.log import opened  # noqa: PLC0415 -- import plinian stays cheap
 
     return opened(str(place), create=create, read_only=read_only, branch=branch, cluster=cluster)
 
 
-def __getattr__(name: str) -> object:
-    # Log brings the state's arrays with it, which a program that only catches errors never needs.
-    if name == "Log":
-        from .replay.log import Log  # noqa: PLC0415
+def demo(place: str | PathLike[str] = "plinian-demo.db") -> Log:
+    """Put the recording that comes with Plinian into a log, and return that log, open.
 
-        return Log
+    Two and a half minutes of a real cluster with Volcano 1.12.1: a node is drained, another is
+    deleted while pods run on it. Doing it again adds nothing.
+
+    :raises LogUnavailable: there can be no log at this place.
+    """
+    from .replay.facade.log import demonstration  # noqa: PLC0415 -- import plinian stays cheap
+
+    return demonstration(str(place))
+
+
+def demo_files(folder: str | PathLike[str]) -> list[str]:
+    """Copy the files of that recording into a folder, to try inputs with, and return their paths.
+
+    Watches, an audit log, logs of the scheduler and the controllers, and a configuration.
+
+    :raises UsageError: another file of the name of one is there already.
+    """
+    from pathlib import Path  # noqa: PLC0415 -- import plinian stays cheap
+
+    from .replay.demo import copy_inputs  # noqa: PLC0415
+
+    return [str(path) for path in copy_inputs(Path(folder))]
+
+
+def __getattr__(name: str) -> object:
+    if name == "__version__":
+        return _version()
+    for module, names in _PLACES.items():
+        for each in names.split():
+            public, _, own = each.partition("=")
+            if public == name:
+                return getattr(import_module(f".{module}", __name__), own or public)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+def _version() -> str:
+    from importlib import metadata  # noqa: PLC0415 -- import plinian stays cheap
+
+    try:
+        return metadata.version("plinian")
+    except metadata.PackageNotFoundError:
+        return "unknown"

@@ -33,20 +33,15 @@ def chosen(names: Sequence[str], *, assume: bool) -> Chosen:
     :param assume: take the nearest release for one that is not known.
     :raises UsageError: one is not known, and nothing is to be assumed, or nothing is near.
     """
-    from ...engine.errors import UsageError
-    from ...engine.volcano.releases import nearest_release, parse_release
+    from ..assuming import taken_release
 
     found, assumed = [], {}
     for name in names:
-        try:
-            release = parse_release(name)
-        except UsageError as fault:
-            near = nearest_release(name.strip()) if assume else None
-            if near is None:
-                raise
-            release, assumed[name] = near, str(near)
-            note(f"{fault.what}: {near} is taken for it")
-        found.append(str(release))
+        release, remark = taken_release(name, assume=assume)
+        if remark:
+            assumed[name] = release
+            note(remark)
+        found.append(release)
     return Chosen(found, assumed)
 
 
@@ -56,21 +51,10 @@ def check_confs(confs: Sequence[ConfText | None], releases: Sequence[str], *, as
     :param assume: say instead what such a release runs with.
     :raises UsageError: one rejects one.
     """
-    from ...engine.errors import UsageError
-    from ...engine.volcano.history import resolve
-    from ..session import conf_of
+    from ..assuming import rejections
 
-    for conf in filter(None, confs):
-        for release in releases:
-            for fault in conf_of((conf,), resolve(release)).rejected:
-                what = f"{release} rejects the configuration: {fault}"
-                if not assume:
-                    raise UsageError(
-                        what,
-                        now="with --assume it runs with its built-in one, as it does when it is "
-                        "started with this file",
-                    )
-                note(f"{what}; it runs with its built-in one")
+    for remark in rejections(confs, releases, assume=assume):
+        note(remark)
 
 
 def note_session(answer: SessionAnswer, *, recorded: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -21,6 +22,15 @@ def demo(
         str,
         typer.Option("--log", metavar="FILE|URL", help="Where to put the demonstration's log."),
     ] = DEMO_LOG,
+    files: Annotated[
+        Path | None,
+        typer.Option(
+            "--files",
+            metavar="DIR",
+            help="Copy the recording's files into this folder instead, to try inputs with: "
+            "watches, an audit log, logs, a configuration.",
+        ),
+    ] = None,
 ) -> None:
     """Look at an incident in a real recording.
 
@@ -32,6 +42,9 @@ def demo(
     from ..log import opened
     from ..render.differences import diff_lines, history_lines
 
+    if files is not None:
+        sys.stdout.writelines(f"{path}\n" for path in recording.copy_inputs(files))
+        return
     with opened(log, create=True) as opened_log:
         _ingest(opened_log)
         at, later = recording.BEFORE_INCIDENT, recording.AFTER_INCIDENT

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -80,6 +79,7 @@ def events(
     Bounds of time hold for when a thing happened, so events of unknown time are left out by them.
     """
     from ...engine.errors import UsageError
+    from ..narrowing import about, bounds, known_kinds
     from .opening import opened
 
     if output not in FORMS.split("|"):
@@ -91,8 +91,8 @@ def events(
         )
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         first = None if since is None else first_of(opened_log, since, strict=strict)
-        narrowed = _bounds(opened_log, first.label if first else None, until, after)
-        narrowed |= _about(opened_log, objects, namespace, follow=follow)
+        narrowed = bounds(opened_log, first, until, after)
+        narrowed |= about(opened_log, objects, namespace, follow=follow)
         if first is not None:
             warn(opened_log, first, narrowed.get("objects"), namespace, strict=strict)
         if cluster is not None:
@@ -100,7 +100,7 @@ def events(
         query = _query(
             branch=branch,
             cluster=cluster,
-            kinds=_kinds(kind),
+            kinds=known_kinds(kind),
             source=source,
             newest_first=newest_first,
             limit=limit,
@@ -146,83 +146,3 @@ def _print(
         sys.stdout.write(line)
         if follow:
             sys.stdout.flush()
-
-
-def _kinds(kinds: list[str]) -> tuple[str, ...]:
-    """Check event kinds, so that a misspelt one is not an empty answer."""
-    from difflib import get_close_matches
-
-    from ...engine.errors import UsageError
-    from ...engine.events import KINDS
-
-    wanted = tuple(kind for text in kinds for kind in text.split(",") if kind)
-    nouns = {name.partition(".")[0] for name in KINDS}
-    for kind in wanted:
-        noun, _, rest = kind.partition(".")
-        if kind in KINDS or (rest == "*" and noun in nouns):
-            continue
-        close = get_close_matches(kind, [*KINDS, *(f"{noun}.*" for noun in sorted(nouns))], n=3)
-        raise UsageError(
-            f"there is no event kind {kind!r}",
-            now=f"did you mean {' or '.join(close)}?" if close else "as in pod.bound, or pod.*",
-        )
-    return wanted
-
-
-_UID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}")
-
-
-def _about(log: Log, objects: list[str], namespace: str | None, *, follow: bool) -> dict[str, Any]:
-    """Return the fields of a query for ``--object``: kinds, one named object, or one uid."""
-    from ...engine.errors import ObjectNotFound, UsageError
-    from ..kinds import CLUSTER_SCOPED, plural_of
-    from ..names import is_known, name_ever, never_known
-
-    if not objects:
-        return {}
-    names = [text for text in objects if "/" in text or _UID.fullmatch(text)]
-    if names and len(objects) > 1:
-        raise UsageError(
-            "--object takes one name or uid, or any number of kinds",
-            now="ask for one object at a time, or for kinds alone",
-        )
-    if not names:
-        return {"objects": tuple(map(log.kind, objects))}
-    if _UID.fullmatch(names[0]):
-        return {"uid": names[0].lower()}
-    group, kind, name = log.object(names[0])
-    pair = (group, kind)
-    name = name_ever(log, pair, name, namespace)
-    if not follow and not is_known(log, pair, name, namespace):
-        raise ObjectNotFound(
-            f'the log knows no {plural_of(*pair)} "{name}"',
-            now=never_known(log, pair, name, namespace),
-        )
-    fields: dict[str, Any] = {"objects": (pair,), "name": name}
-    return fields | ({"namespace": ""} if pair in CLUSTER_SCOPED else {})
-
-
-def _bounds(log: Log, since: str | None, until: str | None, after: str | None) -> dict[str, Any]:
-    """Return the fields of a query for its bounds; each point bounds what it is a point of."""
-    from ...engine.log import Cut
-
-    positions: list[int | None] = [None, None]
-    revisions: list[int | None] = [None, None]
-    happened: list[Cut | None] = [None, None]
-    for side, text in enumerate((since, until)):
-        if text is None:
-            continue
-        moment = log.moment(text)
-        if moment.time is not None:
-            # What happened at the time itself is on both sides.
-            last = log.clock(moment).revision_at(moment.time - 1) + 1
-            happened[side] = Cut(moment.revision or 0 if side else last, moment.time)
-        elif moment.revision is not None:
-            revisions[side] = moment.revision
-        else:
-            positions[side] = moment.known
-    fields: dict[str, Any] = {"revisions": tuple(revisions), "happened": tuple(happened)}
-    first = max(0, (positions[0] or 1) - 1)
-    if after is not None:
-        first = max(first, log.moment(after if after.startswith("@") else f"@{after}").known)
-    return fields | {"after": first, "until": positions[1]}

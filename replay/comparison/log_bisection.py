@@ -16,7 +16,7 @@ from ...engine.volcano.history import resolve
 from .. import parallel
 from ..belief import belief_at, beliefs_along
 from ..coverage import beginning_of
-from ..log import Log, opened
+from ..log import Log, Point, opened
 from ..moment import Moment
 from ..session import ConfText, SessionAnswer, scene_at, session_at, session_in
 from .bisection import (
@@ -63,7 +63,7 @@ class Span(NamedTuple):
         return msgspec.structs.replace(self.end, known=place, label=f"{branch}@{place}")
 
 
-def span_of(log: Log, start: str | None, end: str) -> Span:
+def span_of(log: Log, start: Point | None, end: Point) -> Span:
     """Return the stretch between two points: of positions if the first is one, else of revisions.
 
     :param start: None is the first revision, or where there are no revisions the first position.

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from ...engine.events import Recorded, Reference
-from ...engine.state.clock import Span
 from ...engine.units import format_time
+from ..actors import Told
 from ..kinds import plain_name
 from ..times import span_text
 from .tables import NONE
@@ -18,23 +18,19 @@ from .tables import NONE
 HEADERS = ("POSITION", "KIND", "OBJECT", "VERSION", "TIME", "ACTOR")
 WIDE_HEADERS = (*HEADERS, "SOURCE")
 
-Timed = tuple[Recorded, Span, str]
-"""An event, between which times it happened, and who caused it if that is known."""
-
 _ENCODER = msgspec.json.Encoder()
 _SHORT_FIELDS: Mapping[str, str] = MappingProxyType(
     {"list.observed": "listed", "config.applied": "configmap", "extender.answered": "verb"}
 )
 
 
-def event_fields(timed: Timed, *, payload: bool) -> dict[str, Any]:
+def event_fields(recorded: Told, *, payload: bool) -> dict[str, Any]:
     """Return an event as ``-o ndjson`` and ``-o json`` print it: the envelope, fields additive.
 
     Times are RFC 3339 in UTC with microseconds, null when not known. ``time`` is the best estimate
     between ``earliest`` and ``latest``.
     """
-    recorded, span, actor = timed
-    event = recorded.event
+    event, span = recorded.event, recorded.span
     fields: dict[str, Any] = {
         "position": recorded.position,
         "kind": event.kind,
@@ -44,7 +40,7 @@ def event_fields(timed: Timed, *, payload: bool) -> dict[str, Any]:
         "earliest": _time(span.earliest),
         "latest": _time(span.latest),
         "recorded_at": _time(recorded.recorded_at),
-        "actor": actor,
+        "actor": recorded.actor,
         "source": event.source,
         "line": event.line,
         "branch": recorded.branch,
@@ -55,23 +51,23 @@ def event_fields(timed: Timed, *, payload: bool) -> dict[str, Any]:
     return fields
 
 
-def ndjson_lines(events: Iterable[Timed], *, payload: bool) -> Iterator[str]:
+def ndjson_lines(events: Iterable[Told], *, payload: bool) -> Iterator[str]:
     """Yield one JSON object a line."""
-    for timed in events:
-        yield _ENCODER.encode(event_fields(timed, payload=payload)).decode() + "\n"
+    for recorded in events:
+        yield _ENCODER.encode(event_fields(recorded, payload=payload)).decode() + "\n"
 
 
-def event_rows(events: Iterable[Timed], *, wide: bool) -> Iterator[list[str]]:
+def event_rows(events: Iterable[Told], *, wide: bool) -> Iterator[list[str]]:
     """Yield the table rows of events."""
-    for recorded, span, actor in events:
+    for recorded in events:
         event = recorded.event
         row = [
             f"@{recorded.position}",
             event.kind,
             object_text(event.reference) or _subject(recorded),
             event.resource_version or NONE,
-            span_text(span),
-            actor or NONE,
+            span_text(recorded.span),
+            recorded.actor or NONE,
         ]
         if wide:
             row.append(f"{event.source}:{event.line}")

@@ -19,7 +19,7 @@ import plinian
 from plinian.engine.errors import InputError
 from plinian.replay.cli.shell import guarded
 from pods import pod
-from processes import PLINIAN, spawn
+from processes import PLINIAN, heed_interrupts, spawn
 
 Run = Callable[..., Result]
 

@@ -17,7 +17,7 @@ from plinian.replay.comparison.decisions import CONTEXT, Decision, differing, pa
 from plinian.replay.comparison.following import Beginning, Enough, Following, Until
 from plinian.replay.comparison.places import Place, evenly
 from plinian.replay.comparison.questions import Answer, Question, question_of
-from plinian.replay.points import Moment
+from plinian.replay.moment import Moment
 
 NAMES = tuple("abcdefgh")
 

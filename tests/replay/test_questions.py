@@ -9,7 +9,12 @@ import pytest
 import plinian
 from plinian.engine.errors import LogNotFound, ObjectNotFound
 from plinian.engine.events import Effect, Event, Reference, canonical_json
-from plinian.engine.events.payloads import ListObserved, RequestRefused, VersionAttributed
+from plinian.engine.events.payloads import (
+    ListObserved,
+    RequestAccepted,
+    RequestRefused,
+    VersionAttributed,
+)
 from plinian.replay.history import Happening
 from pods import SECOND, START, bound, pod
 
@@ -85,6 +90,22 @@ def test_an_attribution_is_told_with_its_version_and_not_as_a_line_of_its_own(
     log.store.append([about_pod("version.attributed", who, revision=5, second=5)])
     lines = [(one.kind, one.actor, one.attributed_at) for one in told(log)]
     assert lines == [("pod.created", "", 0), ("pod.updated", "alice", 3)]
+
+
+def test_what_a_record_leaves_open_is_said_to_be_unknown(log: plinian.Log) -> None:
+    web = Reference("", "Pod", "shop", "web-0")
+    body = RequestAccepted(verb="patch", subresource="status", unknown="the result")
+    log.store.append(
+        [
+            Event(
+                kind="request.accepted",
+                reference=web,
+                payload=canonical_json(body),
+                observed_at=START + 4 * SECOND,
+            )
+        ]
+    )
+    assert [one.note for one in told(log)] == ["patch/status accepted; not known: the result"]
 
 
 def test_a_refused_write_is_part_of_the_history(log: plinian.Log) -> None:

@@ -1,0 +1,159 @@
+"""What a scheduler believes, as plain data: nodes, jobs, tasks, queues, hypernodes, work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+import msgspec
+
+from ...engine.belief.cache import SchedulerCache
+from ..render.belief import documents_of
+
+Part = TypeVar("Part")
+
+Amounts = dict[str, str]
+"""Amounts of resources as Kubernetes writes them, as in ``{"cpu": "8", "memory": "16Gi"}``."""
+
+
+class BelievedNode(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A node in the scheduler's cache.
+
+    :param state: ``Ready``, or why sessions pass it over.
+    :param out_of_sync: resources of which more is used than there is.
+    :param pods: the status of the task of each pod on it, by ``namespace/name``.
+    """
+
+    name: str
+    state: str
+    allocatable: Amounts
+    used: Amounts
+    idle: Amounts
+    releasing: Amounts
+    out_of_sync: list[str]
+    pods: dict[str, str]
+
+
+class BelievedJob(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A job in the scheduler's cache: a PodGroup and the tasks that are its pods.
+
+    :param job: ``namespace/name``.
+    :param pod_group: the uid of its PodGroup; None if pods name one that the cache does not have.
+    :param seen: ``yes`` if sessions see it, else why they do not.
+    :param tasks: how many tasks it has, by status.
+    """
+
+    job: str
+    pod_group: str | None
+    resource_version: str | None
+    phase: str | None
+    queue: str
+    seen: str
+    min_available: int
+    priority: int
+    tasks: dict[str, int]
+    allocated: Amounts
+
+
+class BelievedTask(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A task in the scheduler's cache, which is a pod.
+
+    :param task: the pod, ``namespace/name``.
+    """
+
+    task: str
+    uid: str
+    job: str | None
+    status: str
+    node: str | None
+    priority: int
+    request: Amounts
+
+
+class BelievedQueue(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A queue in the scheduler's cache.
+
+    :param jobs: how many jobs are in it.
+    """
+
+    name: str
+    state: str
+    weight: int
+    parent: str | None
+    reclaimable: bool
+    allocated: Amounts
+    resource_version: str
+    jobs: int
+
+
+class BelievedHyperNode(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A hypernode in the scheduler's cache.
+
+    :param nodes: the nodes below it. :param ready: whether the tree could be built.
+    """
+
+    name: str
+    tier: int
+    parent: str | None
+    nodes: list[str]
+    ready: bool
+
+
+class Waiting(msgspec.Struct, frozen=True, kw_only=True):
+    """What a worker of the cache has before it.
+
+    :param worker: ``nodes``, ``hypernodes``, ``cleanup`` or ``resync``.
+    """
+
+    worker: str
+    item: str
+    state: str
+
+
+@dataclass(frozen=True)
+class Belief:
+    """What the scheduler of a release believed at a moment.
+
+    Each part is worked out when it is first asked for, in the order of names.
+
+    :param at: the moment, as it is printed.
+    :param cache: the scheduler's cache itself, which may change between releases of Plinian.
+    """
+
+    at: str
+    release: str
+    cache: SchedulerCache
+
+    @cached_property
+    def nodes(self) -> list[BelievedNode]:
+        """The nodes."""
+        return self._part("nodes", BelievedNode)
+
+    @cached_property
+    def jobs(self) -> list[BelievedJob]:
+        """The jobs."""
+        return self._part("jobs", BelievedJob)
+
+    @cached_property
+    def tasks(self) -> list[BelievedTask]:
+        """The tasks, of jobs and on nodes."""
+        return self._part("tasks", BelievedTask)
+
+    @cached_property
+    def queues(self) -> list[BelievedQueue]:
+        """The queues."""
+        return self._part("queues", BelievedQueue)
+
+    @cached_property
+    def hypernodes(self) -> list[BelievedHyperNode]:
+        """The hypernodes."""
+        return self._part("hypernodes", BelievedHyperNode)
+
+    @cached_property
+    def work(self) -> list[Waiting]:
+        """What the cache's workers have before them."""
+        return self._part("work", Waiting)
+
+    def _part(self, name: str, kind: type[Part]) -> list[Part]:
+        return [msgspec.convert(one, kind) for one in documents_of(self.cache, name)]

@@ -1,0 +1,228 @@
+"""Scenarios from Python: run as releases would, and asked in which session an answer changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import chain
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ...engine.errors import UsageError
+from ...engine.volcano.history import SUPPORTED, resolve
+from ..comparison.bisection import Bisection, over_releases, releases_between
+from ..comparison.log_bisection import over_case
+from ..comparison.questions import question_of
+from ..comparison.subjects import case_subject
+from ..parallel import Progress
+from ..simulation import batch
+from ..simulation.cases import Case, CaseFile, parse_case, read_case
+from ..simulation.results import case_result
+from ..simulation.simulation import simulate as sessions_of
+from ..simulation.what_if import WhatIf, changed, parse_patch
+from .options import (
+    DEFAULT_RELEASE,
+    Conf,
+    FilePath,
+    Names,
+    conf_text,
+    paths_of,
+    present_time,
+    release_of,
+    several,
+)
+
+ALL = "all"
+"""Stands for all releases of Volcano where one is asked for."""
+
+Document = Mapping[str, Any]
+
+
+class PodGroupAfter(msgspec.Struct, frozen=True, kw_only=True):
+    """A PodGroup as a session of a scenario leaves it.
+
+    :param conditions: each with ``type``, ``status``, ``reason`` and ``message`` as far as it says.
+    :param written: whether the session wrote it.
+    """
+
+    phase: str
+    conditions: list[dict[str, str]]
+    running: int
+    succeeded: int
+    failed: int
+    written: bool
+
+
+class CaseSession(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What one session of a scenario did; pods and PodGroups are ``namespace/name``.
+
+    :param panic: the text of a predicted crash; None if there is none.
+    :param binds: (pod, node) in the order of decision; so are ``pipelined`` and ``evictions``.
+    :param evict_reasons: why, by pod. :param fit_errors: why a pod fits nowhere.
+    :param queues: every queue after the session; amounts are quantities as text.
+    :param metrics: gauges by queue; what is no number is ``+Inf``, ``-Inf`` or ``NaN``.
+    :param node_scores: what each node scored, by pod. :param nominated: nodes by pod.
+    :param out_of_sync_nodes: nodes that the cache keeps out of sessions.
+    :param session_jobs: the jobs that the session saw.
+    :param errors: what the scheduler logs as an error, and events that could not be applied.
+    :param panic_at: the functions on the stack of the crash.
+    :param restarted: the scheduler had been started anew.
+    """
+
+    panic: str | None
+    binds: list[tuple[str, str]]
+    evictions: list[str]
+    evict_reasons: dict[str, str]
+    pipelined: list[tuple[str, str]]
+    podgroups: dict[str, PodGroupAfter]
+    queues: dict[str, dict[str, Any]]
+    metrics: dict[str, dict[str, float | str]]
+    node_scores: dict[str, dict[str, float | str]]
+    pod_conditions: dict[str, str]
+    fit_errors: dict[str, str]
+    nominated: dict[str, str]
+    out_of_sync_nodes: list[str]
+    out_of_sync_nodes_after: list[str]
+    session_jobs: list[str]
+    errors: list[str]
+    panic_at: str | None = None
+    restarted: bool = False
+
+
+class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What the sessions of a scenario did as one release.
+
+    :param name: of the scenario. :param version: the release.
+    :param stable: the same scenario gives the same result, always.
+    """
+
+    name: str
+    version: str
+    stable: bool
+    steps: list[CaseSession]
+
+
+def simulate(
+    case: FilePath | Document,
+    *,
+    release: str,
+    conf: Conf | None = None,
+    patches: Names = (),
+    now: str | datetime | None = None,
+    scores: bool | None = None,
+    assume: bool = False,
+) -> CaseResult:
+    """Run a scenario as a release would, and return what each session did.
+
+    :param case: a scenario file (``.case.json``, also ``.gz``, ``.xz``, ``.zst``), or what such a
+        file holds.
+    :param release: as in ``v1.12.1``, or ``hardened``.
+    :param conf: a configuration in place of the scenario's own, in every session.
+    :param patches: ``TYPE/NAME=JSON`` each, a merge patch for an object of the scenario.
+    :param now: the present of all sessions; by default a year after the newest time in the case.
+    :param scores: keep what every node scored; by default only of small clusters.
+    :param assume: take the nearest release for one that is not known.
+    :raises InputError: there is no such file, or it holds no scenario.
+    :raises UsageError: the release is not known, or a patch is of an object that is not there.
+    """
+    behaviours = resolve(release_of(release, assume=assume))
+    read = _read(case)
+    altered = changed(read.case, _what_if(conf, patches))
+    steps = sessions_of(altered, behaviours, now=present_time(now), scores=scores)
+    result = case_result(read.case.name or read.name, behaviours.release, steps)
+    return msgspec.convert(result, CaseResult)
+
+
+def simulate_all(
+    cases: FilePath | Sequence[FilePath],
+    *,
+    releases: Names,
+    conf: Conf | None = None,
+    patches: Names = (),
+    now: str | datetime | None = None,
+    scores: bool | None = None,
+    jobs: int = 1,
+    assume: bool = False,
+    progress: Progress | None = None,
+) -> Iterator[CaseResult]:
+    """Run scenarios as several releases would; yield case by case the result of each release.
+
+    :param cases: scenario files.
+    :param releases: names; ``all`` is every release of Volcano whose sessions can be run.
+    :param jobs: processes. With more than one, the program must be importable: what it does at
+        start stands below ``if __name__ == "__main__":``.
+    :param progress: called with (scenarios run, scenarios in all).
+    :raises PlinianError: of the first scenario that cannot be run; others as :func:`simulate`.
+    """
+    every = [str(release) for release in SUPPORTED if not release.ours]
+    named = (
+        every if name == ALL else [release_of(name, assume=assume)] for name in several(releases)
+    )
+    chosen = list(dict.fromkeys(chain.from_iterable(named)))
+    what_if, present = _what_if(conf, patches), present_time(now)
+    tasks = [
+        batch.Task(Path(path), name, None, present, scores, True, what_if)
+        for path in paths_of(cases)
+        for name in chosen
+    ]
+    for outcome in batch.run_all(tasks, jobs=jobs, progress=progress):
+        if outcome.fault is not None:
+            raise outcome.fault
+        yield msgspec.convert(outcome.result, CaseResult)
+
+
+def bisect(
+    case: FilePath | Document,
+    *,
+    bound: str | None = None,
+    pending: str | None = None,
+    enqueued: str | None = None,
+    phase: str | None = None,
+    panic: bool = False,
+    release: str = DEFAULT_RELEASE,
+    releases: str | None = None,
+    step: int | None = None,
+    assume: bool = False,
+) -> Bisection:
+    """Find the session of a scenario, or the release, with which an answer changes.
+
+    One question is asked, as of :meth:`Log.bisect`. Without ``releases``, of every session as one
+    release; with it, of the session at ``step`` as one release after the other.
+
+    :param releases: ``R1..R2``.
+    :param step: the last step to ask, from 1; by default the last that has a session.
+    :raises UsageError: not one question is asked, or there is no such step or release.
+    """
+    question = question_of(
+        panic=panic, bound=bound, pending=pending, enqueued=enqueued, phase=phase
+    )
+    subject = case_subject(_read(case).case, step)
+    if releases is not None:
+        return over_releases(subject, question, releases_between(span(releases, assume=assume)))
+    return over_case(subject, question, release_of(release, assume=assume))
+
+
+def span(releases: str, *, assume: bool) -> str:
+    """Return ``R1..R2`` with both ends as releases that are known.
+
+    :raises UsageError: it has another form, or there is no such release.
+    """
+    ends = releases.split("..")
+    if len(ends) != 2:
+        raise UsageError(f"releases {releases!r}: expected R1..R2", now="as in v1.11.0..v1.12.1")
+    return "..".join(release_of(end, assume=assume) for end in ends)
+
+
+def _read(case: FilePath | Document) -> CaseFile:
+    if isinstance(case, str | PathLike):
+        return read_case(Path(case))
+    given: Case = parse_case(msgspec.json.encode(case))
+    return CaseFile(Path(given.name or "case"), given)
+
+
+def _what_if(conf: Conf | None, patches: Names) -> WhatIf:
+    given = conf_text(conf)
+    return WhatIf(None if given is None else given.text, [*map(parse_patch, several(patches))])

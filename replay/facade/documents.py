@@ -1,0 +1,93 @@
+"""Results as the command line prints them with ``-o json``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from ...engine.errors import UsageError
+from ...engine.events import Recorded
+from ..render.documents import plain
+
+_FORMS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "session.SessionAnswer": ("session", "answer_document"),
+        "comparison.sessions.Comparison": ("comparison.sessions", "comparison_document"),
+        "comparison.bisection.Bisection": ("render.bisection", "bisection_document"),
+        "comparison.upgrade.Upgrade": ("render.upgrade", "upgrade_document"),
+        "drift.Drift": ("render.drift", "drift_document"),
+        "lint.task.Report": ("render.lint", "lint_document"),
+        "lint.findings.Finding": ("lint.findings", "Finding.document"),
+        "lint.rules.Rule": ("render.lint", "rule_document"),
+        "diff.Diff": ("render.differences", "diff_json"),
+        "history.History": ("render.differences", "history_json"),
+    }
+)
+"""By the class of a result: the module and the function that make its document."""
+
+_PARTS = ("nodes", "jobs", "tasks", "queues", "hypernodes", "work")
+_REPLAY = __package__.rpartition(".")[0]
+
+
+def document(result: object, *, trace: bool = False, payload: bool = False) -> Any:
+    """Return a result as ``-o json`` of its command prints it: dicts, lists, texts, numbers.
+
+    :param result: whatever a method of :class:`Log` or a function of this package returned; of a
+        list, every member.
+    :param trace: of a comparison: with all steps of each side.
+    :param payload: of events: with their payloads.
+    :raises UsageError: it is nothing that a command prints.
+    """
+    if isinstance(result, list | tuple) and type(result) in {list, tuple}:
+        return [document(one, trace=trace, payload=payload) for one in result]
+    return plain(_fields(result, trace=trace, payload=payload))
+
+
+def _fields(result: object, *, trace: bool, payload: bool) -> Any:
+    kind = type(result)
+    name = f"{kind.__module__}.{kind.__qualname__}".removeprefix(f"{_REPLAY}.")
+    if isinstance(result, Recorded):
+        from ..actors import told_by_itself  # noqa: PLC0415 -- only here needed
+        from ..render.events import event_fields  # noqa: PLC0415
+
+        return event_fields(told_by_itself(result), payload=payload)
+    if name in _FORMS:
+        return _maker(name)(result, **({"trace": trace} if name.endswith("Comparison") else {}))
+    if name == "facade.searching.LogAnswers":
+        return _log_answers(result)
+    if name == "facade.stored.ObjectHistory":
+        return _object_history(result)
+    if name == "facade.believed.Belief":
+        return {part: getattr(result, part) for part in _PARTS}
+    if isinstance(result, msgspec.Struct | dict | str | int | float | bool | None):
+        return result
+    if isinstance(result, tuple) and hasattr(result, "_asdict"):
+        return result._asdict()
+    raise UsageError(
+        f"a {kind.__name__} has no document", now="give what a method of a log returned"
+    )
+
+
+def _log_answers(found: Any) -> Any:
+    from ..render.bisection import bisection_document  # noqa: PLC0415
+
+    return bisection_document(found, found.crashes, found.died)
+
+
+def _object_history(found: Any) -> Any:
+    from ..render.differences import history_json  # noqa: PLC0415
+
+    return {**history_json(found), "belonging": found.belonging}
+
+
+def _maker(name: str) -> Callable[..., Any]:
+    module, function = _FORMS[name]
+    found: Any = import_module(f"{_REPLAY}.{module}")
+    for part in function.split("."):
+        found = getattr(found, part)
+    made: Callable[..., Any] = found
+    return made

@@ -1,0 +1,308 @@
+"""The log as Python has it: all that the command line answers, with typed results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import TYPE_CHECKING
+
+from ...engine.errors import UsageError
+from ...engine.log import MAIN, open_log
+from ..demo import recorded_inputs
+from ..log import Point, Progress
+from .options import (
+    DEFAULT_RELEASE,
+    Conf,
+    FilePath,
+    Names,
+    accepted_conf,
+    release_of,
+    several,
+)
+from .stored import StoredLog
+
+if TYPE_CHECKING:
+    from ..comparison.bisection import Bisection
+    from ..comparison.sessions import Comparison
+    from ..comparison.upgrade import Upgrade
+    from ..drift import Drift
+    from ..lint.task import Report
+    from ..session import SessionAnswer
+    from .believed import Belief
+
+UNLOGGED_SAMPLE = 200
+"""Moments that ``upgrade_check`` asks where the log tells of no sessions."""
+
+
+class Log(StoredLog):
+    """An open log of one cluster on one branch; use it in a ``with`` block, or close it.
+
+    Moments (``at``, ``before``, ``since`` …) are strings as on the command line, datetimes with a
+    time zone, or a :class:`Moment` of :meth:`moment`. Options have the names of the command line's;
+    one that may be repeated there is a sequence here, and has the plural of its name.
+
+    :param place: the path or URL of the log. :param store: the log underneath.
+    :param branch: which branch is meant where none is named.
+    :param cluster: which cluster; may stay None while the log holds only one.
+    """
+
+    def session(
+        self,
+        *,
+        at: Point = "end",
+        release: str = DEFAULT_RELEASE,
+        conf: Conf | None = None,
+        trace: bool = False,
+        choose: str | int = "least-name",
+        sample_nodes: bool = False,
+        assume: bool = False,
+    ) -> SessionAnswer:
+        """Run one scheduling session on the state at a moment, and return what it decides.
+
+        Nothing is written. What the scheduler would crash on is an answer like any other.
+
+        :param release: the release of Volcano, as in ``v1.12.1``, or ``hardened``.
+        :param conf: a configuration in place of the one that was applied in the log by then.
+        :param trace: keep every step, with what was compared.
+        :param choose: which of equal nodes is taken: ``least-name``, ``recorded``, or a seed.
+        :param sample_nodes: of more than 100 nodes look at some only, as the scheduler does.
+        :param assume: take the nearest release for one that is not known, and what a release has
+            of its own for a configuration that it rejects.
+        :raises UsageError: the release is not known, or it rejects the configuration.
+        :raises PointUnknown: the point names no moment of the log.
+        """
+        from ..chance import chance_of  # noqa: PLC0415 -- only needed here
+        from ..session import session_at  # noqa: PLC0415
+
+        moment, name = self.moment(at), release_of(release, assume=assume)
+        given = accepted_conf(conf, [name], assume=assume)
+        chance = chance_of(self, moment, str(choose), samples_nodes=sample_nodes)
+        return session_at(self, moment, release=name, conf=given, trace=trace, chance=chance)
+
+    def compare(
+        self,
+        *,
+        at: Point = "end",
+        releases: Names = DEFAULT_RELEASE,
+        confs: Conf | Sequence[Conf | None] | None = None,
+        trace: bool = False,
+        assume: bool = False,
+    ) -> Comparison:
+        """Run every release with every configuration at one moment, and return what differs.
+
+        :param confs: None among them is the configuration of the log, as is none at all.
+        :param trace: keep all steps of each session; else those that show where they part.
+        :raises UsageError: as :meth:`session`.
+        """
+        from ..comparison.sessions import compare_variants  # noqa: PLC0415 -- only needed here
+
+        names = [release_of(name, assume=assume) for name in several(releases)]
+        given = [accepted_conf(conf, names, assume=assume) for conf in _confs(confs)]
+        return compare_variants(self, self.moment(at), names, given, trace=trace)
+
+    def compare_moments(
+        self,
+        before: Point,
+        after: Point = "end",
+        *,
+        releases: Names = DEFAULT_RELEASE,
+        assume: bool = False,
+    ) -> Comparison:
+        """Return what sessions decide differently at two moments: ``diff`` with ``--release``.
+
+        :param releases: one for both moments, or the first one's and the second one's.
+        :raises UsageError: there are more than two, or one is not known.
+        """
+        from ..comparison.sessions import compare_moments  # noqa: PLC0415 -- only needed here
+
+        names = [release_of(name, assume=assume) for name in several(releases)]
+        if len(names) not in {1, 2}:
+            raise UsageError(
+                f"there are two moments and {len(names)} releases",
+                now="to compare more releases at one moment: Log.compare",
+            )
+        return compare_moments(
+            self, (self.moment(before), self.moment(after)), (names[0], names[-1])
+        )
+
+    def bisect(
+        self,
+        *,
+        bound: str | None = None,
+        pending: str | None = None,
+        enqueued: str | None = None,
+        phase: str | None = None,
+        panic: bool = False,
+        releases: str | None = None,
+        at: Point | None = None,
+        from_: Point | None = None,
+        to: Point | None = None,
+        release: str | None = None,
+        conf: Conf | None = None,
+        halve: bool = False,
+        jobs: int = 1,
+        assume: bool = False,
+        progress: Progress | None = None,
+    ) -> Bisection:
+        """Find where in the log, or with which release, a session begins to answer otherwise.
+
+        One question is asked: ``bound`` or ``pending`` (``namespace/pod``), ``enqueued``
+        (``namespace/podgroup``), ``phase`` (``namespace/podgroup=Phase``) or ``panic``. The flip of
+        the result is None if the answer is the same everywhere.
+
+        :param releases: ``R1..R2``: ask the session ``at`` one moment as one release after the
+            other. Without it, every session between ``from_`` and ``to`` is asked as one
+            ``release``, until one answers otherwise; the result is a :class:`LogAnswers`.
+        :param release: by default v1.12.1; of crashes that the log tells of, the newest release
+            that dies where the log says so.
+        :param halve: ask at few moments only; right if the answer changes once.
+        :param jobs: processes. With more than one, the program must be importable: what it does at
+            start stands below ``if __name__ == "__main__":``.
+        :param progress: called with (sessions run, sessions to be expected).
+        :raises UsageError: not one question is asked, or options do not go together.
+        """
+        from ..comparison.questions import question_of  # noqa: PLC0415 -- only needed here
+        from .searching import Search  # noqa: PLC0415
+
+        question = question_of(
+            panic=panic, bound=bound, pending=pending, enqueued=enqueued, phase=phase
+        )
+        search = Search(self, self.place, question, conf, assume=assume, progress=progress)
+        if releases is not None:
+            search.refuse(from_=from_, to=to, release=release, halve=halve or None)
+            return search.over_releases(releases, at="end" if at is None else at)
+        search.refuse(at=at)
+        return search.in_log(
+            from_,
+            "end" if to is None else to,
+            release=release,
+            halve=halve,
+            jobs=jobs,
+        )
+
+    def upgrade_check(
+        self,
+        *,
+        from_: str,
+        to: str,
+        at: Point = "end",
+        conf: Conf | None = None,
+        sample: int | None = None,
+        jobs: int = 1,
+        assume: bool = False,
+        progress: Progress | None = None,
+    ) -> Upgrade:
+        """Run the sessions of the whole log as two releases, and return what differs and why.
+
+        :param from_: the release that runs now. :param to: the one that is to run.
+        :param at: only sessions by this moment.
+        :param sample: ask at so many moments, evenly spread; 0 is all. By default all sessions that
+            the log tells of, else 200 of the moments at which something changed.
+        :param jobs: processes. With more than one, the program must be importable: what it does at
+            start stands below ``if __name__ == "__main__":``.
+        :param progress: called with (sessions compared, sessions in all).
+        :raises UsageError: a release is not known, or it rejects the configuration.
+        """
+        from ..comparison.places import session_places  # noqa: PLC0415 -- only needed here
+        from ..comparison.upgrade import Question, upgrade_check  # noqa: PLC0415
+
+        one, other = (release_of(name, assume=assume) for name in (from_, to))
+        question = Question(
+            self.place, (one, other), accepted_conf(conf, [one, other], assume=assume)
+        )
+        places = session_places(self, self.moment(at))
+        if sample is None:
+            sample = 0 if places.logged else UNLOGGED_SAMPLE
+        return upgrade_check(places, question, sample=sample, jobs=jobs, progress=progress)
+
+    def belief(
+        self,
+        *,
+        at: Point = "end",
+        release: str = DEFAULT_RELEASE,
+        assume: bool = False,
+        progress: Progress | None = None,
+    ) -> Belief:
+        """Return what the scheduler believed at a moment: its cache, as a release makes it.
+
+        :param progress: called with (events delivered, events in all).
+        :raises UsageError: the release is not known.
+        """
+        from ...engine.volcano.history import resolve  # noqa: PLC0415 -- only needed here
+        from ..belief import belief_at  # noqa: PLC0415
+        from .believed import Belief  # noqa: PLC0415
+
+        moment, behaviours = self.moment(at), resolve(release_of(release, assume=assume))
+        cache = belief_at(self.store, moment, behaviours, progress=progress)
+        return Belief(moment.label, behaviours.release, cache)
+
+    def drift(
+        self,
+        *,
+        at: Point = "end",
+        release: str = DEFAULT_RELEASE,
+        assume: bool = False,
+        progress: Progress | None = None,
+    ) -> Drift:
+        """Return where the scheduler believes something else than is, and since which event.
+
+        Parameters and errors are those of :meth:`belief`.
+        """
+        from ...engine.volcano.history import resolve  # noqa: PLC0415 -- only needed here
+        from ..drift import drift_at  # noqa: PLC0415
+
+        behaviours = resolve(release_of(release, assume=assume))
+        return drift_at(self.store, self.moment(at), behaviours, progress=progress)
+
+    def lint(
+        self,
+        files: FilePath | Sequence[FilePath] = (),
+        *,
+        at: Point = "end",
+        conf: FilePath | None = None,
+        releases: Names = (),
+        ignore: Names = (),
+        namespace: str = "default",
+        assume: bool = False,
+    ) -> Report:
+        """Check files against the cluster at a moment; without files, check what is there.
+
+        Parameters and errors are those of :func:`lint`.
+        """
+        from ..lint.background import background_at  # noqa: PLC0415 -- only needed here
+        from .linting import checked  # noqa: PLC0415
+
+        return checked(
+            files,
+            background_at(self, self.moment(at)),
+            conf=conf,
+            releases=releases,
+            ignore=ignore,
+            namespace=namespace,
+            assume=assume,
+        )
+
+
+def _confs(confs: Conf | Sequence[Conf | None] | None) -> Sequence[Conf | None]:
+    """Return configurations as a list; a single one, or none, may stand by itself."""
+    from ..session import ConfText  # noqa: PLC0415 -- a log is opened before it is needed
+
+    if confs is None or isinstance(confs, str | PathLike | ConfText):
+        return [confs]
+    return confs or [None]
+
+
+def opened(
+    place: str, *, create: bool = False, read_only: bool = False, branch: str, cluster: str | None
+) -> Log:
+    """Open the log at a path or URL; parameters and errors are those of ``plinian.open``."""
+    store = open_log(place, create=create, read_only=read_only)
+    return Log(place, store, branch=branch, cluster=cluster)
+
+
+def demonstration(place: str) -> Log:
+    """Make the log of the demonstration; errors are those of ``plinian.demo``."""
+    log = opened(place, create=True, branch=MAIN, cluster=None)
+    with recorded_inputs() as paths:
+        log.ingest(paths)
+    return log

@@ -1,0 +1,82 @@
+"""What questions have in common: releases, configurations and lists as Python gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from ...engine.errors import UsageError
+from ...engine.units import parse_time
+from ..assuming import rejections, taken_release
+from ..log import point_text
+
+if TYPE_CHECKING:
+    from ..session import ConfText
+
+DEFAULT_RELEASE = "v1.12.1"
+"""The release that is run where none is named."""
+
+FilePath: TypeAlias = str | PathLike[str]
+
+Conf: TypeAlias = "str | PathLike[str] | ConfText"
+"""A scheduler configuration: the path of a volcano-scheduler.conf, or its text with a name."""
+
+Names: TypeAlias = str | Sequence[str]
+"""One name, or several."""
+
+
+def several(names: Names) -> list[str]:
+    """Return names as a list; a single one may stand by itself."""
+    return [names] if isinstance(names, str) else list(names)
+
+
+def paths_of(paths: FilePath | Iterable[FilePath]) -> list[str]:
+    """Return paths as a list of texts; a single one may stand by itself."""
+    some = [paths] if isinstance(paths, str | PathLike) else paths
+    return [str(path) for path in some]
+
+
+def release_of(name: str, *, assume: bool) -> str:
+    """Return the release that a name stands for.
+
+    :param assume: take the nearest release for one that is not known.
+    :raises UsageError: it is not known, and nothing is to be assumed.
+    """
+    return taken_release(name, assume=assume).release
+
+
+def conf_text(conf: Conf | None) -> ConfText | None:
+    """Return a configuration, read from its file if it is a path; None stays None.
+
+    :raises InputError: the file is missing, or no text.
+    """
+    from ..session import conf_file  # noqa: PLC0415 -- a log is opened before it is needed
+
+    return conf_file(Path(conf)) if isinstance(conf, str | PathLike) else conf
+
+
+def accepted_conf(conf: Conf | None, releases: Sequence[str], *, assume: bool) -> ConfText | None:
+    """Return a configuration that these releases run with.
+
+    :param assume: a release that rejects it runs with its built-in one.
+    :raises UsageError: one rejects it, and nothing is to be assumed.
+    """
+    given = conf_text(conf)
+    list(rejections([given], releases, assume=assume))
+    return given
+
+
+def present_time(now: str | datetime | None) -> int | None:
+    """Return a time in microseconds since 1970; None stays None.
+
+    :raises UsageError: it is no RFC 3339 time, or a datetime without a time zone.
+    """
+    if now is None:
+        return None
+    try:
+        return parse_time(point_text(now))
+    except ValueError as fault:
+        raise UsageError(f"now: {fault}", now="write 2025-07-30T07:56:43Z") from fault

@@ -1,0 +1,94 @@
+"""One question to many sessions of a log: along its course, or as one release after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+from ...engine.errors import UsageError
+from ...engine.volcano.releases import RELEASES
+from ..comparison.bisection import Bisection, over_releases, releases_between
+from ..comparison.crashes import Crash, Dying, dying, recorded_crashes
+from ..comparison.log_bisection import Asked, LogBisection, span_of
+from ..comparison.questions import PANIC, Question
+from ..comparison.subjects import LogSubject
+from ..log import Log, Point, Progress
+from .cases import span
+from .options import DEFAULT_RELEASE, Conf, accepted_conf, conf_text, release_of
+
+
+@dataclass(frozen=True, slots=True)
+class LogAnswers(Bisection):
+    """A bisection of a log.
+
+    :param crashes: if the question is one of crashes: those that the log tells of.
+    :param died: why this release was run, if nobody named one: what it dies of.
+    """
+
+    crashes: Sequence[Crash] = ()
+    died: Dying | None = None
+
+
+class Search:
+    """A question that is asked of the sessions of a log.
+
+    :param place: of the log, for processes that open it themselves.
+    :param conf: a configuration in place of the log's.
+    :param assume: take the nearest release for one that is not known.
+    """
+
+    def __init__(
+        self,
+        log: Log,
+        place: str,
+        question: Question,
+        conf: Conf | None,
+        *,
+        assume: bool,
+        progress: Progress | None,
+    ) -> None:
+        self._log, self._place = log, place
+        self._question, self._conf = question, conf
+        self._assume, self._progress = assume, progress
+
+    def refuse(self, **given: object) -> None:
+        """Refuse options that would do nothing, so that nobody believes they did.
+
+        :raises UsageError: one of them is given.
+        """
+        idle = [name for name, value in given.items() if value is not None]
+        if idle:
+            of = "a search along the log" if "at" in idle else "a search over releases"
+            raise UsageError(f"{', '.join(idle)} means nothing to {of}", now="leave it out")
+
+    def over_releases(self, releases: str, at: Point) -> Bisection:
+        """Ask the session at a moment as one release of ``R1..R2`` after the other."""
+        asked = releases_between(span(releases, assume=self._assume))
+        conf = accepted_conf(self._conf, list(map(str, asked)), assume=self._assume)
+        subject = LogSubject(self._log, self._log.moment(at), conf)
+        return over_releases(subject, self._question, asked)
+
+    def in_log(
+        self, start: Point | None, end: Point, *, release: str | None, halve: bool, jobs: int
+    ) -> LogAnswers:
+        """Ask the sessions between two moments as one release.
+
+        :param release: None is the usual one, or of crashes that the log tells of the newest that
+            dies of one.
+        """
+        name = release_of(release or DEFAULT_RELEASE, assume=self._assume)
+        conf = conf_text(self._conf)
+        asked = Asked(self._place, span_of(self._log, start, end), self._question, name, conf)
+        crashes: list[Crash] = []
+        died = None
+        if self._question.kind == PANIC:
+            crashes = recorded_crashes(self._log, asked.span.end)
+        if crashes and release is None:
+            known = [one for one in RELEASES if not one.ours]
+            died = dying(self._log, asked.span.end, crashes, known, conf=conf)
+            asked = asked if died is None else asked._replace(release=str(died.releases[-1]))
+        accepted_conf(conf, [asked.release], assume=self._assume)
+        bisection = LogBisection(self._log, asked, progress=self._progress)
+        found = bisection.halve() if halve else bisection.scan(jobs=jobs)
+        same = {field.name: getattr(found, field.name) for field in fields(found)}
+        return LogAnswers(**same, crashes=crashes, died=died)

@@ -1,0 +1,264 @@
+"""The log as a store: what goes in and out of it, and what it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from ...engine.errors import UsageError
+from ...engine.events import Recorded, Reference
+from ...engine.log import MAIN, BranchInfo, LogInfo, LogStore
+from ..actors import Told, told
+from ..history import History
+from ..kinds import CLUSTER_SCOPED, ObjectName
+from ..log import Log, Point, Progress
+from ..names import not_found
+from ..times import AT_ONCE
+from .options import FilePath, Names, paths_of, several
+
+if TYPE_CHECKING:
+    from ..diff import Diff
+    from ..ingest import IngestOptions, IngestSummary
+    from ..who import Who
+
+_VERSIONS_DESCRIBED = 10
+
+
+class CheckpointInfo(NamedTuple):
+    """A stored state: all known by a position and happened by a revision; its size in bytes."""
+
+    branch: str
+    cluster: str
+    revision: int
+    known: int
+    bytes: int
+
+
+class ObjectHistory(History, frozen=True, kw_only=True):
+    """The history of everything that had one name, and what belongs to it.
+
+    :param belonging: the objects that it owns, also through others: pods of a job, say.
+    """
+
+    belonging: list[Reference]
+
+
+class StoredLog(Log):
+    """A log that knows where it is; see :class:`.log.Log`."""
+
+    def __init__(
+        self, place: str, store: LogStore, *, branch: str = MAIN, cluster: str | None = None
+    ) -> None:
+        super().__init__(store, branch=branch, cluster=cluster)
+        self.place = place
+
+    def ingest(
+        self,
+        paths: FilePath | Sequence[FilePath],
+        options: IngestOptions | None = None,
+        *,
+        progress: Callable[[str, int, int], None] | None = None,
+        no_checkpoint: bool = False,
+        **named: Any,
+    ) -> IngestSummary:
+        """Append what files, folders and archives tell, and return what was done with them.
+
+        :param options: what to know about the inputs, all together; or one by one, by the names of
+            the fields of :class:`IngestOptions`: ``skip_malformed=True``. Cluster and branch are by
+            default those that the log was opened with.
+        :param progress: called with (``read`` or ``append``, done, in all).
+        :param no_checkpoint: do not index what was added; questions take longer then.
+        :raises InputError: an input is missing, damaged or malformed; then nothing was appended.
+        :raises UsageError: an option is not known.
+        """
+        from ..ingest import IngestOptions  # noqa: PLC0415 -- only needed here
+        from ..truth import build_index  # noqa: PLC0415
+
+        if options is None:
+            known = IngestOptions.__struct_fields__
+            for name in named:
+                if name not in known:
+                    raise UsageError(
+                        f"ingest has no option {name!r}", now=f"there are: {', '.join(known)}"
+                    )
+            own = {"branch": self.branch, "cluster": self.cluster or "default"}
+            options = IngestOptions(**{**own, **named})
+        elif named:
+            raise UsageError("options are given twice", now="give them all in options, or by name")
+        summary = super().ingest(paths_of(paths), options, progress=progress)
+        if not no_checkpoint:
+            build_index(self.store, branch=options.branch, cluster=options.cluster)
+        return summary
+
+    def events(
+        self,
+        *,
+        kinds: Names = (),
+        objects: str | Sequence[str | tuple[str, str]] = (),
+        since: Point | None = None,
+        until: Point | int | None = None,
+        after: str | int | None = None,
+        follow: bool = False,
+        **narrowed: Any,
+    ) -> Iterator[Told]:
+        """Yield events in the order of position: the order in which they were learned.
+
+        Also takes the other fields of a query: ``namespace``, ``name``, ``uid``, ``source``,
+        ``limit``, ``newest_first``.
+
+        :param kinds: event kinds, as in ``pod.bound`` or ``pod.*``.
+        :param objects: kinds of objects, or one object (``pod/train-0``) or uid.
+        :param since: from here on, inclusive. :param until: up to here, inclusive.
+        :param after: ``@POSITION``; only what was appended after it.
+        :param follow: wait for more events for ever.
+        :raises UsageError: there is no such kind, or the bounds do not go together.
+        """
+        from ...engine.log import Query  # noqa: PLC0415 -- only needed here
+        from ..narrowing import about, bounds, known_kinds  # noqa: PLC0415
+
+        if follow and (narrowed.get("newest_first") or until is not None):
+            raise UsageError(
+                "what is followed has no end: newest_first and until do not go with it",
+                now="leave out follow",
+            )
+        self.moment()  # complains of an unknown cluster
+        end = f"@{until}" if isinstance(until, int) else until
+        begin = f"@{after}" if isinstance(after, int) else after
+        fields: dict[str, Any] = {"branch": self.branch, "cluster": self.cluster}
+        fields |= {"kinds": known_kinds(several(kinds))}
+        fields |= bounds(self, since, end, begin)
+        names = [objects] if isinstance(objects, str) else list(objects)
+        pairs = tuple(name for name in names if not isinstance(name, str))
+        fields |= about(self, [name for name in names if isinstance(name, str)])
+        fields["objects"] = (*fields.get("objects", ()), *pairs)
+        query = Query(**{**fields, **narrowed})
+        read = self.store.follow(query) if follow else self.store.read(query)
+        branch, clock = query.branch, self.clock()
+        return told(self.store, clock, read, branch=branch, at_once=1 if follow else AT_ONCE)
+
+    def history(
+        self,
+        named: str | ObjectName,
+        *,
+        namespace: str = "default",
+        at: Point = "end",
+        ignore: Sequence[str] = (),
+    ) -> ObjectHistory:
+        """Return everything the log knows of an object, ``pod/train-0`` say, up to a moment.
+
+        :param namespace: means nothing to kinds without one.
+        :param ignore: fields whose changes do not count, as in ``status.conditions``.
+        """
+        from ..kin import belonging  # noqa: PLC0415 -- only needed here
+
+        moment = self.moment(at)
+        found = super().history(named, namespace=namespace, at=moment, ignore=ignore)
+        owned = belonging(self.store, found.object, found.uids, moment)
+        return ObjectHistory(**msgspec.structs.asdict(found), belonging=owned)
+
+    def who_made(self, found: Diff, before: Point, after: Point = "end") -> Who:
+        """Return who made each difference of a :meth:`diff`, as far as the log tells.
+
+        :param found: what the diff returned. :param before: and ``after``: its moments.
+        """
+        from ..who import who_made  # noqa: PLC0415 -- only needed here
+
+        return who_made(self.store, found, self.moment(before), self.moment(after))
+
+    def describe(self, named: str, *, at: Point = "end", namespace: str | None = None) -> str:
+        """Return the description of an object, ``pod/train-0`` say, as ``plinian describe`` does.
+
+        :param namespace: by default ``default``; means nothing to kinds without one.
+        :raises ObjectNotFound: it does not exist at that moment.
+        """
+        from ..render.columns import Sight  # noqa: PLC0415 -- only needed here
+        from ..render.description import Described, description_lines  # noqa: PLC0415
+
+        moment = self.moment(at)
+        target = self.object(named, moment)
+        kind = (target.group, target.kind)
+        place = "" if kind in CLUSTER_SCOPED else namespace or "default"
+        truth = self.truth(moment)
+        entry = truth.find(*kind, place, target.name)
+        if entry is None and not namespace:  # a kind that no input told us has no namespace
+            entry = truth.find(*kind, "", target.name)
+        if entry is None:
+            raise not_found(self, kind, target.name, place, moment)
+        past = self.history(target, namespace=entry.reference.namespace, at=moment)
+        described = Described(
+            sight=Sight(truth),
+            entry=entry,
+            document=next(self.documents([entry], branch=moment.branch)),
+            versions=past.happenings[-_VERSIONS_DESCRIBED:],
+        )
+        return "".join(description_lines(described))
+
+    def export(
+        self,
+        file: FilePath,
+        *,
+        format: str | None = None,  # noqa: A002 -- it is the option's name
+        progress: Callable[[int], None] | None = None,
+    ) -> int:
+        """Write all events with their payloads to a file, and return how many there are.
+
+        The file appears when it is complete.
+
+        :param format: ``ndjson``, ``csv`` or ``parquet``; by default what the file's name ends
+            with. Parquet needs the extra ``plinian[parquet]``.
+        :param progress: called with the number of events written.
+        :raises UsageError: there is no such format, or the name says another one or none.
+        """
+        from .. import export as writers  # noqa: PLC0415 -- only needed here
+
+        path = Path(file)
+        write = {
+            writers.NDJSON: writers.write_ndjson,
+            writers.CSV: writers.write_csv,
+            writers.PARQUET: writers.write_parquet,
+        }[writers.format_of(str(path), format)]
+        found = self.events()
+        return writers.write_file(path, lambda out: write(found, out, progress=progress))
+
+    def info(self) -> LogInfo:
+        """Return where the log is, how long and how large, its branches and clusters."""
+        return self.store.info()
+
+    def branches(self) -> list[BranchInfo]:
+        """Return all branches, ``main`` first, then by name."""
+        return list(self.store.branches())
+
+    def create_branch(self, name: str, *, at: Point = "end") -> BranchInfo:
+        """Create a branch that shares the past of this log's branch and never touches it.
+
+        :param at: the position to fork at, as in ``@1042``.
+        :raises UsageError: it is no position, or there is such a branch already.
+        """
+        moment = self.moment(at)
+        if moment.revision is not None or moment.time is not None:
+            raise UsageError(
+                f"a branch forks at a position, not at {moment.label}",
+                now="write at='@1042'; events tell their positions",
+            )
+        return self.store.create_branch(name, parent=moment.branch, fork=moment.known)
+
+    def checkpoints(self) -> list[CheckpointInfo]:
+        """Return the stored states, which make questions about a moment fast."""
+        return [CheckpointInfo(*row) for row in self.store.checkpoints()]
+
+    def build_checkpoints(self, *, progress: Progress | None = None) -> None:
+        """Bring the index and the checkpoints of this branch up to the end of the log.
+
+        :param progress: called with (events done, events in all).
+        """
+        from ..truth import build_index  # noqa: PLC0415 -- only needed here
+
+        for cluster in [self.cluster] if self.cluster else self.store.clusters():
+            build_index(self.store, branch=self.branch, cluster=cluster, progress=progress)
+
+    def drop_checkpoints(self) -> None:
+        """Delete the index and all checkpoints; :meth:`build_checkpoints` makes them again."""
+        self.store.drop_derived()
