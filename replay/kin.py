@@ -166,7 +166,9 @@ def _owner_references(payload: bytes) -> list[Mapping[str, Any]]:
     document = msgspec.json.decode(payload)
     metadata = document.get("metadata") if isinstance(document, dict) else None
     found = metadata.get("ownerReferences") if isinstance(metadata, dict) else None
-    return [one for one in found or () if isinstance(one, dict)]
+    if not isinstance(found, list):
+        return []
+    return [one for one in found if isinstance(one, dict) and isinstance(one.get("uid"), str)]
 
 
 def _one_each(some: Iterable[Reference]) -> list[Reference]:
