@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from ...engine.errors import UsageError
-from ...engine.events import Recorded, Reference
+from ...engine.events import Reference
 from ...engine.log import MAIN, BranchInfo, LogInfo, LogStore
 from ..actors import Told, told
 from ..history import History
