@@ -34,7 +34,6 @@ Progress = Callable[[str, int, int], None]
 _UNDATED: Final = "klog"
 """The format whose times lack a year; read last, when the others have told which it may be."""
 
-_ATTRIBUTED: Final = "version.attributed"
 
 _EXAMPLES = 10
 _EMPTY = "it is empty"
@@ -350,10 +349,10 @@ def _append(
     done = 0
     while batch := list(islice(events, options.batch_size)):
         appended = store.append(batch, branch=options.branch)
-        summary.appended += len(appended.appended) + appended.attributed
+        summary.appended += len(appended.appended) + sum(appended.besides.values())
         summary.known += appended.known
         kinds.update([batch[index].kind for index in appended.appended])
-        kinds[_ATTRIBUTED] += appended.attributed
+        kinds.update(appended.besides)
         unnamed.update([_kind_of(event) for event in batch if event.kind.startswith("object.")])
         reach.widen(batch)
         done += len(batch)

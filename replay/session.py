@@ -25,6 +25,7 @@ from ..engine.volcano.history import resolve
 from .belief import belief_at
 from .chance import LEAST, Chance
 from .clock import clock_of
+from .coverage import Unknown, document_of
 from .external_inputs import lend_inputs
 from .log import Log
 from .moment import Moment
@@ -57,6 +58,7 @@ class SessionAnswer(NamedTuple):
     :param conf: where the configuration is from.
     :param cache: what the scheduler believes after it; before it, if the session was on trial.
     :param rejected: what the release says of configurations that it would not have, newest first.
+    :param not_known: what of the kinds that sessions need the log does not know completely there.
     """
 
     at: str
@@ -65,6 +67,7 @@ class SessionAnswer(NamedTuple):
     result: SessionResult
     cache: SchedulerCache
     rejected: tuple[str, ...] = ()
+    not_known: tuple[Unknown, ...] = ()
 
 
 class Scene(NamedTuple):
@@ -248,6 +251,7 @@ def answer_document(answer: SessionAnswer) -> dict[str, Any]:
         "release": answer.release,
         "conf": answer.conf,
         "conf_rejected": list(answer.rejected),
+        "not_known": [document_of(one) for one in answer.not_known],
         "panic": None if crash is None else crash.message,
         "panic_at": None if crash is None else " < ".join(crash.place),
         "binds": [list(pair) for pair in result.binds],

@@ -61,7 +61,8 @@ def make_jobs_log(path: str) -> None:
                 verb=verb,
                 source="watch.jsonl",
                 line=revision,
-                observed_at=START + revision * SECOND_US,
+                earliest=START + revision * SECOND_US,
+                latest=START + revision * SECOND_US,
                 actor="",
             )
         )

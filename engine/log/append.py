@@ -6,6 +6,7 @@ order of commits, and a crash leaves the whole batch or nothing.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, repeat
 from typing import NamedTuple, TypeVar
@@ -85,8 +86,17 @@ def append(
         last=head.position + len(fresh.events),
         appended=indices,
         known=len(events) - len(indices),
-        attributed=len(fresh.events) - len(indices),
+        besides=_besides(fresh.events, [events[index] for index in indices]),
     )
+
+
+def _besides(stored: Sequence[Event], given: Sequence[Event]) -> dict[str, int]:
+    """Return how many events were stored that were not given, by kind."""
+    if len(stored) == len(given):
+        return {}
+    kinds = Counter(event.kind for event in stored)
+    kinds.subtract(event.kind for event in given)
+    return {kind: count for kind, count in sorted(kinds.items()) if count}
 
 
 def _select(
@@ -114,7 +124,7 @@ def _select(
             continue
         news = _news(event, effect, held[key])
         if news is not None and event.revision is not None:
-            held[key] = _Held(actor=bool(event.actor), latest=True)
+            held[key] = _Held(actor=held[key].actor or bool(event.actor), latest=True)
             told = (event.revision, object_id, int(KINDS[news.kind].effect))
             if told not in held:
                 held[told] = held[key]

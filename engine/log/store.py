@@ -32,15 +32,21 @@ class Appended(msgspec.Struct, frozen=True, kw_only=True):
     :param last: the branch's last position after the append.
     :param appended: the events that were new, as indices into the sequence given.
     :param known: how many events the log held already.
-    :param attributed: how many ``version.attributed`` events were appended besides, because a known
-        version came with an actor that the log did not know.
+    :param besides: how many events were appended besides, by kind, because a known version came
+        with what the log did not know of it: ``version.attributed`` its actor, ``version.timed`` by
+        when it was there.
     """
 
     first: int
     last: int
     appended: Sequence[int]
     known: int
-    attributed: int = 0
+    besides: Mapping[str, int] = {}
+
+    @property
+    def attributed(self) -> int:
+        """How many known versions got an actor."""
+        return self.besides.get("version.attributed", 0)
 
 
 class Cut(msgspec.Struct, frozen=True):

@@ -36,8 +36,10 @@ from .engine.errors import (
     LogNotFound,
     LogOlder,
     LogUnavailable,
+    NotKnown,
     ObjectNotFound,
     PlinianError,
+    PointTooEarly,
     PointUnknown,
     PositionConflict,
     UsageError,
@@ -71,6 +73,7 @@ if TYPE_CHECKING:
     from .replay.releases import BehaviourDiff, ReleaseLine, Unproven
     from .replay.releases import Held as Behaviour
     from .replay.session import ConfText, SessionAnswer
+    from .replay.status import Status
     from .replay.who import Who
 
     __version__: str
@@ -111,15 +114,18 @@ __all__ = [
     "LogOlder",
     "LogUnavailable",
     "Moment",
+    "NotKnown",
     "ObjectHistory",
     "ObjectNotFound",
     "PlinianError",
+    "PointTooEarly",
     "PointUnknown",
     "PositionConflict",
     "Recorded",
     "Reference",
     "ReleaseLine",
     "SessionAnswer",
+    "Status",
     "Unproven",
     "Upgrade",
     "UsageError",
@@ -169,6 +175,7 @@ _PLACES = MappingProxyType(
         "replay.points": "Moment",
         "replay.releases": "Behaviour=Held BehaviourDiff ReleaseLine Unproven",
         "replay.session": "ConfText SessionAnswer",
+        "replay.status": "Status",
         "replay.who": "Who",
     }
 )

@@ -18,6 +18,10 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "plinian ingest watch-pods.jsonl audit.log",
             "kubectl get pods -A -o json | plinian ingest - --log cluster.db",
         ),
+        "status": (
+            "plinian status --log cluster.db",
+            "plinian status -o json",
+        ),
         "events": (
             "plinian events --kind pod.bound --since -5m",
             "plinian events --object pod/train-0 -n ml -o ndjson",

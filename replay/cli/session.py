@@ -14,10 +14,7 @@ from .knowledge import refuse_own_panic, warn_sessions
 from .shell import guarded, style
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ..comparison.sessions import Comparison
-    from ..coverage import Unknown
     from ..session import ConfText, SessionAnswer
 
 
@@ -101,7 +98,8 @@ def session(
             )
             refuse_own_panic([answer], unknown)
             note_session(answer, recorded=not conf)
-            _write(answer, output, taken, unknown, trace=trace)
+            answer = answer._replace(not_known=tuple(unknown))
+            _write(answer, output, taken, trace=trace)
             return
         if sample_nodes or choose != LEAST_NAME:
             raise UsageError(
@@ -144,19 +142,14 @@ def _write(
     answer: SessionAnswer,
     output: str,
     taken: Chosen,
-    unknown: Sequence[Unknown],
     *,
     trace: bool,
 ) -> None:
-    from ..coverage import document_of
     from ..render.documents import json_text, write_yaml
     from ..render.session import session_lines, trace_lines
     from ..session import answer_document
 
-    document = {
-        **answer_document(answer),
-        "not_known": [document_of(one) for one in unknown],
-    }
+    document = answer_document(answer)
     if output == "json":
         sys.stdout.write(json_text(taken.told(document), indent=2) + "\n")
     elif output == "yaml":

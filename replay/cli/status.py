@@ -16,7 +16,9 @@ def status(
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
 ) -> None:
-    """Show what a log holds: inputs, reach, what it knows completely, and what it lacks.
+    """Show what a log holds and lacks.
+
+    Its inputs, releases and configurations, how far it reaches, and how exactly it knows times.
 
     Of each kind (and namespace) it tells from which revision to which all objects are known, and
     the holes between. Where the log holds several clusters, all of them are shown one by one.

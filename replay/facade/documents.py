@@ -25,6 +25,7 @@ _FORMS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "lint.rules.Rule": ("render.lint", "rule_document"),
         "diff.Diff": ("render.differences", "diff_json"),
         "history.History": ("render.differences", "history_json"),
+        "status.Status": ("status", "status_document"),
     }
 )
 """By the class of a result: the module and the function that make its document."""

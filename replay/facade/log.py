@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..drift import Drift
     from ..lint.task import Report
     from ..session import SessionAnswer
+    from ..status import Status
     from .believed import Belief
 
 UNLOGGED_SAMPLE = 200
@@ -72,12 +73,25 @@ class Log(StoredLog):
         :raises PointUnknown: the point names no moment of the log.
         """
         from ..chance import chance_of  # noqa: PLC0415 -- only needed here
+        from ..coverage import SCHEDULING, unknown_at  # noqa: PLC0415
         from ..session import session_at  # noqa: PLC0415
 
         moment, name = self.moment(at), release_of(release, assume=assume)
         given = accepted_conf(conf, [name], assume=assume)
         chance = chance_of(self, moment, str(choose), samples_nodes=sample_nodes)
-        return session_at(self, moment, release=name, conf=given, trace=trace, chance=chance)
+        found = session_at(self, moment, release=name, conf=given, trace=trace, chance=chance)
+        unknown = unknown_at(self, moment, SCHEDULING, None)
+        return found._replace(not_known=tuple(unknown))
+
+    def status(self, *, as_known_at: str | None = None) -> Status:
+        """Return what the log holds of its cluster: inputs, reach, what it knows completely.
+
+        :param as_known_at: ``@POSITION``; leave out of account what was appended later.
+        :raises UsageError: the log holds several clusters, and none is chosen.
+        """
+        from ..status import status_of  # noqa: PLC0415 -- only needed here
+
+        return status_of(self, self.moment(as_known_at=as_known_at))
 
     def compare(
         self,

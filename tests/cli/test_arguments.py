@@ -91,7 +91,7 @@ def test_the_forms_give_the_same_answer(run: Run, small_log: str) -> None:
     assert run("--log", small_log, "get", "pods", "-Ao=json").stdout == plain
     assert run("--log", small_log, "-A", "-ojson", "get", "pods").stdout == plain
     elsewhere = run("-n=elsewhere", "--log", small_log, "get", "pods")
-    assert elsewhere.stderr == "No resources found in elsewhere namespace.\n"
+    assert elsewhere.stderr.endswith("No resources found in elsewhere namespace.\n")
 
 
 def test_what_no_command_knows_is_still_complained_of(run: Run) -> None:

@@ -53,7 +53,8 @@ def panicked(message: str, stack: str = STACK, component: str = "scheduler") -> 
         kind="process.panicked",
         reference=Reference("", "", "", ""),
         payload=canonical_json(payload),
-        observed_at=parse_time("2026-01-02T03:04:05Z"),
+        earliest=parse_time("2026-01-02T03:04:05Z"),
+        latest=parse_time("2026-01-02T03:04:05Z"),
     )
 
 

@@ -32,7 +32,9 @@ def test_each_difference_says_who_made_it_and_where_that_is_told(ask: Ask) -> No
         "actor": "controllers",
         "position": 9,
         "event": "pod.created",
-        "observed_at": at(9),
+        "time": at(9),
+        "earliest": at(9),
+        "latest": at(9),
     }
     assert (removed["who"]["actor"], removed["who"]["position"]) == ("admin", 8)
     assert removed["object"]["uid"] == "uid-of-train-0"
@@ -50,7 +52,9 @@ def test_who_is_not_known_is_said_to_be_so(ask: Ask) -> None:
         "actor": None,
         "position": 5,
         "event": "pod.updated",
-        "observed_at": at(5),
+        "time": at(5),
+        "earliest": at(5),
+        "latest": at(5),
     }
     assert makers["status.phase"]["position"] == 6
     text = ask("diff", "rv:13", "rv:15", "--who")
@@ -116,7 +120,8 @@ def test_a_deletion_without_a_uid_is_of_the_object_of_that_time(
             verb=verb,
             source="w",
             line=revision,
-            observed_at=first + second * 1_000_000,
+            earliest=first + second * 1_000_000,
+            latest=first + second * 1_000_000,
         )
         for verb, revision, second in (("created", 10, 30), ("deleted", 20, 90))
     ]
@@ -125,7 +130,8 @@ def test_a_deletion_without_a_uid_is_of_the_object_of_that_time(
         reference=Reference("", "Pod", "default", "p"),
         payload=b"{}",
         actor="somebody",
-        observed_at=first + later * 1_000_000,
+        earliest=first + later * 1_000_000,
+        latest=first + later * 1_000_000,
     )
     with open_log(place, create=True) as store:
         store.append([*versions, evicted])

@@ -56,7 +56,8 @@ def a_pod(
         verb=verb,
         source="w",
         line=revision,
-        observed_at=NOON + revision * SECOND_US,
+        earliest=NOON + revision * SECOND_US,
+        latest=NOON + revision * SECOND_US,
         actor="",
     )
 
@@ -135,7 +136,8 @@ def test_a_binding_that_no_version_shows_is_a_change(own_log: str) -> None:
         bound = Event(
             kind="pod.bound",
             reference=Reference("", "Pod", "default", "train-0", "uid-of-second"),
-            observed_at=NOON + 60 * SECOND_US,
+            earliest=NOON + 60 * SECOND_US,
+            latest=NOON + 60 * SECOND_US,
             source="audit.log",
             line=1,
             payload=b'{"node":"n1"}',
@@ -162,7 +164,7 @@ def test_a_command_prints_rows_as_they_come_until_interrupted(own_log: str) -> N
     assert process.stdout.readline().split()[:4] == ["ADDED", "late", "0/1", "Pending"]
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, err) == (130, "", "")
+    assert (process.returncode, out, err) == (130, "", "plinian: interrupted\n")
 
 
 def test_only_news_are_printed_if_that_is_asked_for_and_in_other_forms(own_log: str) -> None:

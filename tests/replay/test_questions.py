@@ -101,7 +101,8 @@ def test_what_a_record_leaves_open_is_said_to_be_unknown(log: plinian.Log) -> No
                 kind="request.accepted",
                 reference=web,
                 payload=canonical_json(body),
-                observed_at=START + 4 * SECOND,
+                earliest=START + 4 * SECOND,
+                latest=START + 4 * SECOND,
             )
         ]
     )
