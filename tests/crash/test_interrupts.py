@@ -111,10 +111,12 @@ def test_an_ingest_that_is_interrupted_anywhere_says_one_line_and_can_be_gone_on
         points = server.points(*command)
         whole = content(log_place)
         downgrade(log_place, "base")
-        reached = set()
+        reached, interrupted = set(), 0
         for number, at in enumerate(spread(points * 95 // 100)):
             answer = server.run(*command, at=at, times=times)
-            assert (answer["code"], answer["stderr"]) == (130, SAID), at
+            # What goes on with a log has fewer points: it may be done before the interrupt.
+            assert (answer["code"], answer["stderr"]) in {(130, SAID), (0, "")}, at
+            interrupted += answer["code"] == 130
             with open_log(log_place, create=True) as log:
                 assert log.verify().events == log.last()
                 reached.add(log.last())
@@ -124,6 +126,7 @@ def test_an_ingest_that_is_interrupted_anywhere_says_one_line_and_can_be_gone_on
                 assert content(log_place) == whole, at
                 downgrade(log_place, "base")
     assert reached <= {0, 1000, 2000, 2500}
+    assert interrupted > INTERRUPTS * 3 // 4
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from plinian.replay.lint.world import World
 
 GROUPS, QUEUES = 10_000, 200
 
-ROUNDS = 12.0
+ROUNDS = 40.0
 """Rounds of :func:`other_work` that it may take; on a quiet machine they are two seconds."""
 
 
