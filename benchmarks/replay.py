@@ -11,7 +11,8 @@ from plinian.engine.events import Effect
 from plinian.engine.log import open_log
 from plinian.engine.log.store import LogStore, Window
 from plinian.engine.state.extract import extract_fact
-from plinian.replay.points import Moment, resolve
+from plinian.replay.moment import Moment
+from plinian.replay.points import resolve
 from plinian.replay.truth import truth_at
 
 

@@ -13,8 +13,11 @@ from pathlib import Path
 from plinian.engine.log import open_log
 from plinian.engine.log.store import LogStore
 from plinian.engine.state import Truth
+from plinian.engine.units import format_time
+from plinian.replay.clock import clock_of, store_clock
 from plinian.replay.diff import diff
-from plinian.replay.points import Moment, resolve
+from plinian.replay.moment import Moment
+from plinian.replay.points import resolve
 from plinian.replay.truth import truth_at
 
 from .measure import Result, child, clock
@@ -42,6 +45,7 @@ def run(folder: Path, *, scale: float) -> list[Result]:
     results += _cold(log, count)
     with open_log(log) as store:
         results += _seek(store, count)
+        results += _clock(store, count)
         results += _verify(store, count)
         results += _fold(store, count)  # the last: it drops the checkpoints
     memory = child("benchmarks.replay", log)
@@ -85,6 +89,11 @@ def _seek(store: LogStore, count: int) -> list[Result]:
         begin = time.perf_counter()
         diff(store, _side(store, one), _side(store, other))
         differences.append(time.perf_counter() - begin)
+    by_time = []
+    for point in _times(store, count, 12):
+        begin = time.perf_counter()
+        _look(store, point)
+        by_time.append(time.perf_counter() - begin)
     return [
         Result(
             benchmark="seek",
@@ -93,6 +102,14 @@ def _seek(store: LogStore, count: int) -> list[Result]:
             unit="ms",
             limit=300.0,
             note=f"median {statistics.median(times) * 1e3:.0f} ms",
+        ),
+        Result(
+            benchmark="seek",
+            figure="any moment given as a time, warm, worst of 12",
+            value=max(by_time) * 1e3,
+            unit="ms",
+            limit=300.0,
+            note=f"median {statistics.median(by_time) * 1e3:.0f} ms",
         ),
         Result(
             benchmark="seek",
@@ -105,12 +122,37 @@ def _seek(store: LogStore, count: int) -> list[Result]:
     ]
 
 
+def _times(store: LogStore, count: int, number: int) -> list[str]:
+    clock_of_log = clock_of(store, branch="main", cluster="default")
+    found = [clock_of_log.time_of(int(point[3:])) for point in _points(count, number)]
+    return [format_time(at) for at in found if at is not None]
+
+
+def _clock(store: LogStore, count: int) -> list[Result]:
+    store.drop_derived(checkpoints=False, facts=False)
+    with clock() as building:
+        store_clock(store, branch="main", cluster="default")
+    return [
+        Result(
+            benchmark="clock",
+            figure=f"building the clock of {count:,} events",
+            value=count / building.cpu,
+            unit="events/s",
+            limit=200_000,
+            better="more",
+            note=f"{building.wall:.1f} s",
+        ),
+    ]
+
+
 def _cold(log: str, count: int) -> list[Result]:
     # As an installer leaves it, also where the environment says not to write compiled modules.
     environment = {**os.environ, "PYTHONPYCACHEPREFIX": f"{log}.pycache"}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     command = [sys.executable, "-m", "plinian", "get", "queues", "--log", log, "--at"]
-    times, points = [], _points(count, 5)
+    with open_log(log, read_only=True) as store:
+        points = [*_points(count, 3), *_times(store, count, 3)]
+    times = []
     subprocess.run([*command, "end"], check=True, capture_output=True, env=environment)
     before = os.times()
     for point in points:
@@ -123,7 +165,7 @@ def _cold(log: str, count: int) -> list[Result]:
     return [
         Result(
             benchmark="seek",
-            figure="plinian get queues --at, cold process, worst of 5",
+            figure="plinian get queues --at, cold process, worst of 6, half given as times",
             value=max(times) * 1e3,
             unit="ms",
             limit=1000.0,

@@ -201,9 +201,11 @@ class Pairing:
         for row, number in zip(
             versions.tolist(), self._columns.objects[versions].tolist(), strict=True
         ):
-            for group in (number, -self._named.get(number, 0)):
-                if group in groups:
-                    groups[group][1].append(row)
+            if number in groups:
+                groups[number][1].append(row)
+            name = self._named.get(number)
+            if name is not None and -name in groups:
+                groups[-name][1].append(row)
         return [pair for _, pair in sorted(groups.items()) if pair[1]]
 
     def _number_names(self) -> None:

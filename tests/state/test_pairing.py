@@ -1,0 +1,179 @@
+"""Requests that were answered without a version, and the versions that they made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from plinian.engine.events import NO_TIME, Effect, Reference
+from plinian.engine.state.clock import Clock, Span, encode_clock
+from plinian.engine.state.clock_build import END_KEY, build_clock
+from plinian.engine.state.columns import NO_ORIGIN, Columns, Times
+from plinian.engine.state.marks import Mark
+
+SECOND = 1_000_000
+START = 1_700_000_000 * SECOND
+
+
+class Told:
+    """Events in columns, told one after the other; times are seconds after the start."""
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[int, ...]] = []
+        self._objects: list[Reference] = []
+
+    def version(
+        self,
+        uid: str,
+        revision: int,
+        mark: Mark,
+        second: int | None = None,
+        *,
+        created: int | None = None,
+        own: bool = True,
+        name: str = "web",
+    ) -> Told:
+        """Tell a version; ``own``: its write set the stamp, so that it is of that second."""
+        low = NO_TIME if second is None else START + second * SECOND
+        high = low + SECOND - 1 if own and second is not None else NO_TIME
+        effect = Effect.DELETED if mark is Mark.DELETE else Effect.VERSION
+        made = NO_TIME if created is None else START + created * SECOND
+        return self._tell(effect, name, uid, revision, low, high, made, mark)
+
+    def request(
+        self, mark: Mark, asked: float, answered: float, *, uid: str = "", name: str = "web"
+    ) -> Told:
+        """Tell a request that was answered without a version."""
+        effect = {Mark.BIND: Effect.BOUND, Mark.DELETE: Effect.DELETED}.get(mark, Effect.TOUCHED)
+        low, high = (START + round(at * SECOND) for at in (asked, answered))
+        marks = mark | Mark.AUDITED
+        return self._tell(effect, name, uid, -1, low, high, NO_TIME, marks)
+
+    def _tell(self, effect: Effect, name: str, uid: str, *rest: int) -> Told:
+        reference = Reference("", "Pod", "default", name, uid)
+        if reference not in self._objects:
+            self._objects.append(reference)
+        self._rows.append((int(effect), self._objects.index(reference), *map(int, rest)))
+        return self
+
+    def clock(self) -> Clock:
+        table = np.array(self._rows, np.int64)
+        columns = Columns(
+            positions=np.arange(1, len(table) + 1),
+            effects=table[:, 0],
+            objects=table[:, 1],
+            revisions=table[:, 2],
+            origins=np.full(len(table), NO_ORIGIN, np.int64),
+        )
+        times = Times(
+            earliest=table[:, 3],
+            latest=table[:, 4],
+            created=table[:, 5],
+            marks=table[:, 6],
+            sources=np.zeros(len(table), np.int64),
+        )
+        built = encode_clock(build_clock(columns, times, self._references), len(table))
+        blocks = {(part, number): data for part, number, data in built}
+        return Clock(lambda part, number: blocks[part, number])
+
+    def _references(self, numbers: Sequence[int]) -> Mapping[int, Reference]:
+        return {number: self._objects[number] for number in numbers}
+
+
+def between(clock: Clock, revision: int) -> tuple[float | None, float | None]:
+    (span,) = clock.spans([revision])
+    return _seconds(span)
+
+
+def _seconds(span: Span) -> Any:
+    return tuple(
+        None if at is None else (at - START) / SECOND for at in (span.earliest, span.latest)
+    )
+
+
+def made_by(clock: Clock) -> dict[int, int]:
+    """Return the positions of versions by those of the requests that made them."""
+    positions = list(range(1, 50))
+    return {at: made for at, (_, made) in clock.loose_spans(positions).items() if made}
+
+
+def test_a_binding_is_the_version_in_which_the_node_appears() -> None:
+    told = Told().version("u1", 10, Mark.CREATED, 1, created=1)
+    told.version("u1", 20, Mark.UPDATED | Mark.BOUND, 5)
+    told.version("u1", 30, Mark.UPDATED | Mark.BOUND, 8)
+    clock = told.request(Mark.BIND, 5.3, 5.4, uid="u1").clock()
+    assert made_by(clock) == {4: 2}
+    assert between(clock, 20) == (5.3, 5.4)
+
+
+def test_a_deletion_without_revision_is_the_deletion_that_the_watch_shows() -> None:
+    told = Told().version("u1", 10, Mark.CREATED, 1, created=1).version("u1", 20, Mark.DELETE)
+    clock = told.request(Mark.DELETE, 65.0, 65.1).clock()
+    assert made_by(clock) == {3: 2}
+    assert between(clock, 20) == (65.0, 65.1)
+
+
+def test_one_of_two_objects_of_a_name_is_chosen_by_time() -> None:
+    """Deletions by name: the first was not audited."""
+    told = Told().version("u1", 10, Mark.CREATED, 1, created=1).version("u1", 20, Mark.DELETE)
+    told.version("u2", 30, Mark.CREATED, 40, created=40).version("u2", 40, Mark.DELETE)
+    clock = told.request(Mark.DELETE, 65.0, 65.1).clock()
+    assert made_by(clock) == {5: 4}
+    assert between(clock, 20)[1] == 40.999999
+
+
+def test_a_creation_that_no_watch_saw_bounds_what_was_seen_later() -> None:
+    told = Told().version("u1", 30, Mark(0), 5, created=2, own=False)
+    clock = told.request(Mark.CREATE, 2.3, 2.4).clock()
+    assert made_by(clock) == {}, "the version is of second 5: it is another"
+    assert between(clock, 30) == (5.0, None)
+    same = Told().version("u1", 30, Mark(0), 2, created=2, own=False)
+    clock = same.request(Mark.CREATE, 2.3, 2.4).clock()
+    assert made_by(clock) == {2: 1}
+    assert between(clock, 30) == (2.3, 2.4)
+
+
+def test_a_creation_is_not_the_version_seen_if_another_write_came_in_its_second() -> None:
+    told = Told().version("u1", 30, Mark(0), 2, created=2, own=False)
+    told.request(Mark.CREATE, 2.3, 2.4).request(Mark.UPDATE, 2.6, 2.7)
+    clock = told.clock()
+    assert 2 not in made_by(clock)
+    assert between(clock, 30)[0] == 2.3
+
+
+def test_an_update_is_paired_where_there_is_no_choice_and_only_there() -> None:
+    told = Told().version("u1", 10, Mark.CREATED, 1, created=1)
+    told.version("u1", 20, Mark.UPDATED, 5).version("u1", 30, Mark.UPDATED, 8)
+    alone = told.request(Mark.UPDATE, 5.3, 5.4, uid="u1")
+    clock = alone.clock()
+    assert made_by(clock) == {4: 2}
+    assert between(clock, 20) == (5.3, 5.4)
+    clock = alone.request(Mark.UPDATE, 5.6, 5.7, uid="u1").clock()
+    assert made_by(clock) == {}
+    assert between(clock, 20) == (5.0, 5.999999)
+
+
+def test_what_no_version_shows_stands_before_the_first_later_one() -> None:
+    told = Told().version("u1", 10, Mark.CREATED, 1, created=1)
+    told.version("u2", 20, Mark.CREATED, 9, created=9, name="other")
+    clock = told.request(Mark.BIND, 5.0, 5.2, uid="u1").clock()
+    assert clock.loose(-2, END_KEY).keys.tolist() == [20 * 2 - 1]
+
+
+def test_a_deletion_never_stands_before_the_last_version_of_its_object() -> None:
+    told = Told().version("u1", 10, Mark.CREATED, 1, created=1)
+    told.version("u2", 20, Mark.CREATED, 9, created=9, name="other")
+    told.version("u1", 30, Mark.UPDATED, None)
+    clock = told.request(Mark.DELETE, 5.0, 5.2, uid="u1").clock()
+    assert clock.loose(-2, END_KEY).keys.tolist() == [END_KEY]
+
+
+def test_two_clocks_that_put_events_alike_have_one_mark() -> None:
+    told = Told().version("u1", 10, Mark.CREATED, 1, created=1)
+    told.version("u2", 20, Mark.CREATED, 9, created=9, name="other")
+    one = told.request(Mark.BIND, 5.0, 5.2, uid="u1").clock()
+    other = told.request(Mark.BIND, 30.0, 30.2, uid="u2", name="other").clock()
+    assert one.mark(40) == other.mark(40) != 0
+    assert one.mark(END_KEY) != other.mark(END_KEY)
