@@ -9,12 +9,15 @@ import msgspec
 
 from ..engine.events import Reference
 from ..engine.log.store import LogStore
+from ..engine.state.clock import Unsure
 from ..engine.state.fold import Record
 from ..engine.state.tables import NodeTable, QueueTable, node_table, queue_table
 from ..engine.state.truth import Truth
 from ..engine.units import format_time
 from .changes import Change, changes, payload_changes
+from .clock import clock_of
 from .moment import Moment
+from .times import span_text
 from .truth import bound_document
 
 _BATCH = 16_384
@@ -32,6 +35,8 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
 
     :param known: the position up to which events count. :param revision: None is the end.
     :param time: RFC 3339, of the moment or of the last event before it; None if no event told.
+    :param uncertain: the time is an estimate. :param unsure: changes that may have come before or
+        after the moment.
     """
 
     point: str
@@ -39,6 +44,8 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
     known: int
     revision: int | None
     time: str | None
+    uncertain: bool = False
+    unsure: Unsure | None = None
 
 
 class ObjectThen(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -163,8 +170,8 @@ def diff(
         for found in _compared(store, suspects[start : start + _BATCH], branches, scope.ignore)
     ]
     return Diff(
-        before=_side(*before),
-        after=_side(*after),
+        before=_side(store, *before),
+        after=_side(store, *after),
         added=_then(added, removed),
         removed=_then(removed, added),
         changed=changed,
@@ -279,13 +286,18 @@ def _name(reference: Reference) -> Name:
     return reference.group, reference.kind, reference.namespace, reference.name
 
 
-def _side(moment: Moment, truth: Truth) -> Side:
+def _side(store: LogStore, moment: Moment, truth: Truth) -> Side:
+    clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
+    known = moment.time is not None or moment.revision is None or truth.time is None
+    span = None if known or moment.revision is None else clock.spans([moment.revision])[0]
     return Side(
         point=moment.label,
         branch=moment.branch,
         known=moment.known,
         revision=moment.revision,
         time=None if truth.time is None else format_time(truth.time),
+        uncertain=span is not None and span_text(span).startswith("~"),
+        unsure=moment.unsure,
     )
 
 

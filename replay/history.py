@@ -10,7 +10,7 @@ import msgspec
 from ..engine.events import KINDS, Effect, Recorded, Reference
 from ..engine.events.payloads import ListObserved
 from ..engine.log.store import LogStore, Query
-from ..engine.state.clock import Clock, Span
+from ..engine.state.clock import Clock, Span, Unsure
 from .changes import Change, changes
 from .clock import clock_of
 from .kinds import ObjectName
@@ -63,11 +63,14 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     """The history of everything that had one name, in the order in which it happened.
 
     :param uids: the objects that had the name, in order of appearance.
+    :param unsure: changes of the cluster that may have come before or after the moment up to which
+        it goes.
     """
 
     object: Reference
     uids: tuple[str, ...]
     happenings: list[Happening]
+    unsure: Unsure | None = None
 
 
 def history(
@@ -99,7 +102,7 @@ def history(
     happenings = list(_lines(_joined(kept), ignore))
     uids = tuple(dict.fromkeys(line.uid for line in happenings if line.uid))
     reference = Reference(named.group, named.kind, namespace, named.name)
-    return History(object=reference, uids=uids, happenings=happenings)
+    return History(object=reference, uids=uids, happenings=happenings, unsure=moment.unsure)
 
 
 class _Placed(msgspec.Struct, frozen=True, kw_only=True):

@@ -19,6 +19,7 @@ from ..engine.session.outcome import SessionResult
 from ..engine.session.run import SessionInput, run_session
 from ..engine.session.session import CacheActions, ProcessState
 from ..engine.session.trace import Step, Trace
+from ..engine.state.clock import Unsure
 from ..engine.volcano.behaviours import Behaviours
 from ..engine.volcano.conf import ConfInvalid, SchedulerConf, conf_in_force, parse_scheduler_conf
 from ..engine.volcano.history import resolve
@@ -58,6 +59,7 @@ class SessionAnswer(NamedTuple):
     :param conf: where the configuration is from.
     :param cache: what the scheduler believes after it; before it, if the session was on trial.
     :param rejected: what the release says of configurations that it would not have, newest first.
+    :param unsure: changes that may have come before or after the moment.
     :param not_known: what of the kinds that sessions need the log does not know completely there.
     """
 
@@ -67,6 +69,7 @@ class SessionAnswer(NamedTuple):
     result: SessionResult
     cache: SchedulerCache
     rejected: tuple[str, ...] = ()
+    unsure: Unsure | None = None
     not_known: tuple[Unknown, ...] = ()
 
 
@@ -161,6 +164,7 @@ def session_in(
         result,
         cache,
         in_force.rejected,
+        scene.moment.unsure,
     )
 
 
@@ -251,6 +255,7 @@ def answer_document(answer: SessionAnswer) -> dict[str, Any]:
         "release": answer.release,
         "conf": answer.conf,
         "conf_rejected": list(answer.rejected),
+        "unsure": msgspec.to_builtins(answer.unsure),
         "not_known": [document_of(one) for one in answer.not_known],
         "panic": None if crash is None else crash.message,
         "panic_at": None if crash is None else " < ".join(crash.place),

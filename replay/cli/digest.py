@@ -24,6 +24,8 @@ def digest(
     Equal states have equal digests, whatever the database, the order of ingestion, the batches or
     the platform.
     """
+    import msgspec
+
     from ..coverage import document_of
     from ..render.documents import json_text
     from .opening import opened
@@ -38,6 +40,7 @@ def digest(
                 "at": moment.label,
                 "digest": found,
                 "objects": objects,
+                "unsure": msgspec.to_builtins(moment.unsure),
                 "not_known": [document_of(one) for one in unknown],
             }
             sys.stdout.write(json_text(fields) + "\n")

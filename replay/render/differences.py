@@ -116,6 +116,7 @@ def history_json(found: History) -> dict[str, Any]:
         "kind": "History",
         "object": msgspec.to_builtins(found.object),
         "uids": list(found.uids),
+        "unsure": msgspec.to_builtins(found.unsure),
         "happenings": happenings,
     }
 
@@ -177,7 +178,8 @@ def side_lines(found: Diff) -> Iterator[str]:
 
 
 def _side_text(side: Side) -> str:
-    time = f"  ({side.time})" if side.time and side.time != side.point else ""
+    about = "~" if side.uncertain else ""
+    time = f"  ({about}{side.time})" if side.time and side.time != side.point else ""
     return f"{side.point}{time}"
 
 
