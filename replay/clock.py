@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -136,16 +136,7 @@ def facts_of(store: LogStore, chunk: Chunk) -> list[Fact | None]:
 
 def times_of(chunk: Chunk, facts: Sequence[Fact | None]) -> Times:
     """Return what a chunk's events say of time."""
-
-    def payload(row: int) -> Callable[[], bytes]:
-        return lambda: chunk.load(row)
-
-    marks = [
-        marks_of(kind, effect, audited=bool(audited), fact=fact, payload=payload(row))
-        for row, (kind, effect, audited, fact) in enumerate(
-            zip(chunk.kinds, chunk.effects.tolist(), chunk.audited.tolist(), facts, strict=True)
-        )
-    ]
+    marks = marks_of(chunk.kinds, chunk.audited.tolist(), facts, chunk.load)
     return Times(
         earliest=chunk.earliest,
         latest=chunk.latest,

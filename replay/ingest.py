@@ -264,7 +264,7 @@ class _Reading:
         try:
             for event in found.events(document.stream, context):
                 add(event)
-                time = event.observed_at
+                time = event.earliest
                 if time is not None and (last is None or time > last):
                     last = time
         finally:

@@ -228,13 +228,14 @@ def newest_stamp(document: dict[str, Any], written_at: int | None) -> int | None
     if newest is None:
         newest = stamp_of(metadata.get("creationTimestamp"))
     if "deletionTimestamp" in metadata:
-        newest = _later(newest, deletion_asked(metadata))
+        newest = later(newest, deletion_asked(metadata))
     if document.get("kind") == "Pod":
-        newest = _later(newest, bound_at(document.get("status")))
+        newest = later(newest, bound_at(document.get("status")))
     return newest
 
 
-def _later(one: int | None, other: int | None) -> int | None:
+def later(one: int | None, other: int | None) -> int | None:
+    """Return the later of two times, of which either may be unknown."""
     return other if one is None or (other is not None and other > one) else one
 
 
@@ -252,13 +253,13 @@ def deletion_asked(metadata: dict[str, Any]) -> int | None:
 
 def bound_at(status: Any) -> int | None:
     """Return when a pod was bound, by its condition PodScheduled: microseconds, or None."""
-    conditions = status.get("conditions") if isinstance(status, dict) else None
-    if not isinstance(conditions, list):
-        return None
-    for condition in conditions:
-        if isinstance(condition, dict) and condition.get("type") == "PodScheduled":
-            bound = condition.get("status") == "True"
-            return stamp_of(condition.get("lastTransitionTime")) if bound else None
+    try:
+        for condition in reversed(status["conditions"]):  # kubelets write it last
+            if condition["type"] == "PodScheduled":
+                bound = condition["status"] == "True"
+                return stamp_of(condition["lastTransitionTime"]) if bound else None
+    except (KeyError, TypeError):
+        pass  # A pod that nobody looked at, or what no API server writes.
     return None
 
 

@@ -99,7 +99,9 @@ class EventOrder:
         :raises InputError: there is no space to write events out.
         """
         self._number += 1
-        revision, time = event.revision, event.observed_at
+        revision, time = event.revision, event.latest
+        if time is None:
+            time = event.earliest
         if time is not None and time > self._time:
             self._time = time
         if revision is None:
@@ -143,7 +145,10 @@ def _rank(event: Event) -> int:
     """
     if event.kind == "list.observed":
         return _LIST + (_LOWER_BOUND in event.payload)
-    return (not event.actor) * 4 + event.kind.endswith(_OBSERVED) * 2 + (event.latest is None)
+    rank = 0 if event.actor else 4
+    if event.kind.endswith(_OBSERVED):
+        rank += 2
+    return rank + 1 if event.latest is None else rank
 
 
 def _alongside(placed: Iterator[Keyed], timed: Iterator[Keyed]) -> Iterator[Event]:

@@ -19,7 +19,7 @@ from ..events import Event, Reference, canonical_json
 from ..events.kinds import NOUNS
 from .formats import Context
 from .fragments import NOTHING, Fragments
-from .objects import bound_at, deletion_asked, newest_written, stamp_of
+from .objects import bound_at, deletion_asked, later, newest_written, stamp_of
 
 _WRAPPER = len('{"type":"","object":}')
 _MANAGED = len('"managedFields":,')
@@ -149,7 +149,7 @@ class UsualLines:
         written_at = newest_written(written) if cut else None
         revision = int(version)
         reference = Reference(group, document.kind, metadata.namespace, metadata.name, metadata.uid)
-        stamp = self._stamp(document, written_at)
+        stamp = _stamp(document, written_at)
         verb, latest = self._place(change, reference, revision, stamp, line)
         return Event(
             kind=f"{noun}.{verb}",
@@ -164,22 +164,19 @@ class UsualLines:
             cluster=self._cluster,
         )
 
-    @staticmethod
-    def _stamp(document: _Object, written_at: int | None) -> int | None:
-        """Return the newest stamp, as :func:`.objects.newest_stamp` finds it in a document."""
-        metadata = document.metadata
-        stamps = [written_at]
-        if written_at is None:
-            stamps.append(stamp_of(metadata.creation_timestamp))
-        if metadata.deletion_timestamp:
-            stamps.append(
-                deletion_asked(
-                    {
-                        "deletionTimestamp": metadata.deletion_timestamp,
-                        "deletionGracePeriodSeconds": metadata.deletion_grace_period_seconds or 0,
-                    }
-                )
-            )
-        if document.kind == "Pod" and document.status is not msgspec.UNSET:
-            stamps.append(bound_at(document.status))
-        return max((stamp for stamp in stamps if stamp is not None), default=None)
+
+def _stamp(document: _Object, written_at: int | None) -> int | None:
+    """Return the newest stamp, as :func:`.objects.newest_stamp` finds it in a document."""
+    metadata, newest = document.metadata, written_at
+    if newest is None:
+        newest = stamp_of(metadata.creation_timestamp)
+    if metadata.deletion_timestamp:
+        grace = metadata.deletion_grace_period_seconds or 0
+        stamps = {
+            "deletionTimestamp": metadata.deletion_timestamp,
+            "deletionGracePeriodSeconds": grace,
+        }
+        newest = later(newest, deletion_asked(stamps))
+    if document.kind == "Pod" and document.status is not msgspec.UNSET:
+        newest = later(newest, bound_at(document.status))
+    return newest

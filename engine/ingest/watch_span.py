@@ -17,11 +17,19 @@ MARKED, UNMARKED, RESUMED, CHANGES = "marked", "unmarked", "resumed", "changes"
 
 
 class WatchSpan:
-    """What one stream has told since it last began."""
+    """What one stream has told since it last began.
+
+    ``since`` is the revision from which on it tells everything, None while that is not decided;
+    ``top`` the greatest that it told. Whoever reads changes may raise ``top`` itself once ``since``
+    is known.
+    """
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self._bookmarks = False
+        self._silent = False
+        self.top = -1
+        self.since: int | None = None
         self.begin_anew()
 
     def begin_anew(self, *, sure: bool = True) -> None:
@@ -29,28 +37,32 @@ class WatchSpan:
 
         :param sure: False if something was left out, so that no list can be made of it.
         """
-        self._top = self._first = -1
-        self._since: int | None = None
+        self.top = self._first = -1
+        self.since = None
         self._begin = ""
         self._falls = False
         self._sure = sure
 
+    def fall_silent(self) -> None:
+        """Say no more: streams of several kinds are laid into each other."""
+        self._silent = True
+
     def added(self, revision: int) -> None:
         """Note an object that the stream told as added."""
-        if self._since is None:
-            if revision < self._top:
+        if self.since is None:
+            if revision < self.top:
                 self._falls = True
             if self._first < 0:
                 self._first = revision
-        if revision > self._top:  # noqa: PLR1730 -- asked of every line, and a call takes longer
-            self._top = revision
+        if revision > self.top:  # noqa: PLR1730 -- asked of every line, and a call takes longer
+            self.top = revision
 
     def changed(self, revision: int) -> None:
         """Note a change or a deletion."""
-        if self._since is None:
+        if self.since is None:
             self._open(revision)
-        if revision > self._top:  # noqa: PLR1730 -- asked of every line, and a call takes longer
-            self._top = revision
+        if revision > self.top:  # noqa: PLR1730 -- asked of every line, and a call takes longer
+            self.top = revision
 
     def bookmark(self, revision: int) -> None:
         """Note that nothing else happened up to a revision."""
@@ -60,17 +72,17 @@ class WatchSpan:
     def listed(self, revision: int) -> None:
         """Note that what was told is all there is at a revision."""
         self._bookmarks = True
-        self._since, self._begin = revision, MARKED if self._sure else CHANGES
-        self._top = max(self._top, revision)
+        self.since, self._begin = revision, MARKED if self._sure else CHANGES
+        self.top = max(self.top, revision)
 
     def _open(self, revision: int) -> None:
         """Decide what the first run of added objects was, at the first thing that is another."""
         if self._falls and self._sure:
-            self._since, self._begin = self._top, UNMARKED
+            self.since, self._begin = self.top, UNMARKED
         elif self._first < 0:
-            self._since, self._begin = revision, RESUMED if self._sure else CHANGES
+            self.since, self._begin = revision, RESUMED if self._sure else CHANGES
         else:
-            self._since, self._begin = self._top, CHANGES
+            self.since, self._begin = self.top, CHANGES
 
     def end(
         self, group: str, kind: str, namespaces: list[str], *, line: int, interrupted: bool = False
@@ -79,9 +91,9 @@ class WatchSpan:
 
         :param namespaces: of all objects that were told, sorted.
         """
-        since, context = self._since, self._context
+        since, context = self.since, self._context
         spaces = scope(group, kind, namespaces)
-        if since is None or not kind or spaces is None or context.partial_lists:
+        if self._silent or since is None or not kind or spaces is None or context.partial_lists:
             return
         begin = CHANGES if self._begin == RESUMED and not self._bookmarks else self._begin
         followed = WatchFollowed(
@@ -89,7 +101,7 @@ class WatchSpan:
             listed=kind,
             namespaces=spaces,
             since=since,
-            until=self._top,
+            until=self.top,
             begin=begin,
             interrupted=interrupted,
         )

@@ -93,6 +93,7 @@ class _Reader:
         self._initial = True
         self._highest = -1
         self._last: Reference | None = None
+        self._kind = self._group = ""  # Of that: asked of every line.
         self._line = 0
         self._kinds: set[tuple[str, str]] = set()
         self._span = WatchSpan(context)
@@ -103,6 +104,7 @@ class _Reader:
         self._spaces: dict[str, None] = {}  # Of the kind that is told now.
         # The newest stamp in each object's version before, while none can have been missed.
         self._stamps: dict[str, int | None] = {}
+        self._has_times = len(context.received) > 0 or context.taken_at is not None
 
     def read(self, line: int, text: bytes, *, may_be_cut: bool) -> Sequence[Event]:
         """Return what one watch event says."""
@@ -201,13 +203,23 @@ class _Reader:
         :param stamp: the newest in the object. If the version before had an older one, then this
             write set it, and took effect within its second.
         """
-        verb = self._verb(kind, reference, revision)
-        received = self._context.received_at(line)
-        before = self._stamps.get(reference.uid)
+        namespace, uid = reference.namespace, reference.uid
+        if reference.kind != self._kind or reference.group != self._group:
+            self._turn_to(reference)
+        if namespace not in self._spaces:
+            self._namespaces[namespace] = self._spaces[namespace] = None
+        if kind == "ADDED":
+            verb = self._added(reference, revision)
+        else:
+            verb = _VERBS[kind]
+            self._changed(kind, reference, revision)
+        self._highest = max(self._highest, revision)
+        received = self._context.received_at(line) if self._has_times else None
         if kind == "DELETED":
-            self._stamps.pop(reference.uid, None)
+            self._stamps.pop(uid, None)
             return verb, received
-        self._stamps[reference.uid] = stamp
+        before = self._stamps.get(uid)
+        self._stamps[uid] = stamp
         if stamp is None or not (
             verb == "created" or (verb == "updated" and before is not None and stamp > before)
         ):
@@ -215,38 +227,40 @@ class _Reader:
         within = stamp + _WITHIN_SECOND
         return verb, within if received is None or received > within else received
 
-    def _verb(self, kind: str, reference: Reference, revision: int) -> str:
-        last = self._last
-        if last is None or reference.kind != last.kind or reference.group != last.group:
-            self._turn_to(reference)
-        self._namespaces[reference.namespace] = self._spaces[reference.namespace] = None
-        if kind == "ADDED":
-            if revision <= self._highest and not self._initial:
-                self._initial = self._listing = True  # Not new: the stream began again.
-                self.end()
-                self._span.begin_anew()
-            self._span.added(revision)
-            self._listed[reference.uid] = reference.namespace
-        else:
-            self._span.changed(revision)
-            self._initial = False
-            if not self._listing:
+    def _added(self, reference: Reference, revision: int) -> str:
+        if revision <= self._highest and not self._initial:
+            self._initial = self._listing = True  # Not new: the stream began again.
+            self.end()
+            self._span.begin_anew()
+        self._span.added(revision)
+        self._listed[reference.uid] = reference.namespace
+        return "observed" if self._initial else "created"
+
+    def _changed(self, kind: str, reference: Reference, revision: int) -> None:
+        span = self._span
+        if span.since is None:
+            span.changed(revision)
+        elif revision > span.top:
+            span.top = revision
+        self._initial = False
+        if not self._listing:
+            if self._listed:
                 self._listed.clear()
-            elif kind == "DELETED":
-                self._listed.pop(reference.uid, None)
-            else:
-                self._listed[reference.uid] = reference.namespace
-        self._highest = max(self._highest, revision)
-        return "observed" if kind == "ADDED" and self._initial else _VERBS[kind]
+        elif kind == "DELETED":
+            self._listed.pop(reference.uid, None)
+        else:
+            self._listed[reference.uid] = reference.namespace
 
     def _turn_to(self, reference: Reference) -> None:
         """Go on with another kind: streams one after the other, or laid into each other."""
         if self._last is not None:
             self.end()
-            self._span.begin_anew(sure=(reference.group, reference.kind) not in self._kinds)
+            self._span.begin_anew()
             self._spaces = {}
+        if (reference.group, reference.kind) in self._kinds:
+            self._span.fall_silent()
         self._kinds.add((reference.group, reference.kind))
-        self._last = reference
+        self._last, self._kind, self._group = reference, reference.kind, reference.group
 
     def _bookmark(self, document: dict[str, Any], line: int) -> Iterator[Event]:
         found = document.get("metadata")

@@ -86,16 +86,18 @@ def append(
         last=head.position + len(fresh.events),
         appended=indices,
         known=len(events) - len(indices),
-        besides=_besides(fresh.events, [events[index] for index in indices]),
+        besides=_besides(fresh.events, events, indices),
     )
 
 
-def _besides(stored: Sequence[Event], given: Sequence[Event]) -> dict[str, int]:
-    """Return how many events were stored that were not given, by kind."""
+def _besides(
+    stored: Sequence[Event], events: Sequence[Event], given: Sequence[int]
+) -> dict[str, int]:
+    """Return how many events were stored that are none of those given, by kind."""
     if len(stored) == len(given):
         return {}
     kinds = Counter(event.kind for event in stored)
-    kinds.subtract(event.kind for event in given)
+    kinds.subtract(events[index].kind for index in given)
     return {kind: count for kind, count in sorted(kinds.items()) if count}
 
 

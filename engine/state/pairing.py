@@ -198,6 +198,8 @@ class Pairing:
         groups: dict[int, tuple[list[int], list[int]]] = {}
         for row in requests.tolist():
             groups.setdefault(self._group(row), ([], []))[0].append(row)
+        if not groups:
+            return []
         for row, number in zip(
             versions.tolist(), self._columns.objects[versions].tolist(), strict=True
         ):
