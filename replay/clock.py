@@ -15,9 +15,8 @@ from ..engine.state.clock_build import build_clock
 from ..engine.state.columns import (
     NO_ORIGIN,
     Columns,
+    Gathered,
     Times,
-    concatenate,
-    concatenate_times,
     decode_times,
 )
 from ..engine.state.extract import extract_fact
@@ -97,15 +96,12 @@ def _evidence(store: LogStore, branch: str, cluster: str, last: int) -> tuple[Co
     """Read all that says when something happened: from the fact sidecar, then the log's tail."""
     window = Window(branch=branch, cluster=cluster, known=last)
     reached = store.facts_until(cluster=cluster, branch=branch, version=VERSION)
-    parts = [decode_times(block.data) for block in store.facts(window, VERSION)]
-    parts += [
-        (columns_of(chunk), times_of(chunk, facts_of(store, chunk)))
-        for chunk in store.scan(window, after_position=reached)
-    ]
-    return (
-        concatenate([columns for columns, _ in parts]),
-        concatenate_times([times for _, times in parts]),
-    )
+    gathered = Gathered()
+    for block in store.facts(window, VERSION):
+        gathered.add(*decode_times(block.data))
+    for chunk in store.scan(window, after_position=reached):
+        gathered.add(columns_of(chunk), times_of(chunk, facts_of(store, chunk)))
+    return gathered.whole()
 
 
 def columns_of(chunk: Chunk) -> Columns:

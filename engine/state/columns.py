@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -96,6 +98,43 @@ def concatenate_times(parts: Sequence[Times]) -> Times:
             for name in _TIMES
         }
     )
+
+
+_COMPACT: Mapping[str, type[np.signedinteger[Any]]] = MappingProxyType(
+    {
+        "effects": np.int8,
+        "objects": np.int32,
+        "marks": np.int16,
+        "sources": np.int32,
+    }
+)
+"""Types in which columns of a whole log are held: those of small numbers need less room."""
+
+
+class Gathered:
+    """Columns and times of a whole log while they are read, in as little memory as can be."""
+
+    def __init__(self) -> None:
+        self._parts: dict[str, list[npt.NDArray[Any]]] = {
+            name: [np.empty(0, np.int64)] for name in (*_FIELDS, *_TIMES)
+        }
+
+    def add(self, columns: Columns, times: Times) -> None:
+        """Take some more rows."""
+        for holder, names in ((columns, _FIELDS), (times, _TIMES)):
+            for name in names:
+                values = getattr(holder, name).astype(_COMPACT.get(name, np.int64))
+                self._parts[name].append(values)
+
+    def whole(self) -> tuple[Columns, Times]:
+        """Return all rows; what was gathered is let go of. They have no origins."""
+        found = {}
+        for name in (*_FIELDS, *_TIMES):
+            parts = self._parts.pop(name)
+            found[name] = np.concatenate(parts, dtype=_COMPACT.get(name, np.int64))
+        columns = {name: found[name] for name in _FIELDS}
+        times = {name: found[name] for name in _TIMES}
+        return Columns(**columns, origins=np.empty(0, np.int64)), Times(**times)
 
 
 def origin_of(block: int, rows: int) -> Int64s:

@@ -116,9 +116,10 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
     interrupted: bool = False
 
     @property
-    def order(self) -> tuple[int, int, str, bool]:
-        """What comes first."""
-        return self.since, self.until, self.how, self.resumed
+    def order(self) -> tuple[int, int, str, tuple[bool, ...], tuple[str, ...]]:
+        """What comes first; of two alike the one that is sure of its revision comes last."""
+        sure = (self.resumed, self.exact, self.interrupted, self.complete, self.changes)
+        return self.since, self.until, self.how, sure, self.namespaces
 
 
 class Coverage:
