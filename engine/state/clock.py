@@ -99,8 +99,8 @@ def encode_clock(tables: ClockTables, known: int) -> list[tuple[int, int, bytes]
 
     :param known: the position up to which the log was known.
     """
-    dated = np.array([getattr(tables, name) for name in _DATED])
-    undated = np.array([getattr(tables, name) for name in _UNDATED])
+    dated = [getattr(tables, name) for name in _DATED]
+    undated = [getattr(tables, name) for name in _UNDATED]
     index = _Index(known, [], [], list(tables.remarks))
     blocks: list[tuple[int, int, bytes]] = []
     sums = np.concatenate(([0], np.cumsum(_mixed(tables.keys, tables.positions, tables.partners))))
@@ -108,8 +108,8 @@ def encode_clock(tables: ClockTables, known: int) -> list[tuple[int, int, bytes]
         (_REVISIONS, dated, index.dated),
         (_LOOSE, undated, index.undated),
     ):
-        for number, start in enumerate(range(0, table.shape[1], BLOCK_ROWS)):
-            some = table[:, start : start + BLOCK_ROWS]
+        for number, start in enumerate(range(0, len(table[0]), BLOCK_ROWS)):
+            some = np.array([column[start : start + BLOCK_ROWS] for column in table])
             blocks.append((part, number, pack_table(list(some))))
             first, last = some[:, 0].tolist(), some[:, -1].tolist()
             mark = 0

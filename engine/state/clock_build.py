@@ -65,6 +65,8 @@ def _told(columns: Columns, times: Times, places: Int64s, dated: Mask, count: in
     # What was not in a list that was asked for at a time came after that time: the next revision.
     asked = listed & (earliest != NO_TIME) & (about + 1 < count)
     marks, sources = times.marks[rows], times.sources[rows]
+    if not listed.any():
+        return _sorted(about, earliest, latest, marks, sources)
     nothing = np.full(int(asked.sum()), NO_TIME, np.int64)
     return _sorted(
         np.concatenate([about, about[asked] + 1]),
@@ -101,15 +103,17 @@ def _with_pairs(told: Evidence, pairing: Pairing, times: Times, places: Int64s) 
 def _sorted(
     places: Int64s, earliest: Int64s, latest: Int64s, marks: Int64s, sources: Int64s
 ) -> Evidence:
-    order = np.argsort(places, kind="stable")
-    marks = marks[order]
+    if (places[1:] < places[:-1]).any():  # Most logs come in order; large ones are costly to copy.
+        order = np.argsort(places, kind="stable")
+        places, earliest, latest = places[order], earliest[order], latest[order]
+        marks, sources = marks[order], sources[order]
     return Evidence(
-        places=places[order],
-        earliest=earliest[order],
-        latest=latest[order],
+        places=places,
+        earliest=earliest,
+        latest=latest,
         audited=(marks & Mark.AUDITED) != 0,
         created=(marks & Mark.CREATED) != 0,
-        sources=sources[order],
+        sources=sources,
     )
 
 
