@@ -44,14 +44,20 @@ class Pairing:
         self._loose = np.flatnonzero(loose & (times.earliest != NO_TIME))
         self.floors: list[tuple[int, int]] = []
         self._taken = np.zeros(len(columns), np.bool_)
-        shown = np.isin(columns.effects, (Effect.VERSION, Effect.DELETED))
-        rows = np.flatnonzero((columns.revisions >= 0) & shown)
-        order = np.lexsort((columns.effects[rows], columns.revisions[rows], columns.objects[rows]))
-        self._rows = rows[order]
+        self._rows = self._versions() if len(self._loose) else np.empty(0, np.int64)
         self._numbers: dict[int, int] = {}
         self._named: dict[int, int] = {}
         if len(self._loose):
             self._number_names()
+
+    def _versions(self) -> Int64s:
+        """Return the rows of all versions and deletions, by object and revision."""
+        columns = self._columns
+        shown = np.isin(columns.effects, (Effect.VERSION, Effect.DELETED))
+        rows = np.flatnonzero((columns.revisions >= 0) & shown)
+        order = np.lexsort((columns.effects[rows], columns.revisions[rows], columns.objects[rows]))
+        found: Int64s = rows[order]
+        return found
 
     def pair_definite(self, bounds: Bounds) -> None:
         """Match creations, bindings, evictions and deletions: an object has one of each."""
