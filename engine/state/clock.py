@@ -269,15 +269,13 @@ class Clock:
 
         Two clocks that put them alike give the same number.
         """
-        total = 0
-        for number, block in enumerate(self._index.undated):
-            if block.first[0] > until:
-                break
-            table = self._table(_LOOSE, number)
-            some = table[:, : int(np.searchsorted(table[0], until, side="right"))]
-            mixed = _mixed(some[0], some[1], some[5])
-            total = (block.mark + int(mixed.sum())) & (2**63 - 1)
-        return total
+        number = bisect_right([block.first[0] for block in self._index.undated], until) - 1
+        if number < 0:
+            return 0
+        table = self._table(_LOOSE, number)
+        some = table[:, : int(np.searchsorted(table[0], until, side="right"))]
+        mixed = _mixed(some[0], some[1], some[5])
+        return (self._index.undated[number].mark + int(mixed.sum())) & (2**63 - 1)
 
     def _span(self, revision: int) -> Span:
         row = self._rows_until(0, revision)
