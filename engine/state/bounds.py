@@ -7,7 +7,7 @@ reported; the order of revisions never changes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import msgspec
 import numpy as np
@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ..events import NO_TIME
 from ..units import SECOND_US, format_age
-from .columns import Int64s
+from .columns import Int32s, Int64s
 
 Mask = npt.NDArray[np.bool_]
 
@@ -32,6 +32,8 @@ _LONGEST_WRITE_US = 60 * SECOND_US
 _MOST = 2
 """Of so many stamps one may be beyond all that is later; if more are, they are not the fault."""
 
+_PART_ROWS = 65_536
+
 _FEW = 3
 """So many contradictions are chance; more are a clock that is wrong."""
 
@@ -44,7 +46,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
         update cannot have changed nothing.
     """
 
-    places: Int64s
+    places: Int32s
     earliest: Int64s
     latest: Int64s
     audited: Mask
@@ -115,7 +117,7 @@ def bounds_of(count: int, evidence: Evidence) -> Bounds:
     weighing.loosen_stamps(earliest)
     return Bounds(
         earliest=earliest,
-        latest=weighing.uppers(np.ones(len(evidence.places), np.bool_)),
+        latest=weighing.uppers(),
         likely=weighing.likely(),
         remarks=tuple(weighing.remarks),
     )
@@ -127,29 +129,51 @@ def estimates_of(bounds: Bounds) -> Int64s:
     It is the likely one, else the middle, else the one bound that is known; ``NO_TIME`` before all
     evidence.
     """
-    low, high = bounds.earliest, bounds.latest
-    middle = np.where(low == NO_TIME, high, low + (np.where(high == EVER, low, high) - low) // 2)
-    middle = np.where(middle == EVER, NO_TIME, middle)
-    likely = np.maximum(np.minimum(bounds.likely, high), low)
-    middle = np.where(bounds.likely == EVER, middle, likely)
-    return np.maximum.accumulate(middle) if len(middle) else middle
+    found = np.empty(len(bounds.earliest), np.int64)
+    for part in _parts(len(found)):
+        low, high, likely = bounds.earliest[part], bounds.latest[part], bounds.likely[part]
+        half = (np.where(high == EVER, low, high) - low) // 2
+        middle = np.where(low == NO_TIME, high, low + half)
+        middle = np.where(middle == EVER, NO_TIME, middle)
+        within = np.maximum(np.minimum(likely, high), low)
+        found[part] = np.where(likely == EVER, middle, within)
+    return np.maximum.accumulate(found, out=found)
+
+
+def _parts(rows: int) -> Iterator[slice]:
+    """Cut so many rows into parts: what is calculated on the way then needs little memory."""
+    return (slice(start, start + _PART_ROWS) for start in range(0, rows, _PART_ROWS))
 
 
 class _Weighing:
-    """Evidence, while it is held against itself."""
+    """Evidence, while it is held against itself.
+
+    The columns are as long as the log: a column more is some percent of the memory that building a
+    clock takes. So rows that are found at fault are kept as indices, and the rest is done in parts.
+    """
 
     def __init__(self, count: int, evidence: Evidence) -> None:
         self.remarks: list[Remark] = []
         self._count = count
         self._evidence = evidence
-        self._earliest = evidence.earliest.copy()
-        self._latest = np.where(evidence.latest == NO_TIME, EVER, evidence.latest)
-        self._told = (self._latest != EVER) & ~self._stamped()
-        self._within = np.where(self._soft() & ~self._told, self._latest, EVER)
         self._places = evidence.places
+        self._earliest = evidence.earliest.copy()
+        self._latest = evidence.latest.copy()
+        self._latest[self._latest == NO_TIME] = EVER
+        self._stamped, self._received = self._sorts()
         first = np.ones(len(self._places), np.bool_)
         first[1:] = self._places[1:] != self._places[:-1]
-        self._starts = np.flatnonzero(first)
+        self._starts = None if len(first) == count and first.all() else np.flatnonzero(first)
+
+    def _sorts(self) -> tuple[Mask, Mask]:
+        """Say which upper bounds follow from stamps, which end a second, and which from receiving."""
+        stamped = np.empty(len(self._places), np.bool_)
+        received = np.empty(len(self._places), np.bool_)
+        for part in _parts(len(self._places)):
+            soft = ~self._evidence.audited[part] & (self._latest[part] != EVER)
+            stamped[part] = soft & ((self._latest[part] + 1) % SECOND_US == 0)
+            received[part] = soft & ~stamped[part]
+        return stamped, received
 
     def widen_audits(self) -> None:
         """Give audited times the tolerance by which the clocks of API servers disagree.
@@ -158,20 +182,21 @@ class _Weighing:
         the other was answered.
         """
         created = self._evidence.audited & self._evidence.created
-        limits = self.uppers(created)[self._places]
-        gaps = np.where(created & (self._earliest > limits), self._earliest - limits, 0)
-        widest = int(gaps.max(initial=0))
-        if not widest:
+        limits = self.uppers(created)
+        rows = self._above(created, limits)
+        if not len(rows):
             return
-        row = int(gaps.argmax())
-        later = created & (self._places >= self._places[row]) & (self._latest == limits[row])
+        gaps = self._earliest[rows] - limits[self._places[rows]]
+        widest, row = int(gaps.max()), int(rows[gaps.argmax()])
+        limit = limits[self._places[row]]
+        later = created & (self._places >= self._places[row]) & (self._latest == limit)
         self.remarks.append(
             Remark(
                 what="widened",
                 source=int(self._evidence.sources[row]),
                 other=int(self._evidence.sources[np.flatnonzero(later)[0]]),
                 amount=widest,
-                count=int((gaps > 0).sum()),
+                count=len(rows),
             )
         )
         audited = self._evidence.audited
@@ -183,55 +208,55 @@ class _Weighing:
 
         They are answered with the version that was there already, which is older.
         """
-        limits = self.uppers(self._evidence.audited)[self._places]
-        self._earliest[self._evidence.audited & (self._earliest > limits)] = NO_TIME
+        audited = self._evidence.audited
+        self._earliest[self._above(audited, self.uppers(audited))] = NO_TIME
 
     def drop_impossible_stamps(self) -> None:
         """Forget stamps that audited times, or all later evidence, contradict."""
         stamps = ~self._evidence.audited & (self._earliest != NO_TIME)
-        limits = self.uppers(self._evidence.audited)[self._places]
-        wrong = stamps & (self._earliest > limits)
-        amounts = np.where(wrong, self._earliest - limits, 0)
-        furthest, later = self._furthest_after()
-        known = stamps & ~wrong & (later >= _FEW)
-        beyond = known & (self._earliest - TOLERANCE_US > furthest)
-        if beyond.sum() * _MOST > known.sum():  # Not these are wrong, but who received them.
-            beyond[:] = False
-        amounts[beyond] = self._earliest[beyond] - furthest[beyond]
-        self._ignore(wrong | beyond, amounts)
-        self._earliest[wrong | beyond] = NO_TIME
+        limits = self.uppers(self._evidence.audited)
+        wrong = self._above(stamps, limits)
+        self._ignore(wrong, self._earliest[wrong] - limits[self._places[wrong]])
+        stamps[wrong] = False
+        self._earliest[wrong] = NO_TIME
+        del limits
+        known = np.flatnonzero(self._latest != EVER)
+        if len(known) < _FEW:
+            return
+        stamps &= self._places < self._places[known[-_FEW]]
+        del known
+        furthest = self._furthest()
+        beyond = self._above(stamps, furthest, shift=1, slack=TOLERANCE_US)
+        if len(beyond) * _MOST > stamps.sum():  # Not these are wrong, but who received them.
+            return
+        self._ignore(beyond, self._earliest[beyond] - furthest[self._places[beyond] + 1])
+        self._earliest[beyond] = NO_TIME
 
-    def _furthest_after(self) -> tuple[Int64s, Int64s]:
-        """Return of each piece the furthest upper bound at later revisions, and how many follow."""
-        known = self._latest != EVER
-        furthest = np.full(self._count + 1, NO_TIME, np.int64)
-        if len(self._starts):
-            best = np.maximum.reduceat(np.where(known, self._latest, NO_TIME), self._starts)
-            furthest[self._places[self._starts]] = best
-        furthest = np.maximum.accumulate(furthest[::-1])[::-1]
-        numbers = np.bincount(self._places[known], minlength=self._count + 1)
-        after = np.cumsum(numbers[::-1])[::-1]
-        return furthest[self._places + 1], after[self._places + 1]
+    def _furthest(self) -> Int64s:
+        """Return the furthest upper bound at each revision and later; one row more than these."""
+        found = np.full(self._count + 1, NO_TIME, np.int64)
+        times = np.where(self._latest == EVER, NO_TIME, self._latest)
+        found[:-1] = self._of_each(np.maximum, times, NO_TIME)
+        return np.maximum.accumulate(found[::-1])[::-1]
 
     def mend_received_times(self, earliest: Int64s) -> None:
         """Shift the upper bounds of inputs whose clock is behind; forget single wrong ones.
 
         :param earliest: the lower bounds, which are the harder evidence.
         """
-        received = self._soft() & ~self._stamped()
-        floor = earliest[self._places]
-        wrong = received & (self._latest < floor)
-        amounts = np.where(wrong, floor - self._latest, 0)
-        for source in np.unique(self._evidence.sources[wrong & (amounts > TOLERANCE_US)]).tolist():
-            mine = received & (self._evidence.sources == source)
-            count = int((wrong & mine).sum())
+        wrong = self._below(self._received, earliest)
+        amounts = earliest[self._places[wrong]] - self._latest[wrong]
+        sources = self._evidence.sources[wrong]
+        for source in np.unique(sources[amounts > TOLERANCE_US]).tolist():
+            mine = self._received & (self._evidence.sources == source)
+            count = int((sources == source).sum())
             if count < _FEW or count * 100 < int(mine.sum()):
                 continue
-            amount = int(amounts[mine].max())
-            self._latest[mine] += amount
+            amount = int(amounts[sources == source].max())
+            np.add(self._latest, amount, out=self._latest, where=mine)
             self.remarks.append(Remark(what="shifted", source=source, amount=amount, count=count))
-        wrong = received & (self._latest < floor)
-        self._ignore(wrong, np.where(wrong, floor - self._latest, 0))
+        wrong = self._below(self._received, earliest)
+        self._ignore(wrong, earliest[self._places[wrong]] - self._latest[wrong])
         self._latest[wrong] = EVER
 
     def loosen_stamps(self, earliest: Int64s) -> None:
@@ -240,57 +265,68 @@ class _Weighing:
         An API server stamps a write when it begins to handle it. Where lower bounds show that some
         took longer, all that were stamped within a minute of these may have, up to the longest.
         """
-        stamped = self._soft() & self._stamped()
-        floor = earliest[self._places]
-        wrong = stamped & (self._latest < floor)
-        if not wrong.any():
-            return
-        longest = np.where(wrong, floor - self._latest, 0)
+        wrong = self._below(self._stamped, earliest)
+        longest = earliest[self._places[wrong]] - self._latest[wrong]
         absurd = longest > _LONGEST_WRITE_US
-        self._ignore(absurd, longest)
-        self._latest[absurd] = EVER
-        wrong, stamped = wrong & ~absurd, stamped & ~absurd
-        minutes = np.where(stamped, self._latest, 0) // _MINUTE_US
-        slow, inverse = np.unique(minutes[wrong], return_inverse=True)
+        self._ignore(wrong[absurd], longest[absurd])
+        minutes = self._latest[wrong[~absurd]] // _MINUTE_US
+        self._latest[wrong[absurd]] = EVER
+        slow, inverse = np.unique(minutes, return_inverse=True)
         slack = np.zeros(len(slow) + 1, np.int64)
-        np.maximum.at(slack, inverse, longest[wrong] + SECOND_US)
-        more = np.zeros(len(minutes), np.int64)
-        for beside in (-1, 0, 1):
-            place = np.searchsorted(slow, minutes + beside)
-            found = np.append(slow, NO_TIME)[place] == minutes + beside
-            more = np.maximum(more, np.where(found, slack[place], 0))
-        self._latest[stamped] += more[stamped]
+        np.maximum.at(slack, inverse, longest[~absurd] + SECOND_US)
+        if len(slow):
+            self._give_slack(np.append(slow, NO_TIME), slack)
 
-    def _soft(self) -> Mask:
-        found: Mask = ~self._evidence.audited & (self._latest != EVER)
-        return found
+    def _give_slack(self, slow: Int64s, slack: Int64s) -> None:
+        """Let stamps of some minutes, and of those beside them, bound less.
 
-    def _stamped(self) -> Mask:
-        """Say which upper bounds follow from stamps: they end a second."""
-        found: Mask = (self._latest + 1) % SECOND_US == 0
-        return found
+        :param slow: the minutes, and an end that is none. :param slack: of each, microseconds.
+        """
+        for part in _parts(len(self._places)):
+            stamped = self._stamped[part] & (self._latest[part] != EVER)
+            minutes = np.where(stamped, self._latest[part], 0) // _MINUTE_US
+            more = np.zeros(len(minutes), np.int64)
+            for beside in (-1, 0, 1):
+                place = np.searchsorted(slow[:-1], minutes + beside)
+                found = slow[place] == minutes + beside
+                more = np.maximum(more, np.where(found, slack[place], 0))
+            self._latest[part][stamped] += more[stamped]
 
-    def _ignore(self, rows: Mask, amounts: Int64s) -> None:
+    def _above(self, rows: Mask, limits: Int64s, *, shift: int = 0, slack: int = 0) -> Int64s:
+        """Return which of some pieces have a lower bound above a limit.
+
+        :param limits: of each revision. :param shift: take the limit of so many revisions later.
+        :param slack: and be above it by more than this, microseconds.
+        """
+        found = [np.empty(0, np.int64)]
+        for part in _parts(len(self._places)):
+            limit = limits[self._places[part] + shift]
+            hits = np.flatnonzero(rows[part] & (self._earliest[part] - slack > limit))
+            found.append(hits + part.start)
+        return np.concatenate(found)
+
+    def _below(self, rows: Mask, limits: Int64s) -> Int64s:
+        """Return which of some pieces have an upper bound below the limit of their revision."""
+        found = [np.empty(0, np.int64)]
+        for part in _parts(len(self._places)):
+            hits = np.flatnonzero(rows[part] & (self._latest[part] < limits[self._places[part]]))
+            found.append(hits + part.start)
+        return np.concatenate(found)
+
+    def _ignore(self, rows: Int64s, amounts: Int64s) -> None:
         """Report what is not used, of each source, if it is more than whole seconds explain."""
-        worst = rows & (amounts > TOLERANCE_US)
-        for source in np.unique(self._evidence.sources[worst]).tolist():
-            mine = worst & (self._evidence.sources == source)
+        worst = amounts > TOLERANCE_US
+        sources, amounts = self._evidence.sources[rows[worst]], amounts[worst]
+        for source in np.unique(sources).tolist():
+            mine = amounts[sources == source]
             self.remarks.append(
-                Remark(
-                    what="ignored",
-                    source=source,
-                    amount=int(amounts[mine].max()),
-                    count=int(mine.sum()),
-                )
+                Remark(what="ignored", source=source, amount=int(mine.max()), count=len(mine))
             )
 
     def lowers(self) -> Int64s:
         """Return for each revision the greatest lower bound at it or before."""
-        found = np.full(self._count, NO_TIME, np.int64)
-        if len(self._starts):
-            best = np.maximum.reduceat(self._earliest, self._starts)
-            found[self._places[self._starts]] = best
-        return np.maximum.accumulate(found) if self._count else found
+        found = self._of_each(np.maximum, self._earliest, NO_TIME)
+        return np.maximum.accumulate(found)
 
     def likely(self) -> Int64s:
         """Return for each revision when it most likely was, by its own evidence; else ``EVER``.
@@ -298,17 +334,27 @@ class _Weighing:
         That is the first time at which a watch had it, else the middle of the second it was
         stamped in.
         """
-        found = self._least(np.where(self._soft() & self._told, self._latest, EVER))
-        stamps = np.where(self._within == EVER, EVER, self._within - SECOND_US // 2)
-        return np.where(found == EVER, self._least(stamps), found)
+        stamps = np.where(self._stamped, self._evidence.latest - SECOND_US // 2, EVER)
+        found = self._of_each(np.minimum, stamps, EVER)
+        del stamps
+        received = np.where(self._received, self._latest, EVER)
+        received = self._of_each(np.minimum, received, EVER)
+        return np.where(received == EVER, found, received)
 
-    def _least(self, times: Int64s) -> Int64s:
-        found = np.full(self._count, EVER, np.int64)
+    def _of_each(self, combine: np.ufunc, times: Int64s, none: int) -> Int64s:
+        """Return for each revision the greatest or the least of its times; ``none`` without any."""
+        if self._starts is None:
+            return times
+        found = np.full(self._count, none, np.int64)
         if len(self._starts):
-            found[self._places[self._starts]] = np.minimum.reduceat(times, self._starts)
+            found[self._places[self._starts]] = combine.reduceat(times, self._starts)
         return found
 
-    def uppers(self, rows: Mask) -> Int64s:
-        """Return for each revision the least upper bound at it or later, of some evidence."""
-        found = self._least(np.where(rows, self._latest, EVER))
-        return np.minimum.accumulate(found[::-1])[::-1] if self._count else found
+    def uppers(self, rows: Mask | None = None) -> Int64s:
+        """Return for each revision the least upper bound at it or later, of some evidence.
+
+        :param rows: which; None is all.
+        """
+        times = self._latest if rows is None else np.where(rows, self._latest, EVER)
+        found = self._of_each(np.minimum, times, EVER)
+        return np.minimum.accumulate(found[::-1])[::-1]

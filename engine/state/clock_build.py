@@ -7,7 +7,7 @@ import numpy as np
 
 from ..events import NO_TIME, Effect
 from .bounds import Bounds, Evidence, Mask, Remark, bounds_of, estimates_of
-from .columns import Columns, Int64s, Times
+from .columns import Columns, Int32s, Int64s, Times
 from .marks import Mark
 from .pairing import NOBODY, Pairing, References
 
@@ -42,9 +42,7 @@ def build_clock(columns: Columns, times: Times, references: References) -> Clock
     :param references: gives what object ids stand for.
     """
     dated = columns.revisions >= 0
-    revisions, inverse = np.unique(columns.revisions[dated], return_inverse=True)
-    places = np.zeros(len(columns), np.int64)
-    places[dated] = inverse
+    revisions, places = _placed(columns.revisions, dated)
     count = len(revisions)
     told = _told(columns, times, places, dated, count)
     bounds = bounds_of(count, told)
@@ -57,9 +55,27 @@ def build_clock(columns: Columns, times: Times, references: References) -> Clock
     return _tables(columns, times, revisions, bounds, pairing)
 
 
-def _told(columns: Columns, times: Times, places: Int64s, dated: Mask, count: int) -> Evidence:
+def _placed(revisions: Int64s, dated: Mask) -> tuple[Int64s, Int32s]:
+    """Return all revisions in order, once each, and the index there of that of each row.
+
+    :param dated: which rows have one.
+    """
+    places = np.zeros(len(revisions), np.int32)
+    some = revisions[dated]
+    if (some[1:] >= some[:-1]).all():  # Most logs come in order; large ones are costly to sort.
+        new = np.ones(len(some), np.bool_)
+        new[1:] = some[1:] != some[:-1]
+        places[dated] = np.cumsum(new, dtype=np.int32) - np.int32(1)
+        return some[new], places
+    found, inverse = np.unique(some, return_inverse=True)
+    places[dated] = inverse
+    return found, places
+
+
+def _told(columns: Columns, times: Times, places: Int32s, dated: Mask, count: int) -> Evidence:
     """Return what events with a revision say of when it was."""
-    rows = np.flatnonzero(dated & ((times.earliest != NO_TIME) | (times.latest != NO_TIME)))
+    told = dated & ((times.earliest != NO_TIME) | (times.latest != NO_TIME))
+    rows: Int64s | slice = slice(None) if told.all() else np.flatnonzero(told)
     listed = columns.effects[rows] == Effect.LISTED
     about, earliest, latest = places[rows], times.earliest[rows], times.latest[rows]
     # What was not in a list that was asked for at a time came after that time: the next revision.
@@ -77,7 +93,7 @@ def _told(columns: Columns, times: Times, places: Int64s, dated: Mask, count: in
     )
 
 
-def _with_pairs(told: Evidence, pairing: Pairing, times: Times, places: Int64s) -> Evidence:
+def _with_pairs(told: Evidence, pairing: Pairing, times: Times, places: Int32s) -> Evidence:
     """Add the times of requests to the versions that they made, or that came after them."""
     rows = np.flatnonzero(pairing.partners != NOBODY)
     versions = pairing.partners[rows]
@@ -101,7 +117,7 @@ def _with_pairs(told: Evidence, pairing: Pairing, times: Times, places: Int64s) 
 
 
 def _sorted(
-    places: Int64s, earliest: Int64s, latest: Int64s, marks: Int64s, sources: Int64s
+    places: Int32s, earliest: Int64s, latest: Int64s, marks: Int64s, sources: Int64s
 ) -> Evidence:
     if (places[1:] < places[:-1]).any():  # Most logs come in order; large ones are costly to copy.
         order = np.argsort(places, kind="stable")

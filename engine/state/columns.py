@@ -15,6 +15,7 @@ from ..errors import LogCorrupt
 from . import facts
 
 Int64s = npt.NDArray[np.int64]
+Int32s = npt.NDArray[np.int32]
 
 NO_ORIGIN = -1
 """The fact of this row is not in a block; it must come from the event's payload."""
@@ -115,23 +116,22 @@ class Gathered:
     """Columns and times of a whole log while they are read, in as little memory as can be."""
 
     def __init__(self) -> None:
-        self._parts: dict[str, list[npt.NDArray[Any]]] = {
-            name: [np.empty(0, np.int64)] for name in (*_FIELDS, *_TIMES)
-        }
+        # A bytearray grows where it is. Arrays put together in the end would be there twice.
+        self._bytes = {name: bytearray() for name in (*_FIELDS, *_TIMES)}
 
     def add(self, columns: Columns, times: Times) -> None:
         """Take some more rows."""
         for holder, names in ((columns, _FIELDS), (times, _TIMES)):
             for name in names:
-                values = getattr(holder, name).astype(_COMPACT.get(name, np.int64))
-                self._parts[name].append(values)
+                values = np.ascontiguousarray(getattr(holder, name), _COMPACT.get(name, np.int64))
+                self._bytes[name] += values.view(np.uint8).data
 
     def whole(self) -> tuple[Columns, Times]:
-        """Return all rows; what was gathered is let go of. They have no origins."""
-        found = {}
-        for name in (*_FIELDS, *_TIMES):
-            parts = self._parts.pop(name)
-            found[name] = np.concatenate(parts, dtype=_COMPACT.get(name, np.int64))
+        """Return all rows, in the memory in which they were gathered. They have no origins."""
+        found = {
+            name: np.frombuffer(gathered, _COMPACT.get(name, np.int64))
+            for name, gathered in self._bytes.items()
+        }
         columns = {name: found[name] for name in _FIELDS}
         times = {name: found[name] for name in _TIMES}
         return Columns(**columns, origins=np.empty(0, np.int64)), Times(**times)

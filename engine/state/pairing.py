@@ -15,7 +15,7 @@ import numpy as np
 from ..events import NO_TIME, Effect, Reference
 from ..units import SECOND_US
 from .bounds import TOLERANCE_US, Bounds, Mask
-from .columns import Columns, Int64s, Times
+from .columns import Columns, Int32s, Int64s, Times
 from .marks import Mark
 
 NOBODY = -1
@@ -35,7 +35,7 @@ class Pairing:
     """
 
     def __init__(
-        self, columns: Columns, times: Times, places: Int64s, references: References
+        self, columns: Columns, times: Times, places: Int32s, references: References
     ) -> None:
         self.partners = np.full(len(columns), NOBODY, np.int64)
         self._columns, self._times, self._places = columns, times, places
