@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..engine.events import NO_TIME, Effect
-from ..engine.log.store import Chunk, ClockBlock, LogStore, Window
+from ..engine.log.store import Chunk, ClockBlock, LogStore, Query, Window
 from ..engine.state import VERSION
 from ..engine.state.clock import CLOCK_VERSION, END_KEY, Clock, encode_clock
 from ..engine.state.clock_build import build_clock
@@ -19,6 +19,7 @@ from ..engine.state.columns import (
     Times,
     decode_times,
 )
+from ..engine.state.decisions import Decision, decision_of
 from ..engine.state.extract import extract_fact
 from ..engine.state.facts import Fact
 from ..engine.state.fold import Placed
@@ -89,7 +90,15 @@ def _build(
     store: LogStore, branch: str, cluster: str, last: int
 ) -> Sequence[tuple[int, int, bytes]]:
     columns, times = _evidence(store, branch, cluster, last)
-    return encode_clock(build_clock(columns, times, store.references), last)
+    decisions = _decisions(store, branch, cluster, last)
+    return encode_clock(build_clock(columns, times, store.references, decisions), last)
+
+
+def _decisions(store: LogStore, branch: str, cluster: str, last: int) -> list[Decision]:
+    """Read what schedulers logged of pods that they bind or evict."""
+    query = Query(branch=branch, cluster=cluster, until=last, kinds=("decision.logged",))
+    found = (decision_of(recorded.event) for recorded in store.read(query))
+    return [decision for decision in found if decision is not None]
 
 
 def _evidence(store: LogStore, branch: str, cluster: str, last: int) -> tuple[Columns, Times]:

@@ -60,6 +60,7 @@ class Remark(msgspec.Struct, frozen=True, kw_only=True):
     :param source: id of the input. :param other: of the input that it disagrees with, -1 for all.
     :param amount: by how much at most, microseconds. :param count: in how many places.
     :param what: what was done about it: ``widened``, ``shifted``, ``ignored``.
+    :param name: of the input, where the id is not known.
     """
 
     what: str
@@ -67,13 +68,15 @@ class Remark(msgspec.Struct, frozen=True, kw_only=True):
     other: int = -1
     amount: int
     count: int
+    name: str = ""
 
     def text(self, names: Mapping[int, str]) -> str:
         """Return the remark as a sentence.
 
         :param names: of sources, by id.
         """
-        name, by = names.get(self.source, "an input"), format_age(self.amount)
+        name = self.name or names.get(self.source, "an input")
+        by = format_age(self.amount)
         match self.what:
             case "widened":
                 other = names.get(self.other, "an input")
@@ -166,7 +169,7 @@ class _Weighing:
         self._starts = None if len(first) == count and first.all() else np.flatnonzero(first)
 
     def _sorts(self) -> tuple[Mask, Mask]:
-        """Say which upper bounds follow from stamps, which end a second, and which from receiving."""
+        """Say which upper bounds are of stamps, which end a second, and which of receiving."""
         stamped = np.empty(len(self._places), np.bool_)
         received = np.empty(len(self._places), np.bool_)
         for part in _parts(len(self._places)):

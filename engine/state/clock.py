@@ -20,7 +20,7 @@ from .bounds import EVER, Remark
 from .clock_build import END_KEY, ClockTables
 from .columns import Int64s, pack_table, unpack_table
 
-CLOCK_VERSION = 1
+CLOCK_VERSION = 2
 """Of the rules by which clocks are built; stored ones of another version are not read."""
 
 BLOCK_ROWS = 32_768

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 import numpy as np
 
 from ..events import NO_TIME, Effect
 from .bounds import Bounds, Evidence, Mask, Remark, bounds_of, estimates_of
 from .columns import Columns, Int32s, Int64s, Times
+from .decisions import Decision, floors_of
 from .marks import Mark
 from .pairing import NOBODY, Pairing, References
 
@@ -36,22 +39,30 @@ class ClockTables(msgspec.Struct, frozen=True, kw_only=True):
     remarks: tuple[Remark, ...] = ()
 
 
-def build_clock(columns: Columns, times: Times, references: References) -> ClockTables:
+def build_clock(
+    columns: Columns,
+    times: Times,
+    references: References,
+    decisions: Sequence[Decision] = (),
+) -> ClockTables:
     """Build the clock of one cluster on one branch from all its events with an effect on truth.
 
-    :param references: gives what object ids stand for.
+    :param references: gives what object ids stand for. :param decisions: that were logged.
     """
     dated = columns.revisions >= 0
     revisions, places = _placed(columns.revisions, dated)
     count = len(revisions)
-    told = _told(columns, times, places, dated, count)
+    told = evidence = _told(columns, times, places, dated, count)
     bounds = bounds_of(count, told)
     pairing = Pairing(columns, times, places, references)
     for look in (pairing.pair_definite, pairing.pair_updates):
         before = int((pairing.partners != NOBODY).sum()) + len(pairing.floors)
         look(bounds)
         if int((pairing.partners != NOBODY).sum()) + len(pairing.floors) > before:
-            bounds = bounds_of(count, _with_pairs(told, pairing, times, places))
+            evidence = _with_pairs(told, pairing, times, places)
+            bounds = bounds_of(count, evidence)
+    if decisions:
+        bounds = _after_decisions(bounds, evidence, pairing, decisions)
     return _tables(columns, times, revisions, bounds, pairing)
 
 
@@ -100,20 +111,47 @@ def _with_pairs(told: Evidence, pairing: Pairing, times: Times, places: Int32s) 
     above = np.array([version for version, _ in pairing.floors], np.int64)
     below = np.array([request for _, request in pairing.floors], np.int64)
     marks = Mark.AUDITED | np.where((times.marks[rows] & Mark.CREATE) != 0, int(Mark.CREATED), 0)
-    kept = np.where(told.audited, int(Mark.AUDITED), 0)
     return _sorted(
         np.concatenate([told.places, places[versions], places[above]]),
         np.concatenate([told.earliest, times.earliest[rows], times.earliest[below]]),
         np.concatenate([told.latest, times.latest[rows], np.full(len(below), NO_TIME)]),
         np.concatenate(
             [
-                kept | np.where(told.created, int(Mark.CREATED), 0),
+                _marks(told),
                 marks,
                 np.full(len(below), int(Mark.AUDITED), np.int64),
             ]
         ),
         np.concatenate([told.sources, times.sources[rows], times.sources[below]]),
     )
+
+
+def _after_decisions(
+    bounds: Bounds, evidence: Evidence, pairing: Pairing, decisions: Sequence[Decision]
+) -> Bounds:
+    """Return bounds that are also by what schedulers logged."""
+    shown = {mark: pairing.first_showing(mark) for mark in (Mark.BOUND, Mark.ENDING)}
+    floors = floors_of(decisions, shown, bounds)
+    count, more = len(bounds.earliest), len(floors.places)
+    if more:
+        nothing = np.zeros(more, np.int64)
+        bounds = bounds_of(
+            count,
+            _sorted(
+                np.concatenate([evidence.places, floors.places]),
+                np.concatenate([evidence.earliest, floors.times]),
+                np.concatenate([evidence.latest, np.full(more, NO_TIME)]),
+                np.concatenate([_marks(evidence), nothing]),
+                np.concatenate([evidence.sources, nothing - 1]),
+            ),
+        )
+    return msgspec.structs.replace(bounds, remarks=(*bounds.remarks, *floors.remarks))
+
+
+def _marks(evidence: Evidence) -> Int64s:
+    audited: Int64s = np.where(evidence.audited, int(Mark.AUDITED), 0)
+    created: Int64s = np.where(evidence.created, int(Mark.CREATED), 0)
+    return np.bitwise_or(audited, created)
 
 
 def _sorted(

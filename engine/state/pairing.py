@@ -9,6 +9,7 @@ by what the request does to one (creates it, gives it a node, ends it), and by t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -44,13 +45,13 @@ class Pairing:
         self._loose = np.flatnonzero(loose & (times.earliest != NO_TIME))
         self.floors: list[tuple[int, int]] = []
         self._taken = np.zeros(len(columns), np.bool_)
-        self._rows = self._versions() if len(self._loose) else np.empty(0, np.int64)
         self._numbers: dict[int, int] = {}
         self._named: dict[int, int] = {}
         if len(self._loose):
             self._number_names()
 
-    def _versions(self) -> Int64s:
+    @cached_property
+    def _rows(self) -> Int64s:
         """Return the rows of all versions and deletions, by object and revision."""
         columns = self._columns
         shown = np.isin(columns.effects, (Effect.VERSION, Effect.DELETED))
@@ -59,8 +60,23 @@ class Pairing:
         found: Int64s = rows[order]
         return found
 
+    def first_showing(self, mark: Mark) -> list[tuple[Reference, int]]:
+        """Return the versions that are the first of their object to show something.
+
+        :return: of each the object, and the index of its revision.
+        """
+        rows = self._rows[self._first_with(mark)]
+        numbers = self._columns.objects[rows].tolist()
+        references = self._references(sorted(set(numbers)))
+        return [
+            (references[number], int(place))
+            for number, place in zip(numbers, self._places[rows], strict=True)
+        ]
+
     def pair_definite(self, bounds: Bounds) -> None:
         """Match creations, bindings, evictions and deletions: an object has one of each."""
+        if not len(self._loose):
+            return
         marks, effects = self._times.marks, self._columns.effects
         deleted = effects[self._rows] == Effect.DELETED
         created = (marks[self._rows] & Mark.CREATED) != 0
@@ -125,6 +141,8 @@ class Pairing:
         An update may change nothing, and others may write unrecorded; so only a version counts
         whose own stamp was set in the second of the request.
         """
+        if not len(self._loose):
+            return
         marks, times = self._times.marks, self._times
         asked = self._open(Mark.UPDATE, None)
         stamped = times.latest[self._rows] - times.earliest[self._rows] < SECOND_US

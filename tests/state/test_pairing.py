@@ -11,6 +11,7 @@ from plinian.engine.events import NO_TIME, Effect, Reference
 from plinian.engine.state.clock import Clock, Span, encode_clock
 from plinian.engine.state.clock_build import END_KEY, build_clock
 from plinian.engine.state.columns import NO_ORIGIN, Columns, Times
+from plinian.engine.state.decisions import Decision
 from plinian.engine.state.marks import Mark
 
 SECOND = 1_000_000
@@ -58,7 +59,7 @@ class Told:
         self._rows.append((int(effect), self._objects.index(reference), *map(int, rest)))
         return self
 
-    def clock(self) -> Clock:
+    def clock(self, decisions: Sequence[Decision] = ()) -> Clock:
         table = np.array(self._rows, np.int64)
         columns = Columns(
             positions=np.arange(1, len(table) + 1),
@@ -74,7 +75,8 @@ class Told:
             marks=table[:, 6],
             sources=np.zeros(len(table), np.int64),
         )
-        built = encode_clock(build_clock(columns, times, self._references), len(table))
+        tables = build_clock(columns, times, self._references, decisions)
+        built = encode_clock(tables, len(table))
         blocks = {(part, number): data for part, number, data in built}
         return Clock(lambda part, number: blocks[part, number])
 
@@ -177,3 +179,13 @@ def test_two_clocks_that_put_events_alike_have_one_mark() -> None:
     other = told.request(Mark.BIND, 30.0, 30.2, uid="u2", name="other").clock()
     assert one.mark(40) == other.mark(40) != 0
     assert one.mark(END_KEY) != other.mark(END_KEY)
+
+
+def test_what_a_scheduler_logged_bounds_the_version_in_which_the_node_appears() -> None:
+    told = Told().version("u1", 10, Mark.CREATED, 1, created=1)
+    told.version("u1", 20, Mark.UPDATED | Mark.BOUND, 5)
+    told.version("u1", 30, Mark.UPDATED | Mark.BOUND, 5)
+    bound = Decision("default", "web", Mark.BOUND, START + round(5.3 * SECOND), "scheduler.log")
+    assert between(told.clock(), 20) == (5.0, 5.999999)
+    assert between(told.clock([bound]), 20) == (5.3, 5.999999)
+    assert between(told.clock([bound]), 30) == (5.3, 5.999999), "bounds pass on"
