@@ -171,8 +171,8 @@ class _Look:
         """Return what is not known of a kind; one for each gap."""
         gaps: dict[Gap, list[str]] = {}
         for name in self._places(pair, namespace):
-            gap = self._coverage.gap(pair, self._revision, name)
-            if gap is not None and not self._is_near(gap):
+            gap = self._gap(pair, name)
+            if gap is not None and not self._holds_still(gap):
                 gaps.setdefault(gap, []).extend([] if name is None else [name])
         return [
             Unknown(
@@ -197,15 +197,34 @@ class _Look:
             return [None]
         return self._log.truth(self._moment).namespaces(*pair) or [None]
 
-    def _is_near(self, gap: Gap) -> bool:
-        """Say whether the moment is so soon after the last that is known that it may hold still."""
-        if gap.why is not Why.AFTER or gap.interrupted or gap.after is None:
+    def _gap(self, pair: Pair, namespace: str | None) -> Gap | None:
+        """Return the gap that the moment lies in; None if it lies in none.
+
+        A time lies between two revisions that the log holds. All revisions between these may have
+        happened by then.
+        """
+        gap = self._coverage.gap(pair, self._revision, namespace)
+        if gap is not None or self._moment.time is None:
+            return gap
+        following = self._clock.next_revision(self._revision)
+        if following is None:
+            return self._coverage.end(pair, namespace)
+        return self._coverage.gap(pair, following - 1, namespace)
+
+    def _holds_still(self, gap: Gap) -> bool:
+        """Say whether the last that is known before a gap holds at the moment all the same.
+
+        It does until it may have ended, by the clock; and for a while where nothing comes after it.
+        """
+        if gap.after is None or gap.interrupted:
             return False
+        (span,) = self._clock.spans([gap.after])
+        until = self._time_near(gap.after) if span.latest is None else span.latest
         time = self._moment.time
-        if time is None:
+        if time is None and gap.why is Why.AFTER:
             time = self._time_near(self._revision)
-        since = self._time_near(gap.after)
-        return time is not None and since is not None and time - since <= GRACE_US
+        grace = GRACE_US if gap.why is Why.AFTER else 0
+        return time is not None and until is not None and time <= until + grace
 
     def _time_near(self, revision: int | None) -> int | None:
         return None if revision is None else self._clock.time_of(revision)

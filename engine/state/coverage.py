@@ -177,6 +177,13 @@ class Coverage:
             return None
         return _between(before, None)
 
+    def end(self, pair: Pair, namespace: str | None = None) -> Gap | None:
+        """Return what is not known after the last that is told of a kind; None for a scenario."""
+        spans = self.spans(pair, namespace)
+        if self.whole:
+            return None
+        return _between(spans[-1], None) if spans else Gap(why=Why.NEVER)
+
     def begin(self, pair: Pair) -> int | None:
         """Return the first revision at which a kind is known anywhere; None if it never is."""
         if self.whole:
