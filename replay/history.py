@@ -13,6 +13,7 @@ from ..engine.log.store import LogStore, Query
 from ..engine.state.clock import Clock, Span, Unsure
 from .changes import Change, changes
 from .clock import clock_of
+from .coverage import Unknown
 from .kinds import ObjectName
 from .moment import Moment
 from .times import with_spans
@@ -65,12 +66,14 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     :param uids: the objects that had the name, in order of appearance.
     :param unsure: changes of the cluster that may have come before or after the moment up to which
         it goes.
+    :param not_known: of the object's kind, where between its first version and that moment.
     """
 
     object: Reference
     uids: tuple[str, ...]
     happenings: list[Happening]
     unsure: Unsure | None = None
+    not_known: tuple[Unknown, ...] = ()
 
 
 def history(
