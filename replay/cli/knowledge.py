@@ -154,7 +154,7 @@ def range_of(
     :param kinds: None is those that a question about everything is about.
     :raises NotKnown: something is not known at an end, and ``strict``.
     """
-    from ..coverage import known_from, refuse, told, unknown_at, usual_kinds
+    from ..coverage import known_from, refuse, told, usual_kinds
 
     before, after = ends
     asked = usual_kinds(log, after) if kinds is None else kinds
@@ -163,8 +163,7 @@ def range_of(
     if later is not None:
         before = later
         parts.append(f"nothing of it is known before {later.label}: this begins there")
-    ends = (unknown_at(log, end, asked, namespace) for end in (before, after))
-    found = list(dict.fromkeys(one for some in ends for one in some))
+    found = _at_ends(log, (before, after), asked, namespace)
     if strict:
         refuse(found)
     if found:
@@ -176,9 +175,18 @@ def range_of(
 
 def unknown_at_ends(log: Log, ends: tuple[Moment, Moment]) -> list[Unknown]:
     """Return what of the kinds that sessions need is not known at one of two moments."""
-    from ..coverage import SCHEDULING, unknown_at
+    from ..coverage import SCHEDULING
 
-    return list(dict.fromkeys(one for end in ends for one in unknown_at(log, end, SCHEDULING)))
+    return _at_ends(log, ends, SCHEDULING, None)
+
+
+def _at_ends(
+    log: Log, ends: tuple[Moment, Moment], kinds: Sequence[Pair], namespace: str | None
+) -> list[Unknown]:
+    from ..coverage import unknown_at
+
+    found = (unknown_at(log, end, kinds, namespace) for end in ends)
+    return list(dict.fromkeys(one for some in found for one in some))
 
 
 def note_left_out(log: Log, moment: Moment, count: int) -> None:
