@@ -150,8 +150,12 @@ class Pairing:
     def _match(
         self, mark: Mark, versions: Int64s, bounds: Bounds, among: Mask | None = None
     ) -> None:
-        """Match requests of one sort with versions, both in order, within each object or name."""
-        free = versions[~self._taken[versions]]
+        """Match requests of one sort with versions, both in order, within each object or name.
+
+        A version that an audited request was answered with is that one's.
+        """
+        others = (self._times.marks[versions] & Mark.AUDITED) != 0
+        free = versions[~self._taken[versions] & ~others]
         for requests, candidates in self._groups(self._open(mark, among), free):
             requests.sort(key=lambda row: (int(self._times.earliest[row]), row))
             candidates.sort(key=lambda row: (int(self._columns.revisions[row]), row))
