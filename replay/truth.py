@@ -131,7 +131,7 @@ def _settled(store: LogStore, moment: Moment, records: Collection[Record]) -> Co
         reference = record.reference
         pair = (reference.group, reference.kind)
         following = (record.touched + 1) // 2  # The key is that of just before a revision.
-        return coverage.gap(pair, following, reference.namespace or None) is None
+        return coverage.has_changes(pair, following, reference.namespace or None)
 
     return [
         msgspec.structs.replace(record, touched=-1)

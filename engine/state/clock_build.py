@@ -55,7 +55,7 @@ def build_clock(
     told = evidence = _told(columns, times, places, dated, count)
     bounds = bounds_of(count, told)
     pairing = Pairing(columns, times, places, references)
-    for look in (pairing.pair_definite, pairing.pair_updates):
+    for look in (pairing.pair_definite, pairing.pair_disagreeing, pairing.pair_updates):
         before = int((pairing.partners != NOBODY).sum()) + len(pairing.floors)
         look(bounds)
         if int((pairing.partners != NOBODY).sum()) + len(pairing.floors) > before:

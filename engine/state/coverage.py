@@ -177,6 +177,16 @@ class Coverage:
             return None
         return _between(before, None)
 
+    def has_changes(self, pair: Pair, revision: int, namespace: str | None = None) -> bool:
+        """Say whether the log has whatever changed in a kind at a revision.
+
+        It may have it without all that there was: in a watch that does not say what it begins with.
+        """
+        return self.gap(pair, revision, namespace) is None or any(
+            one.changes and one.since <= revision <= one.until
+            for one in self._about(pair, namespace)
+        )
+
     def end(self, pair: Pair, namespace: str | None = None) -> Gap | None:
         """Return what is not known after the last that is told of a kind; None for a scenario."""
         spans = self.spans(pair, namespace)

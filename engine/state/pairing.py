@@ -8,7 +8,7 @@ by what the request does to one (creates it, gives it a node, ends it), and by t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -21,6 +21,9 @@ from .marks import Mark
 
 NOBODY = -1
 """In columns of rows: there is no partner."""
+
+_Range = tuple[int, int, int]
+"""The row of a request, and from which to before which version it may have made."""
 
 References = Callable[[Sequence[int]], Mapping[int, Reference]]
 
@@ -83,21 +86,37 @@ class Pairing:
         ]
 
     def pair_definite(self, bounds: Bounds) -> None:
-        """Match creations, bindings, evictions and deletions: an object has one of each."""
+        """Match creations, bindings, evictions and deletions: an object has one of each.
+
+        Only what the bounds allow: an object of the same name may have come and gone within a
+        second.
+        """
+        self._pair_definite(bounds, 0)
+
+    def pair_disagreeing(self, bounds: Bounds) -> None:
+        """Match the same where clocks disagree a little, if nothing fits without that."""
+        self._pair_definite(bounds, TOLERANCE_US)
+
+    def _pair_definite(self, bounds: Bounds, tolerance: int) -> None:
         if not len(self._loose):
             return
         marks, effects = self._times.marks, self._columns.effects
         deleted = effects[self._rows] == Effect.DELETED
         created = (marks[self._rows] & Mark.CREATED) != 0
         ending = self._first_with(Mark.ENDING)
-        self._match(Mark.CREATE, self._rows[created], bounds)
-        self._pair_first_seen()
-        self._match(Mark.BIND, self._rows[self._first_with(Mark.BOUND)], bounds)
-        self._match(Mark.EVICT, self._rows[ending], bounds)
         gone = effects[self._loose] == Effect.DELETED
-        self._match(Mark.DELETE, self._rows[deleted], bounds, among=gone)
-        self._match(Mark.DELETE, self._rows[ending], bounds, among=~gone)
-        self._match(Mark.DELETE, self._rows[deleted], bounds, among=~gone)
+
+        def match(mark: Mark, versions: Mask, among: Mask | None = None) -> None:
+            self._match(mark, self._rows[versions], bounds, tolerance, among)
+
+        match(Mark.CREATE, created)
+        if tolerance == 0:
+            self._pair_first_seen()
+        match(Mark.BIND, self._first_with(Mark.BOUND))
+        match(Mark.EVICT, ending)
+        match(Mark.DELETE, deleted, gone)
+        match(Mark.DELETE, ending, ~gone)
+        match(Mark.DELETE, deleted, ~gone)
 
     def _pair_first_seen(self) -> None:
         """Match creations with the first version that was seen of an object, if it is the first.
@@ -145,37 +164,54 @@ class Pairing:
         return number if named is None else -named
 
     def pair_updates(self, bounds: Bounds) -> None:
-        """Match updates where there is no choice: one request and one version, in one second.
+        """Match updates where there is no choice, each object's in order.
 
-        An update may change nothing, and others may write unrecorded; so only a version counts
-        whose own stamp was set in the second of the request.
+        An update may change nothing, and others may write unrecorded. So one request and one
+        version match if the version's own stamp was set in the second of the request; and several
+        match if there are as many of the one as of the other.
         """
         if not len(self._loose):
             return
-        marks, times = self._times.marks, self._times
-        asked = self._open(Mark.UPDATE, None)
-        stamped = times.latest[self._rows] - times.earliest[self._rows] < SECOND_US
-        stamped &= (times.earliest[self._rows] != NO_TIME) & ~self._taken[self._rows]
-        updated = (marks[self._rows] & (Mark.UPDATED | Mark.AUDITED)) == Mark.UPDATED
-        for requests, versions in self._groups(asked, self._rows[stamped & updated]):
-            self._pair_single(requests, versions, bounds)
+        times, rows = self._times, self._rows
+        updated = (times.marks[rows] & (Mark.UPDATED | Mark.AUDITED)) == Mark.UPDATED
+        updated &= times.earliest[rows] != NO_TIME
+        own = times.latest[rows] - times.earliest[rows] < SECOND_US
+        for mask, most in ((updated & own, 1), (updated, len(rows))):
+            versions = rows[mask & ~self._taken[rows]]
+            for requests, candidates in self._groups(self._open(Mark.UPDATE, None), versions):
+                self._pair_where_equal(requests, candidates, bounds, most)
 
-    def _pair_single(self, requests: list[int], versions: list[int], bounds: Bounds) -> None:
-        requests.sort(key=lambda row: (int(self._times.earliest[row]), row))
-        choices = [
-            [row for row in versions if self._may_be(request, row, bounds, tolerance=0)]
-            for request in requests
-        ]
-        wanted: dict[int, int] = {}
-        for rows in choices:
-            for row in rows:
-                wanted[row] = wanted.get(row, 0) + 1
-        for request, rows in zip(requests, choices, strict=True):
-            if len(rows) == 1 and wanted[rows[0]] == 1:
-                self._join(request, rows[0])
+    def _pair_where_equal(
+        self, requests: list[int], versions: list[int], bounds: Bounds, most: int
+    ) -> None:
+        """Join requests and versions that can only be each other's, if they are as many.
+
+        :param most: how many may hang together.
+        """
+        times = self._times
+        requests.sort(key=lambda row: (int(times.earliest[row]), row))
+        versions.sort(key=lambda row: (int(self._columns.revisions[row]), row))
+        places = self._places[versions]
+        # Bounds rise with revisions, so that what a request may have made lies side by side.
+        begins = np.searchsorted(bounds.latest[places], times.earliest[requests]).tolist()
+        ends = np.searchsorted(bounds.earliest[places], times.latest[requests], "right").tolist()
+        some = [each for each in zip(requests, begins, ends, strict=True) if each[1] < each[2]]
+        for group in _hanging_together(some):
+            first, last = min(begin for _, begin, _ in group), max(end for _, _, end in group)
+            fits = all(
+                begin <= first + number < end for number, (_, begin, end) in enumerate(group)
+            )
+            if len(group) == last - first <= most and fits:
+                for number, (request, _, _) in enumerate(group):
+                    self._join(request, versions[first + number])
 
     def _match(
-        self, mark: Mark, versions: Int64s, bounds: Bounds, among: Mask | None = None
+        self,
+        mark: Mark,
+        versions: Int64s,
+        bounds: Bounds,
+        tolerance: int,
+        among: Mask | None,
     ) -> None:
         """Match requests of one sort with versions, both in order, within each object or name."""
         free = versions[~self._taken[versions]]
@@ -185,12 +221,12 @@ class Pairing:
             place = 0
             for request in requests:
                 while place < len(candidates) and self._is_before(
-                    candidates[place], request, bounds
+                    candidates[place], request, bounds, tolerance
                 ):
                     place += 1
                 if place == len(candidates):
                     break
-                if self._may_be(request, candidates[place], bounds, tolerance=TOLERANCE_US):
+                if self._may_be(request, candidates[place], bounds, tolerance):
                     self._join(request, candidates[place])
                     place += 1
 
@@ -198,11 +234,11 @@ class Pairing:
         self.partners[request] = version
         self._taken[version] = True
 
-    def _is_before(self, version: int, request: int, bounds: Bounds) -> bool:
+    def _is_before(self, version: int, request: int, bounds: Bounds, tolerance: int) -> bool:
         latest = int(bounds.latest[self._places[version]])
-        return latest < int(self._times.earliest[request]) - TOLERANCE_US
+        return latest < int(self._times.earliest[request]) - tolerance
 
-    def _may_be(self, request: int, version: int, bounds: Bounds, *, tolerance: int) -> bool:
+    def _may_be(self, request: int, version: int, bounds: Bounds, tolerance: int) -> bool:
         place = self._places[version]
         return bool(
             bounds.earliest[place] <= self._times.latest[request] + tolerance
@@ -258,6 +294,20 @@ class Pairing:
             for number, reference in self._references(others).items():
                 if _name_of(reference) in names:
                     self._named[number] = names[_name_of(reference)]
+
+
+def _hanging_together(ranges: Sequence[_Range]) -> Iterator[list[_Range]]:
+    """Yield ranges that overlap, and those that overlap these, together."""
+    group: list[_Range] = []
+    reach = 0
+    for each in ranges:
+        if group and each[1] >= reach:
+            yield group
+            group, reach = [], 0
+        group.append(each)
+        reach = max(reach, each[2])
+    if group:
+        yield group
 
 
 def _name_of(reference: Reference) -> tuple[str, str, str, str]:
