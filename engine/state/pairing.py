@@ -115,8 +115,7 @@ class Pairing:
         match(Mark.BIND, self._first_with(Mark.BOUND))
         match(Mark.EVICT, ending)
         match(Mark.DELETE, deleted, gone)
-        match(Mark.DELETE, ending, ~gone)
-        match(Mark.DELETE, deleted, ~gone)
+        match(Mark.DELETE, ending | deleted, ~gone)
 
     def _pair_first_seen(self) -> None:
         """Match creations with the first version that was seen of an object, if it is the first.

@@ -50,10 +50,18 @@ class Told:
         return self._tell(Effect.VERSION, "web", uid, revision, low, high, NO_TIME, marks)
 
     def request(
-        self, mark: Mark, asked: float, answered: float, *, uid: str = "", name: str = "web"
+        self,
+        mark: Mark,
+        asked: float,
+        answered: float,
+        *,
+        uid: str = "",
+        name: str = "web",
+        gone: bool = True,
     ) -> Told:
-        """Tell a request that was answered without a version."""
+        """Tell a request that was answered without a version; ``gone``: a deletion at once."""
         effect = {Mark.BIND: Effect.BOUND, Mark.DELETE: Effect.DELETED}.get(mark, Effect.TOUCHED)
+        effect = effect if gone else Effect.TOUCHED
         low, high = (START + round(at * SECOND) for at in (asked, answered))
         marks = mark | Mark.AUDITED
         return self._tell(effect, name, uid, -1, low, high, NO_TIME, marks)
@@ -204,3 +212,24 @@ def test_what_a_scheduler_logged_bounds_the_version_in_which_the_node_appears() 
     assert between(told.clock(), 20) == (5.0, 5.999999)
     assert between(told.clock([bound]), 20) == (5.3, 5.999999)
     assert between(told.clock([bound]), 30) == (5.3, 5.999999), "bounds pass on"
+
+
+def test_deletions_of_two_pods_of_a_name_in_one_second_are_kept_apart() -> None:
+    """The first pod's removal and the second's deletion may both be what a request did."""
+    told = Told().version("u1", 10, Mark.CREATED, 1, created=1).version("u1", 20, Mark.ENDING, 5)
+    told.version("u1", 30, Mark.DELETE).version("u2", 40, Mark.CREATED, 6, created=6)
+    told.version("u2", 50, Mark.ENDING, 6)
+    for asked, answered in ((5.1, 5.2), (5.8, 6.1), (6.3, 6.4)):
+        told.request(Mark.DELETE, asked, answered, gone=False)
+    clock = told.clock()
+    assert made_by(clock) == {6: 2, 7: 3, 8: 5}
+    assert between(clock, 50) == (6.3, 6.4)
+
+
+def test_as_many_updates_as_versions_are_paired_in_order() -> None:
+    told = Told().version("u1", 10, Mark.CREATED, 1, created=1)
+    told.version("u1", 20, Mark.UPDATED, 5).version("u1", 30, Mark.UPDATED, 5, own=False)
+    told.request(Mark.UPDATE, 5.2, 5.3, uid="u1").request(Mark.UPDATE, 5.6, 5.7, uid="u1")
+    assert made_by(told.clock()) == {4: 2, 5: 3}
+    told.request(Mark.UPDATE, 5.8, 5.9, uid="u1")
+    assert made_by(told.clock()) == {}, "one of the three changed nothing"
