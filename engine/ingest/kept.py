@@ -45,7 +45,6 @@ _TYPES = ("kubernetes.io/", "bootstrap.kubernetes.io/", "helm.sh/release")
 """How the types of Secrets begin that Kubernetes and Helm make."""
 
 _HINT = b"Secret"
-_HINT_FIELD = _ONLY_THEIRS.encode()
 _NAMED = re.compile(
     rb'Secret(?:List)? ?\\*["{]|stringData|(?:Invalid|Unsupported|Duplicate) value: '
 )
@@ -112,9 +111,7 @@ def stored(event: Event) -> Event:
     """
     payload = event.payload
     secret = event.reference.kind == "Secret"
-    if not (secret or _HINT in payload or _HINT_FIELD in payload):
-        return event
-    if not (secret or _NAMED.search(payload)):
+    if not secret and (_HINT not in payload or _NAMED.search(payload) is None):
         return event
     value = _DECODE(payload)
     changed = secret and isinstance(value, dict) and _of_secret(event, value)
