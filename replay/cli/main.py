@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
+from ..render.screen import Screen
 from . import (
     belief,
     bisect,
@@ -110,8 +111,17 @@ GARBAGE = (100_000, 50, 50)
 
 
 def main() -> None:
-    """Run the command line and exit with its code."""
+    """Run the command line and exit with its code; all that it prints passes a screen."""
     gc.set_threshold(*GARBAGE)
+    out, err = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = Screen(out), Screen(err, messages=True)
+    try:
+        _run()
+    finally:
+        sys.stdout, sys.stderr = out, err
+
+
+def _run() -> None:
     if sys.argv[1:2] == ["__complete"]:  # Before the next key is pressed: without a parser.
         completion.answer(get_command(app), sys.argv[3 if sys.argv[2:3] == ["--"] else 2 :])
         return
