@@ -143,6 +143,11 @@ def _unforeseen(fault: Exception) -> PlinianError:
             f"what the log holds cannot be decoded: {fault}",
             now="see where it is damaged: plinian verify",
         )
+    if isinstance(fault, UnicodeEncodeError):
+        return PlinianError(
+            f"{fault.object!r} is no text: it has bytes that are not UTF-8, or half a character",
+            now="write names and other values in UTF-8",
+        )
     if isinstance(fault, MemoryError):
         return PlinianError("there is not enough memory", now="ask for less at once")
     return PlinianError(
