@@ -60,13 +60,17 @@ def is_secret_resource(resource: str) -> bool:
     return resource == _PLURAL
 
 
+def is_secret(kind: Any) -> bool:
+    """Say whether a kind is that of Secrets, of whatever group."""
+    return isinstance(kind, str) and kind.casefold() == _SECRET
+
+
 def conceal(document: dict[str, Any]) -> bool:
     """Take the content out of an object if it is a Secret, or holds what only Secrets hold.
 
     :returns: whether anything was taken out.
     """
-    kind = document.get("kind")
-    if isinstance(kind, str) and kind.casefold() == _SECRET:
+    if is_secret(document.get("kind")):
         return conceal_secret(document)
     if _ONLY_THEIRS not in document and not _has_type_of_secret(document):
         return False

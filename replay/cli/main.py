@@ -7,8 +7,10 @@ parts.
 from __future__ import annotations
 
 import gc
+import os
 import sys
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, TextIO
 
 import typer
 from typer.main import get_command
@@ -113,12 +115,21 @@ GARBAGE = (100_000, 50, 50)
 def main() -> None:
     """Run the command line and exit with its code; all that it prints passes a screen."""
     gc.set_threshold(*GARBAGE)
-    out, err = sys.stdout, sys.stderr
+    # Python has none where a shell closed it, as with >&-.
+    out, err = sys.stdout or _nothing(), sys.stderr or _nothing()
     sys.stdout, sys.stderr = Screen(out), Screen(err, messages=True)
     try:
         _run()
-    finally:
+    except SystemExit:
         sys.stdout, sys.stderr = out, err
+        raise
+    # After another exception the screens stay: Python prints a traceback.
+    sys.stdout, sys.stderr = out, err
+
+
+def _nothing() -> TextIO:
+    """Return a stream that nobody reads; it takes the number that no file of a log should get."""
+    return Path(os.devnull).open("w", encoding="utf-8")
 
 
 def _run() -> None:

@@ -132,7 +132,8 @@ def _list(m: Marked) -> bytes:
 
 def _secret_list(m: Marked) -> bytes:
     items = [_without(m.secret(f"s{i}"), "kind", "apiVersion") for i in range(3)]
-    items[1]["kind"] = "Secret"
+    items[1]["kind"] = m.random.choice(["Secret", "Thing"])
+    items[1]["apiVersion"] = "v1"
     listed = {"apiVersion": "v1", "kind": "SecretList", "metadata": {"resourceVersion": "2000"}}
     return _json(m.random, {**listed, "items": items}, m.pod())
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
+import sys
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -131,3 +133,24 @@ def test_what_is_piped_on_stays_in_the_pipe_while_a_bar_moves(tmp_path: Path) ->
     moving = terminals.run_command(arguments, tmp_path, terminal=False, err_terminal=True)
     assert quiet.out
     assert moving.out == quiet.out
+
+
+def test_a_traceback_is_spelled_too() -> None:
+    code = (
+        "import sys\n"
+        "from plinian.replay.cli import main as program\n"
+        "def broken(): raise ValueError('\\x1b[31m\\x9b')\n"
+        "program._run = broken\n"
+        "program.main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "\\u001b[31m" in done.stderr
+    assert "\x1b" not in done.stderr
+
+
+def test_a_closed_output_is_no_fault(tmp_path: Path) -> None:
+    command = f"{sys.executable} -m plinian version >&-"
+    done = subprocess.run(
+        command, shell=True, capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert "Traceback" not in done.stderr
