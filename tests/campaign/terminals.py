@@ -234,6 +234,13 @@ def commands(made: World) -> list[list[str]]:
         ["db", "info"],
         ["branch", "list"],
         ["checkpoint", "list"],
+        *_mistaken(made),
+    ]
+
+
+def _mistaken(made: World) -> list[list[str]]:
+    """Return commands that complain of a hostile argument, read an input, or complete a word."""
+    return [
         ["branch", "create", made.pod],
         ["export", f"{made.pod}.xyz".replace("\0", "")],
         ["ingest", f"in/no{made.pod}".replace("\0", "")],
