@@ -45,7 +45,7 @@ CONTROL = re.compile(
 )
 
 HOSTILE = (
-    *("\x1b]0;{}\x07", "\x1b[2J{}", "\x1b[31m{}", "\x1b[1m{}", "{}\r", "{}\x07", "\x9b31m{}"),
+    *("\x1b]0;{}\x07", "\x1b[2J{}", "\x1b[35m{}", "\x1b[7m{}", "{}\r", "{}\x07", "\x9b31m{}"),
     *("\x9d0;{}\x9c", "\x7f{}", "\u202e{}\u202c", "\u2066{}", "{}\u2028x", "{}\x85x", "{}\x0bx"),
     *("{}\nplinian: a line of its own", "\x08\x08{}", "\x1bP{}\x1b\\", "\x00{}", "{}\tx", "\x0e{}"),
 )
@@ -227,6 +227,13 @@ def commands(made: World) -> list[list[str]]:
         ["upgrade-check", "v1.12.1", "v1.14.2"],
         ["simulate", case, "--release", "v1.12.1"],
         ["simulate", case, "--release", "v1.12.1", "--show"],
+        *_others(made),
+    ]
+
+
+def _others(made: World) -> list[list[str]]:
+    """Return commands on a whole log or on files, complaints, and what completes a word."""
+    return [
         ["lint", "in"],
         ["lint", "in", "-o", "json"],
         ["digest"],
@@ -234,13 +241,6 @@ def commands(made: World) -> list[list[str]]:
         ["db", "info"],
         ["branch", "list"],
         ["checkpoint", "list"],
-        *_mistaken(made),
-    ]
-
-
-def _mistaken(made: World) -> list[list[str]]:
-    """Return commands that complain of a hostile argument, read an input, or complete a word."""
-    return [
         ["branch", "create", made.pod],
         ["export", f"{made.pod}.xyz".replace("\0", "")],
         ["ingest", f"in/no{made.pod}".replace("\0", "")],
