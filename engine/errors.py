@@ -10,13 +10,43 @@ from __future__ import annotations
 TYPE_CHECKING = False  # Not from typing: a program must take interrupts before it loads much.
 
 if TYPE_CHECKING:
+    import re
     from typing import ClassVar
+
+_LONGEST_VALUE = 320
+"""Characters of a value that a message quotes whole."""
+
+_HEAD, _TAIL = 120, 40
+_VALUE = rf"'[^']{{{_LONGEST_VALUE},}}'|\"[^\"]{{{_LONGEST_VALUE},}}\"|\S{{{_LONGEST_VALUE},}}"
+_LONGEST_LINE = 4000
+
+
+def shortened(message: str) -> str:
+    """Return a message without the middle of values that are too long to be read.
+
+    A value is what stands in quotes, or has no space in it.
+    """
+    if len(message) <= _LONGEST_VALUE:
+        return message
+    import re  # noqa: PLC0415 -- not above, for the same reason as typing
+
+    text = re.sub(_VALUE, _without_middle, message)
+    if len(text) > _LONGEST_LINE:
+        text = f"{text[:_LONGEST_LINE]}… ({len(text) - _LONGEST_LINE:,} more characters)"
+    return text
+
+
+def _without_middle(found: re.Match[str]) -> str:
+    value = found[0]
+    left_out = len(value) - _HEAD - _TAIL
+    return f"{value[:_HEAD]}… ({left_out:,} characters) …{value[-_TAIL:]}"
 
 
 class PlinianError(Exception):
     """Root of everything a user can meet; caught in the shell and nowhere else.
 
-    :param what: one sentence that names the fault, with the values found.
+    :param what: one sentence that names the fault, with the values found; long ones are
+        :func:`shortened`.
     :param where: ``file:line``, a table, a position; empty if there is no place.
     :param now: what the user can do next; empty if there is nothing.
     """
@@ -24,7 +54,7 @@ class PlinianError(Exception):
     exit_code: ClassVar[int] = 2
 
     def __init__(self, what: str, *, where: str = "", now: str = "") -> None:
-        self.what = what
+        self.what = what = shortened(what)
         self.where = where
         self.now = now
         super().__init__(f"{where}: {what}" if where else what)

@@ -7,6 +7,7 @@ they are read).
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +26,8 @@ from ..engine.errors import LogNewer, LogNotFound, LogUnavailable, UsageError
 from ..engine.log.location import Location, parse_location
 
 __all__ = ["MigrationInfo", "connected", "downgrade", "info", "migrate", "upgrade"]
+
+logging.getLogger("psycopg").addHandler(logging.NullHandler())  # As in engine/log/postgres.py.
 
 _CREATION_LOCK = 0x506C696E  # any fixed number; two processes must not create one log at once
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import os
+import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path, PurePath
@@ -14,6 +16,7 @@ import msgspec
 
 from ..engine.errors import UsageError
 from ..engine.events import Recorded
+from ..engine.log.opening import PRIVATE
 
 _ROWS_AT_ONCE = 5_000
 
@@ -197,15 +200,19 @@ def write_file(
 ) -> int:
     """Write a file whole or not at all: beside it first, then in its place.
 
-    A pipe or a device is written to as it is; its place must not be taken by a file.
+    A new file is its owner's alone, as a log is; one that is there keeps its mode. A pipe or a
+    device is written to as it is; its place must not be taken by a file.
     """
     if path.exists() and not path.is_file():
         with path.open("wb") as out:
             return write(out)
     path = path.resolve()  # Else a link would be replaced, and not what it points at.
     beside = path.with_name(f".{path.name}.part")
+    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else PRIVATE
+    beside.unlink(missing_ok=True)
     try:
-        with beside.open("wb") as out:
+        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE), "wb") as out:
+            os.fchmod(out.fileno(), mode)
             written = write(out)
         beside.replace(path)
     except BaseException:

@@ -21,8 +21,10 @@ from ..engine.errors import FormatUnknown, InputDamaged, LogNotFound, UsageError
 from ..engine.events import Event
 from ..engine.ingest.formats import Context, Format
 from ..engine.ingest.inputs import Document, InputFile, documents, find_files, unknown
+from ..engine.ingest.kept import stored
 from ..engine.ingest.order import EventOrder
 from ..engine.ingest.received import NOTHING, ReceivingTimes
+from ..engine.ingest.redaction import Redaction
 from ..engine.ingest.registry import recognise, why_unknown
 from ..engine.log import MAIN, LogStore, check_place, open_log
 from ..engine.units import SECOND_US, format_time
@@ -51,6 +53,7 @@ class IngestOptions(msgspec.Struct, frozen=True, kw_only=True):
         had happened by the second, and what they lack had not by the first.
     :param year: in which the last line of a log without years was written. By default the year of
         the latest time in the other inputs of the call, or else in the log.
+    :param redact: leave out what :data:`.redaction.RULES` name; the log keeps that it was so.
     :param branch: of the log, to append to.
     :param batch_size: events that are committed together.
     """
@@ -60,6 +63,7 @@ class IngestOptions(msgspec.Struct, frozen=True, kw_only=True):
     partial_lists: bool = False
     taken_at: tuple[int, int] | None = None
     year: int | None = None
+    redact: bool = False
     branch: str = MAIN
     batch_size: int = 1000
 
@@ -266,8 +270,12 @@ class _Reading:
     def _take(self, found: Format, document: Document, context: Context) -> None:
         self.order.begin_source()
         add, last = self.order.add, self._last_observed
+        redaction = Redaction() if self._options.redact else None
         try:
-            for event in found.events(document.stream, context):
+            for told in found.events(document.stream, context):
+                event = stored(told)
+                if redaction is not None:
+                    event = redaction.redacted(event)
                 add(event)
                 time = event.earliest
                 if time is not None and (last is None or time > last):
@@ -276,6 +284,9 @@ class _Reading:
             self._last_observed = last
         for revision, event in context.spans:
             self.order.place(event, revision)
+        if redaction is not None:
+            account = redaction.account(source=context.source, cluster=context.cluster)
+            self.order.place(account, 0)
 
     def _may_reopen(self, file: InputFile) -> bool:
         return file.size > 0

@@ -39,16 +39,21 @@ _TELLING: Mapping[str, str] = MappingProxyType(
 """What an input is, by the first of these kinds that it gave."""
 
 _FULL = "RequestResponse"
+_REDACTED = "input.redacted"
 
 
 class Input(msgspec.Struct, frozen=True, kw_only=True):
-    """One input. :param tells: what it is, by what it gave."""
+    """One input. :param tells: what it is, by what it gave.
+
+    :param redacted: it was ingested with ``--redact``, at least once.
+    """
 
     source: str
     tells: str
     events: int
     first_revision: int | None
     last_revision: int | None
+    redacted: bool = False
 
 
 class Stretch(msgspec.Struct, frozen=True, kw_only=True):
@@ -172,6 +177,7 @@ def _input(one: SourceInfo) -> Input:
         events=one.events,
         first_revision=one.first_revision,
         last_revision=one.last_revision,
+        redacted=_REDACTED in one.kinds,
     )
 
 

@@ -239,6 +239,12 @@ _OTHER_KINDS = (
         payload=payloads.ScenarioDeclared,
     ),
     KindInfo(
+        kind="input.redacted",
+        about="An input was ingested with --redact: values in it were left out.",
+        effect=Effect.NONE,
+        payload=payloads.InputRedacted,
+    ),
+    KindInfo(
         kind="config.applied",
         about="The scheduler's configuration became this.",
         effect=Effect.NONE,

@@ -168,6 +168,17 @@ class ScenarioDeclared(Payload, frozen=True, kw_only=True, tag="scenario.declare
     until: int
 
 
+class InputRedacted(Payload, frozen=True, kw_only=True, tag="input.redacted"):
+    """:param input: that was ingested with ``--redact``. :param rules: by their names.
+
+    :param values: how many were left out.
+    """
+
+    input: str
+    rules: tuple[str, ...]
+    values: int = 0
+
+
 class ConfigApplied(Payload, frozen=True, kw_only=True, tag="config.applied"):
     """:param text: the configuration, verbatim. :param parsed: the same as JSON, or None."""
 

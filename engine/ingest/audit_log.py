@@ -27,6 +27,7 @@ from .audit_records import CONNECTING, NOTHING, ListBody, ListItem, Record, is_w
 from .audit_requests import AuditedRequest, Document
 from .audit_span import AuditSpan
 from .formats import Context
+from .kept import is_secret_resource
 from .lines import json_documents
 from .objects import decode_slim
 from .resources import is_fleeting
@@ -162,7 +163,7 @@ class _Reader:
         record, ref = request.record, request.ref
         if record.verb in _READS:
             return self._read(request, line)
-        if ref.resource == "secrets" and not ref.api_group:
+        if is_secret_resource(ref.resource):
             self._lost["Secret: its content is left out"] += 1
         if request.code >= _MULTIPLE_CHOICES or record.stage == "Panic":
             return [request.refused()]

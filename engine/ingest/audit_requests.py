@@ -19,14 +19,8 @@ from ..units import SECOND_US, parse_time
 from .audit_records import NOTHING, ListBody, ObjectRef, Record, kind_of
 from .derived import extra_events
 from .formats import Context
-from .objects import (
-    MAX_REVISION,
-    conceal_secret,
-    decode_slim,
-    deletion_asked,
-    newest_time,
-    version_event,
-)
+from .kept import conceal_secret, is_secret_resource
+from .objects import MAX_REVISION, decode_slim, deletion_asked, newest_time, version_event
 
 Document = dict[str, Any]
 
@@ -74,17 +68,24 @@ class AuditedRequest:
         A Secret's content is taken out; of a JSON patch to one, all.
         """
         raw = self.record.request_object
-        body = None if raw == NOTHING else _DOCUMENT.decode(raw)
-        if self.ref.resource == "secrets" and not self.ref.api_group:
-            if not isinstance(body, dict):
-                return None
-            conceal_secret(body)
+        return self._storable(None if raw == NOTHING else _DOCUMENT.decode(raw))
+
+    def _storable(self, body: Any) -> Any:
+        """Leave of a body what may be stored: to Secrets, whatever kind it claims to be."""
+        if not is_secret_resource(self.ref.resource):
+            return body
+        if not isinstance(body, dict):
+            return None
+        conceal_secret(body)
         return body
 
     @cached_property
     def _slim_answer(self) -> tuple[Any, int | None]:
         raw = self.record.response_object
-        return (None, None) if raw == NOTHING else decode_slim(bytes(raw))[:2]
+        if raw == NOTHING:
+            return None, None
+        answer, written_at, _ = decode_slim(bytes(raw))
+        return self._storable(answer), written_at
 
     @property
     def answer(self) -> Document | None:
@@ -211,7 +212,7 @@ class AuditedRequest:
         actor: str = "",
     ) -> list[Event]:
         event = version_event(
-            document,
+            self._storable(document),
             verb=verb,
             source=self._context.source,
             line=self._line,

@@ -10,6 +10,7 @@ from ..events import Event, Reference
 from ..events.payloads import JoinedList, ListsJoined
 from .derived import extra_events
 from .formats import Context
+from .kept import conceal_secret, is_secret
 from .lists import EXCERPTS, excerpt_refused, list_event, scope
 from .objects import version_event
 
@@ -90,6 +91,8 @@ class Listing:
         if self._kind:
             document.setdefault("kind", self._kind)
             document.setdefault("apiVersion", self._api_version)
+        if is_secret(self._kind):
+            conceal_secret(document)
 
     def enter(self, event: Event) -> None:
         """Count the version of an item in."""

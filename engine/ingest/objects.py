@@ -14,10 +14,10 @@ from ..errors import EventMalformed
 from ..events import Event, Reference, canonical_json, kind_of_version
 from ..events.kinds import NOUNS
 from ..units import SECOND_US, parse_time
+from .kept import conceal
 
 MAX_REVISION = 2**63 - 1
 
-_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _MANAGED = b'"managedFields":['
 _CUT = b"0"
 """Stands in the text where ``managedFields`` were; no API server writes a number there."""
@@ -111,7 +111,7 @@ def version_event(
 ) -> Event:
     """Make the event of one object version; ``document`` loses its ``managedFields`` on the way.
 
-    A Secret loses its content too: a log is kept long and passed around.
+    A Secret loses its content too (:mod:`.kept`).
 
     :param verb: ``observed``, ``created``, ``updated`` or ``deleted``.
     :param written_at: the newest time of its ``managedFields``, if these were left out already.
@@ -137,8 +137,7 @@ def version_event(
         raise_fault(document, f"{source}:{line}")
     if earliest is None:
         earliest = newest_stamp(document, newest_time(fields) if fields else written_at)
-    if kind == "Secret" and not group:
-        conceal_secret(document)
+    conceal(document)
     return Event(
         kind=kind_of_version(group, kind, verb),
         reference=reference,
@@ -200,16 +199,6 @@ def raise_fault(document: dict[str, Any], where: str) -> NoReturn:
         if not isinstance(holder.get(field) or {}, dict):
             raise _wrong("an object", holder[field], f"{path}.{field}", where)
     raise _wrong("an object of Kubernetes", f"{api_version} {kind}", "$", where)
-
-
-def conceal_secret(document: dict[str, Any]) -> None:
-    """Take a Secret's content out of it: ``data``, ``stringData``, and kubectl's copy of them."""
-    document.pop("data", None)
-    document.pop("stringData", None)
-    metadata = document.get("metadata")
-    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
-    if isinstance(annotations, dict):
-        annotations.pop(_LAST_APPLIED, None)
 
 
 def newest_stamp(document: dict[str, Any], written_at: int | None) -> int | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import time
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -13,8 +15,15 @@ from .location import Location, parse_location
 from .packing import packed_dictionary, shipped_dictionary
 from .schema_revision import REVISION, REVISIONS
 from .sql_log import SqlLog
-from .sqlite import APPLICATION_ID, PAGE_BYTES, SqliteDatabase
+from .sqlite import APPLICATION_ID, BUSY_SECONDS, PAGE_BYTES, SqliteDatabase
 from .store import MAIN, LogStore
+
+PRIVATE = 0o600
+"""Mode of a new log's files: they hold what a cluster's users may not all see."""
+
+_BUSY = frozenset({5, 6})  # SQLITE_BUSY, SQLITE_LOCKED
+_PAUSE = 0.02
+"""Seconds between two tries to make a file that others make too."""
 
 
 def open_log(place: str | Path, *, create: bool = False, read_only: bool = False) -> LogStore:
@@ -180,24 +189,57 @@ def _revision(database: Database) -> str | None:
 
 
 def _prepare_file(location: Location) -> None:
-    """Create the file if there is none, and set what must be set before the first table."""
+    """Create the file if there is none, and set what must be set before the first table.
+
+    Several processes may do so at once. SQLite does not wait where a file begins to have a
+    write-ahead log, so we do.
+    """
     import sqlite3  # noqa: PLC0415
 
-    try:
-        connection = sqlite3.connect(location.path, isolation_level=None, timeout=30)
+    until = time.monotonic() + BUSY_SECONDS
+    while True:
         try:
-            # A block of some 2 KB leaves half a usual page empty, as do most tables of small logs.
-            connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            _make_private(location.path)
+            _set_up(location.path)
+        except (sqlite3.Error, OSError) as fault:
+            busy = getattr(fault, "sqlite_errorcode", 0) & 0xFF in _BUSY
+            if busy and time.monotonic() < until:
+                time.sleep(_PAUSE)
+                continue
+            reason = getattr(fault, "strerror", None) or fault
+            raise LogUnavailable(
+                f"the file cannot be made: {reason}",
+                where=location.shown,
+                now="check that the folder exists, that you may write there, and that there is"
+                " room",
+            ) from fault
+        return
+
+
+def _make_private(path: str) -> None:
+    """Make an empty file that only its owner may read; SQLite's other files get its mode.
+
+    One that is there already is left as it is.
+    """
+    with suppress(FileExistsError):
+        made = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, PRIVATE)
+        try:
+            os.fchmod(made, PRIVATE)  # The umask may have taken away more.
         finally:
-            connection.close()
-    except sqlite3.Error as fault:
-        raise LogUnavailable(
-            f"the file cannot be made: {fault}",
-            where=location.shown,
-            now="check that the folder exists, that you may write there, and that there is room",
-        ) from fault
+            os.close(made)
+
+
+def _set_up(path: str) -> None:
+    import sqlite3  # noqa: PLC0415
+
+    connection = sqlite3.connect(path, isolation_level=None, timeout=BUSY_SECONDS)
+    try:
+        # A block of some 2 KB leaves half a usual page empty, as do most tables of small logs.
+        connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    finally:
+        connection.close()
 
 
 def _own_version() -> str:

@@ -3,6 +3,7 @@
 # ruff: noqa: S608 -- SQL is put together from our own constants; values are always bound
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
@@ -19,6 +20,9 @@ from ..errors import LogCorrupt, LogError, LogNotFound, LogUnavailable
 from .connection import SharedConnection
 from .database import COLUMNS, Row
 from .location import Location
+
+# What the driver remarks of a lost connection we say ourselves; else Python prints it as well.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 _V = TypeVar("_V", bytes, str)
 

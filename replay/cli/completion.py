@@ -77,8 +77,11 @@ def answer(root: Any, words: Sequence[str]) -> None:
 
     :param root: all commands, as click has them.
     """
+    from ..render.screen import is_plain
     from .completing import candidates_of
 
     with suppress(BrokenPipeError):
-        sys.stdout.writelines(f"{text}\n" for text in candidates_of(root, words or [""]))
+        found = candidates_of(root, words or [""])
+        # A name that would be spelled is none that a shell could give back.
+        sys.stdout.writelines(f"{text}\n" for text in found if is_plain(text))
         sys.stdout.flush()

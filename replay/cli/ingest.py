@@ -47,6 +47,14 @@ def ingest(
             "when it was asked and answered.",
         ),
     ] = None,
+    redact: Annotated[
+        bool,
+        typer.Option(
+            "--redact",
+            help="Leave out values that people put secrets into: of environment variables, "
+            "ConfigMaps, commands, log lines. docs/secrets.md lists them.",
+        ),
+    ] = False,
     no_checkpoint: Annotated[
         bool,
         typer.Option("--no-checkpoint", help="Do not index what was added; seeks are slower."),
@@ -58,7 +66,8 @@ def ingest(
     Each is recognised by its content. Lists and dumps of kubectl, watch streams, audit logs, logs
     and dumps of Volcano's scheduler and controllers, scheduler configurations, scenarios. Inputs
     given together are merged into one order, whatever order they come in; what the log already
-    holds is counted and left alone. The log is made if there is none.
+    holds is counted and left alone. The log is made if there is none. What a Secret contains is
+    never stored.
     """
     import msgspec
 
@@ -77,6 +86,7 @@ def ingest(
         partial_lists=partial_lists,
         taken_at=None if taken_at is None else _between(taken_at),
         year=year,
+        redact=redact,
     )
     with phases(visible=shows_progress()) as progress:
         summary = ingest_at(log, paths, chosen, progress)

@@ -7,12 +7,15 @@ parts.
 from __future__ import annotations
 
 import gc
+import os
 import sys
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, TextIO
 
 import typer
 from typer.main import get_command
 
+from ..render.screen import Screen
 from . import (
     belief,
     bisect,
@@ -110,8 +113,26 @@ GARBAGE = (100_000, 50, 50)
 
 
 def main() -> None:
-    """Run the command line and exit with its code."""
+    """Run the command line and exit with its code; all that it prints passes a screen."""
     gc.set_threshold(*GARBAGE)
+    # Python has none where a shell closed it, as with >&-.
+    out, err = sys.stdout or _nothing(), sys.stderr or _nothing()
+    sys.stdout, sys.stderr = Screen(out), Screen(err, messages=True)
+    try:
+        _run()
+    except SystemExit:
+        sys.stdout, sys.stderr = out, err
+        raise
+    # After another exception the screens stay: Python prints a traceback.
+    sys.stdout, sys.stderr = out, err
+
+
+def _nothing() -> TextIO:
+    """Return a stream that nobody reads; it takes the number that no file of a log should get."""
+    return Path(os.devnull).open("w", encoding="utf-8")
+
+
+def _run() -> None:
     if sys.argv[1:2] == ["__complete"]:  # Before the next key is pressed: without a parser.
         completion.answer(get_command(app), sys.argv[3 if sys.argv[2:3] == ["--"] else 2 :])
         return

@@ -53,9 +53,9 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
 def say(fault: PlinianError) -> None:
     """Write an error to standard error: where and what, then what to do now, indented."""
     where = f"{fault.where}: " if fault.where else ""
-    sys.stderr.write(f"plinian: {where}{fault.what}\n")
-    for line in fault.now.splitlines():
-        sys.stderr.write(f"        {line}\n")
+    _tell(f"plinian: {where}{fault.what}\n")
+    for line in fault.now.split("\n") if fault.now else ():
+        _tell(f"        {line}\n")
 
 
 def fail(fault: PlinianError) -> NoReturn:
@@ -67,7 +67,14 @@ def fail(fault: PlinianError) -> NoReturn:
 
 def note(text: str) -> None:
     """Write a remark to standard error, out of the way of what is piped on."""
-    sys.stderr.write(f"{text}\n")
+    _tell(f"{text}\n")
+
+
+def _tell(line: str) -> None:
+    """Write a line to standard error; also while a progress bar has put itself before it."""
+    from ..render.screen import one_line
+
+    sys.stderr.write(f"{one_line(line[:-1])}\n")
 
 
 def is_terminal() -> bool:
@@ -135,6 +142,11 @@ def _unforeseen(fault: Exception) -> PlinianError:
         return PlinianError(
             f"what the log holds cannot be decoded: {fault}",
             now="see where it is damaged: plinian verify",
+        )
+    if isinstance(fault, UnicodeEncodeError):
+        return PlinianError(
+            f"{fault.object!r} is no text: it has bytes that are not UTF-8, or half a character",
+            now="write names and other values in UTF-8",
         )
     if isinstance(fault, MemoryError):
         return PlinianError("there is not enough memory", now="ask for less at once")

@@ -33,7 +33,7 @@ def write_json(out: TextIO, documents: Documents, *, single: bool) -> None:
     :param single: there is exactly one and it was asked for by name.
     """
     if single:
-        out.writelines(json_text(document) + "\n" for document in documents)
+        out.write("".join(json_text(document) + "\n" for document in documents))
         return
     out.write('{\n    "apiVersion": "v1",\n    "items": [')
     separator = "\n        "
@@ -54,7 +54,7 @@ def write_yaml(out: TextIO, documents: Documents, *, single: bool) -> None:
 
     writer = YamlWriter()
     if single:
-        out.writelines(map(writer.text, documents))
+        out.write("".join(map(writer.text, documents)))
         return
     out.write("apiVersion: v1\n")
     begun = False
@@ -82,7 +82,7 @@ def write_jsonpath(out: TextIO, documents: Documents, template: str, *, single: 
     :raises UsageError: the template cannot be read.
     """
     filled = parse_template(template)
-    out.writelines(map(filled.render, documents if single else [list_of(documents)]))
+    out.write("".join(map(filled.render, documents if single else [list_of(documents)])))
 
 
 def write_custom_columns(out: TextIO, documents: Documents, text: str, *, no_headers: bool) -> None:

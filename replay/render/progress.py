@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+from .screen import Screen, one_line
 
 Count = Callable[[int, int], None]
 Phase = Callable[[str, int, int], None]
@@ -17,6 +20,18 @@ def counting(what: str, *, visible: bool) -> Iterator[Count | None]:
     """
     with phases(visible=visible) as move:
         yield None if move is None else lambda done, total: move(what, done, total)
+
+
+@contextmanager
+def _screened() -> Iterator[None]:
+    """Put screens before the streams that rich has put before a bar: it obeys codes in text."""
+    out, err = sys.stdout, sys.stderr
+    sys.stdout = out if isinstance(out, Screen) else Screen(out)
+    sys.stderr = err if isinstance(err, Screen) else Screen(err, messages=True)
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = out, err
 
 
 @contextmanager
@@ -40,17 +55,22 @@ def phases(*, visible: bool) -> Iterator[Phase | None]:
     )
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TaskProgressColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    # What it draws is its own, so it draws on the stream beneath the screen.
+    console = Console(file=getattr(sys.stderr, "raw", sys.stderr))
+    moving = Progress(
+        *columns, console=console, transient=True, redirect_stdout=sys.stdout.isatty()
+    )
+    with moving as progress, _screened():
         tasks: dict[str, TaskID] = {}
 
         def move(phase: str, done: int, total: int) -> None:
             if phase not in tasks:
-                tasks[phase] = progress.add_task(phase, total=None)
+                tasks[phase] = progress.add_task(one_line(phase), total=None)
             progress.update(tasks[phase], completed=done, total=total or None)
 
         yield move

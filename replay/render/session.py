@@ -23,7 +23,9 @@ def session_lines(
     if result.panic is not None:
         place = " < ".join(result.panic.place)
         yield style.removed(f"The scheduler dies: {result.panic.message}\n")
-        yield f"  at {place}\n\n" if place else "\n"
+        if place:
+            yield f"  at {place}\n"
+        yield "\n"
     parts: tuple[tuple[Sequence[str], Sequence[Sequence[str]]], ...] = (
         (("DECISION", "OF", "NODE", "REASON"), _decisions(result)),
         (("PODGROUP", "PHASE", "RUNNING", "SUCCEEDED", "FAILED", "WRITTEN"), _groups(result)),

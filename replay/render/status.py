@@ -65,7 +65,7 @@ def _inputs(status: Status) -> Table:
     rows = [
         (
             one.source,
-            one.tells,
+            f"{one.tells}, redacted" if one.redacted else one.tells,
             str(one.events),
             _reach("rv:", one.first_revision, one.last_revision),
         )

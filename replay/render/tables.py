@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice, zip_longest
 from typing import NamedTuple, TextIO
 
+from .screen import MARKS, one_line
+
 NONE = "<none>"
 """What a table shows where there is nothing."""
 
@@ -33,6 +35,8 @@ class Table(NamedTuple):
 class Style(NamedTuple):
     """How text is marked and fitted on a terminal; the default does neither.
 
+    Marks become a terminal's codes where :class:`.screen.Screen` writes them.
+
     :param width: columns of the terminal. None leaves all as wide as it is: what goes through a
         pipe or into a file is never cut or wrapped.
     """
@@ -41,7 +45,10 @@ class Style(NamedTuple):
     width: int | None = None
 
     def _wrap(self, code: str, text: str) -> str:
-        return f"\x1b[{code}m{text}\x1b[0m" if self.colour else text
+        if not self.colour:
+            return text
+        body = text.rstrip("\n")
+        return f"{MARKS[code]}{body}{MARKS['0']}{text[len(body) :]}"
 
     def bold(self, text: str) -> str:
         """Mark a heading."""
@@ -68,8 +75,9 @@ def lines_of(table: Table, *, no_headers: bool = False, style: Style = PLAIN) ->
 
     On a terminal that is too narrow, cells of the widest columns go on in the next line.
     """
-    widths = _fitted(_widths(table.headers, table.rows), table.headers, style)
-    yield from _lines(table.headers, table.rows, widths, no_headers=no_headers, style=style)
+    rows = [_in_lines(row) for row in table.rows]
+    widths = _fitted(_widths(table.headers, rows), table.headers, style)
+    yield from _lines(table.headers, rows, widths, no_headers=no_headers, style=style)
 
 
 def stream_lines(
@@ -84,11 +92,16 @@ def stream_lines(
 
     A few cells of great length do not make a column wide; they reach into the next.
     """
-    rows = iter(rows)
+    rows = map(_in_lines, rows)
     first = list(islice(rows, look_ahead))
     usual = [min(width, _USUAL) for width in _widths(headers, first)]
     widths = _fitted(usual, headers, style)
     yield from _lines(headers, chain(first, rows), widths, no_headers=no_headers, style=style)
+
+
+def _in_lines(row: Sequence[str]) -> Sequence[str]:
+    """Return a row of which no cell breaks the line."""
+    return row if "".join(row).isprintable() else [one_line(cell) for cell in row]
 
 
 def cut(text: str, width: int | None) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import lzma
 import re
 import zlib
@@ -144,10 +143,12 @@ def parse_case(data: bytes) -> Case:
 
 def _parse_nullable(data: bytes, fault: msgspec.ValidationError) -> Case:
     try:
-        document = _without_nulls(json.loads(data))
+        document = _without_nulls(msgspec.json.decode(data))
         return msgspec.convert(document, type=Case)
     except msgspec.ValidationError:
         raise InputError(f"no scenario: {fault}", now=_SEE) from fault
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as broken:
+        raise InputError(f"not JSON: {broken}") from broken
 
 
 def _without_nulls(document: Any) -> Any:

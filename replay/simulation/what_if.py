@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import msgspec
 
-from ...engine.apiserver import CLUSTER_SCOPED, Document
+from ...engine.apiserver import CLUSTER_SCOPED, Document, fault_of
 from ...engine.errors import UsageError
 from ..kinds import ObjectName, object_named
 from .cases import CHANGES, Case, Step
@@ -49,8 +48,8 @@ def parse_patch(text: str) -> Patch:
     kind, _, rest = address.partition("/")
     namespace, slash, name = rest.partition("/")
     try:
-        document = json.loads(change)
-    except ValueError as fault:
+        document = msgspec.json.decode(change)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as fault:
         raise UsageError(f"{text!r} is no patch: {fault}", now=_FORM) from fault
     if not equals or not isinstance(document, dict):
         raise UsageError(f"{text!r} is no patch", now=_FORM)
@@ -61,7 +60,7 @@ def parse_patch(text: str) -> Patch:
 def changed(case: Case, what_if: WhatIf) -> Case:
     """Return a scenario with what is to be different in it; the given one stays as it is.
 
-    :raises UsageError: a patch is of an object that the scenario never tells.
+    :raises UsageError: a patch is of an object that the scenario never tells, or leaves none.
     """
     for patch in what_if.patches:
         if not any(_is_about(event, patch) for step in case.steps for event in step.events):
@@ -87,6 +86,11 @@ def _changed_event(event: Document, patches: Sequence[Patch]) -> Document:
     for patch in patches:
         if _is_about(event, patch):
             event = {**event, "object": merged(event["object"], patch.change)}
+            if fault := fault_of(event["object"]):
+                raise UsageError(
+                    f"the patch leaves no object of {patch.named.kind} {patch.named.name}: {fault}",
+                    now="patch its other fields",
+                )
     return event
 
 
