@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -19,14 +18,15 @@ import msgspec
 
 from ..engine.errors import FormatUnknown, InputDamaged, LogNotFound, UsageError
 from ..engine.events import Event
-from ..engine.ingest.formats import Context, Format
+from ..engine.ingest.formats import Context, FirstRun, Format
 from ..engine.ingest.inputs import Document, InputFile, documents, find_files, unknown
 from ..engine.ingest.order import EventOrder
 from ..engine.ingest.received import receiving_times, tells_of_another
 from ..engine.ingest.registry import recognise, why_unknown
 from ..engine.log import MAIN, LogStore, check_place, open_log
-from ..engine.units import SECOND_US, format_time
+from ..engine.units import format_time, year_of
 from .clock import clock_of
+from .split_lists import A_PAGE, SUMMING_UP, split_lists, without_list
 
 Progress = Callable[[str, int, int], None]
 """Called with (``read`` or ``append``, how much is done, how much there is; 0 if not known)."""
@@ -195,7 +195,7 @@ class _Reading:
     ) -> None:
         self.summary = IngestSummary()
         self.order = order
-        self.pages: frozenset[tuple[str, str, int]] = frozenset()
+        self.parts: dict[tuple[str, str, int], str] = {}
         self._options = options
         self._progress = progress
         self._stdin = stdin
@@ -203,6 +203,7 @@ class _Reading:
         self._done = 0
         self._last_observed: int | None = None
         self._undated: dict[str, list[str]] = {}
+        self._first_runs: list[FirstRun] = []
 
     def read(self, paths: Sequence[str], store: LogStore | None) -> None:
         """Read everything; logs without years after all else."""
@@ -216,6 +217,9 @@ class _Reading:
                 self._read_file(file, year, frozenset(self._undated[file.path]))
         if not self.summary.formats:
             self._refuse_all(paths)
+        parts, notes = split_lists(self._first_runs)
+        self.parts |= parts
+        self.summary.notes += notes
 
     def _read_file(self, file: InputFile, year: int | None, only: frozenset[str] | None) -> None:
         """Read the documents of a file; ``only`` those, if given."""
@@ -313,7 +317,7 @@ class _Reading:
             last = clock_of(store, branch=branch, cluster=self._options.cluster).last()
         if last is None:
             return None
-        year = datetime.fromtimestamp(last // SECOND_US, UTC).year
+        year = year_of(last)
         self.summary.notes.append(
             f"the year of logs without one is taken to be {year}; --year says otherwise"
         )
@@ -326,7 +330,8 @@ class _Reading:
             summary.skipped[reason] = summary.skipped.get(reason, 0) + count
         summary.malformed += context.malformed[: _EXAMPLES - len(summary.malformed)]
         summary.notes += [f"{context.source}: {note}" for note in context.notes]
-        self.pages |= frozenset(context.pages)
+        self.parts |= dict.fromkeys(context.pages, A_PAGE)
+        self._first_runs += context.first_runs
 
     def _reject(self, fault: str) -> None:
         self.summary.skipped["malformed"] = self.summary.skipped.get("malformed", 0) + 1
@@ -342,7 +347,7 @@ def _append(
     store: LogStore, reading: _Reading, options: IngestOptions, progress: Progress
 ) -> IngestSummary:
     summary, total = reading.summary, len(reading.order)
-    events = _without_pages(reading)
+    events = _without_parts(reading)
     kinds: Counter[str] = Counter()
     unnamed: Counter[str] = Counter()
     reach = _Reach()
@@ -372,17 +377,18 @@ def _kind_of(event: Event) -> str:
     return f"{reference.kind}.{reference.group}" if reference.group else reference.kind
 
 
-def _without_pages(reading: _Reading) -> Iterator[Event]:
-    """Leave out what the last page of a list says as a whole: the page does not tell itself."""
-    pages = reading.pages
+def _without_parts(reading: _Reading) -> Iterator[Event]:
+    """Leave out what a part of a list says as a whole: the part does not tell itself."""
+    parts = reading.parts
     for event in reading.order.events():
-        if pages and event.kind == "list.observed":
-            reference = event.reference
-            if (reference.group, reference.kind, event.revision) in pages:
-                reason = "completeness of a list that is a page of a larger one"
+        if parts and event.kind in SUMMING_UP:
+            told, reason = without_list(event, parts)
+            if reason:
                 skipped = reading.summary.skipped
                 skipped[reason] = skipped.get(reason, 0) + 1
-                continue
+            if told is not None:
+                yield told
+            continue
         yield event
 
 

@@ -19,7 +19,7 @@ from ..units import parse_time
 from .audit_records import NOTHING, ListBody, ObjectRef, Record, kind_of
 from .derived import extra_events
 from .formats import Context
-from .objects import MAX_REVISION, conceal_secret, decode_slim, version_event
+from .objects import conceal_secret, decode_slim, revision_of, version_event
 
 Document = dict[str, Any]
 
@@ -97,7 +97,7 @@ class AuditedRequest:
     def revision_of_answer(self) -> int | None:
         """The revision in the answer, None if there is none."""
         metadata = (self.answer or {}).get("metadata")
-        return _revision(metadata.get("resourceVersion")) if isinstance(metadata, dict) else None
+        return revision_of(metadata.get("resourceVersion")) if isinstance(metadata, dict) else None
 
     @cached_property
     def kind(self) -> tuple[str, bool]:
@@ -192,7 +192,7 @@ class AuditedRequest:
 
     def listed(self, body: ListBody, kind: str, uids: list[str]) -> list[Event]:
         """Make the event of a complete list; none if the list does not say when it was."""
-        revision = _revision(body.metadata.resource_version)
+        revision = revision_of(body.metadata.resource_version)
         if not revision:
             return []
         namespace = self.ref.namespace
@@ -279,9 +279,3 @@ def _time(text: str, latest: int) -> int | None:
     except ValueError:
         return None
     return found if found <= latest else None
-
-
-def _revision(text: Any) -> int | None:
-    if isinstance(text, str) and text.isascii() and text.isdigit() and int(text) <= MAX_REVISION:
-        return int(text)
-    return None

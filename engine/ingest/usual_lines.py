@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from ..errors import EventMalformed
 from ..events import Event, Reference, canonical_json
 from ..events.kinds import NOUNS
 from .formats import Context
@@ -31,7 +32,7 @@ _PATIENCE = 32
 """Lines in a row that may be unusual before it is no longer tried: a stream is of one kind."""
 
 _TYPES = frozenset({"ADDED", "MODIFIED", "DELETED"})
-_FAULTS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_FAULTS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, EventMalformed)
 
 
 class _Owner(

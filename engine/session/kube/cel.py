@@ -43,7 +43,7 @@ class Semver(NamedTuple):
 
         :raises CelError: it is none.
         """
-        match = _SEMVER.fullmatch(text)
+        match = _SEMVER.fullmatch(text) if len(text) <= _LONGEST_VERSION else None
         if match is None:
             raise CelError(f"{text!r} is no semantic version")
         parts = tuple(
@@ -64,6 +64,8 @@ _TOKEN = re.compile(
 _DEEPEST = 30
 """So many expressions within each other are read."""
 _LONGEST_NUMBER = 40
+_LONGEST_VERSION = 256
+"""Characters; the API server takes 64 for the version of a device."""
 _ESCAPES = MappingProxyType({"n": "\n", "t": "\t", "r": "\r"})
 _LITERALS: Mapping[str, Any] = MappingProxyType({"true": True, "false": False, "null": None})
 
