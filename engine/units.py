@@ -209,10 +209,13 @@ def parse_duration(text: str) -> int:
 
     :raises ValueError: it is no duration.
     """
-    parts = _DURATION_PART.findall(text) if len(text) <= _MOST_DURATION else []
-    if not parts or "".join(number + unit for number, unit in parts) != text:
+    total, end = 0.0, 0
+    while end < len(text) <= _MOST_DURATION and (part := _DURATION_PART.match(text, end)):
+        total += float(part[1]) * _DURATION_US[part[2]]
+        end = part.end()
+    if not text or end != len(text):
         raise ValueError(f"{_short(text)} is not a duration such as 90s or 2h45m")
-    return round(sum(float(number) * _DURATION_US[unit] for number, unit in parts))
+    return round(total)
 
 
 def format_age(micros: int) -> str:

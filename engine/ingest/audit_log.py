@@ -37,7 +37,6 @@ _LIST = msgspec.json.Decoder(ListBody)
 _ITEM = msgspec.json.Decoder(ListItem)
 
 _OWN = re.compile(rb'"apiVersion"\s*:\s*"audit\.k8s\.io/')
-_PATH = re.compile(r"(.*?)(?: - at `(.*)`)?", re.DOTALL)
 _FINAL_STAGES = frozenset({"ResponseComplete", "Panic"})
 _READS = frozenset({"get", "list", "watch"})
 _WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
@@ -154,9 +153,9 @@ class _Reader:
         self._context.notes.extend(f"{count} x {lost}" for lost, count in self._lost.items())
 
     def _reject(self, fault: msgspec.DecodeError, line: int, root: str = "$") -> None:
-        match = _PATH.fullmatch(str(fault))
-        what, path = match.groups() if match else (str(fault), None)
-        self._context.reject(what, line=line, path=(path or root).replace("$", root, 1))
+        what, _, path = str(fault).partition(" - at `")
+        path = path.removesuffix("`") or root
+        self._context.reject(what, line=line, path=path.replace("$", root, 1))
 
     def _told(self, request: AuditedRequest, line: int) -> list[Event]:
         record, ref = request.record, request.ref

@@ -22,7 +22,7 @@ from .listing import Listing, ListMetadata, is_list_kind, object_events
 from .lists import excerpt_in
 
 _FIRST = re.compile(
-    rb"(?:\s*(?:#[^\n]*|---[^\n]*|%[^\n]*)?\n)*(?:---[ \t]+)?(?:- +)?"
+    rb"(?:[ \t\r\f\v]*(?:(?:#|---|%)[^\n]*)?\n)*(?:---[ \t]+)?(?:- +)?"
     rb"(?:apiVersion|kind|metadata|items|spec|status|data)[ \t]*:(?:\s|$)"
 )
 _API_VERSION = re.compile(rb"(?m)^[- ]*apiVersion[ \t]*:[ \t]*(?!audit\.k8s\.io/)\S")

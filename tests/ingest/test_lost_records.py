@@ -128,8 +128,8 @@ def test_a_watch_that_ends_within_its_list_is_noted(tmp_path: Path) -> None:
     assert summary.notes == [
         (
             f"{alone}: it ends while it tells which objects exist (2 of kind Pod),"
-            " and no bookmark says that these are all; if the file was split there, join its parts into one file and"
-            " ingest that"
+            " and no bookmark says that these are all; if the file was split there, join its parts"
+            " into one file and ingest that"
         )
     ]
 

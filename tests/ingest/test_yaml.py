@@ -14,6 +14,7 @@ from plinian.engine.errors import EventMalformed, InputTruncated
 from plinian.engine.events import Event
 from plinian.engine.go_yaml import YamlFault, YamlReader
 from plinian.engine.ingest.formats import Context
+from plinian.engine.ingest.registry import recognise
 from plinian.engine.ingest.yaml_documents import FORMAT
 
 # Each line: [YAML text, the JSON that YAMLToJSON made of it, or "refused"]; made by a Go program
@@ -175,3 +176,11 @@ def test_aliases_that_multiply_are_refused() -> None:
 )
 def test_stored_objects_are_told_from_other_yaml(head: bytes, *, is_it: bool) -> None:
     assert FORMAT.sniff(head, "x.yaml") is is_it
+
+
+@pytest.mark.parametrize("blank", [b"\n", b" \n", b"# --\n", b"---\n", b"%\n", b"\t#\n"])
+def test_a_long_beginning_without_an_object_is_looked_at_once(blank: bytes) -> None:
+    head = (blank * 2**16)[: 2**16 - 20] + b"echo hello, world\n"
+    assert recognise(head, "script.sh") is None
+    text = blank * 30 + b"apiVersion: v1\nkind: PodList\nitems: []\n"
+    assert recognise(text, "list.yaml") is FORMAT
