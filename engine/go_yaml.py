@@ -14,12 +14,11 @@ import binascii
 import math
 import re
 from types import MappingProxyType
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, NamedTuple
 
 import yaml
 
-MAX_DEPTH = 200
-"""Levels; a pod has about ten."""
+from .nesting import MAX_DEPTH, TOO_DEEP
 
 MAX_VALUES = 5_000_000
 """Values that one document may unfold to: aliases multiply."""
@@ -62,6 +61,17 @@ class YamlFault(ValueError):
         self.cut = cut
 
 
+class _Anchored(NamedTuple):
+    """What an anchor stands for.
+
+    :param size: how many values it unfolds to. :param height: how many levels it has.
+    """
+
+    value: Any
+    size: int
+    height: int
+
+
 class YamlReader:
     """Reads YAML event by event, and builds values from the events.
 
@@ -71,8 +81,9 @@ class YamlReader:
     def __init__(self, stream: BinaryIO) -> None:
         self._guard = _EndWatch(stream)
         self._parser = _LOADER(self._guard)
-        self._anchors: dict[str, tuple[Any, int]] = {}
+        self._anchors: dict[str, _Anchored] = {}
         self._values = 0
+        self._deepest = 0
         self._line = 1
 
     @property
@@ -100,26 +111,37 @@ class YamlReader:
         return event
 
     def value(self, event: yaml.Event, depth: int = 0) -> Any:
-        """Build the value that begins with an event, taking all further events of it."""
+        """Build the value that begins with an event, taking all further events of it.
+
+        :param depth: the levels around it.
+        """
         self._count(1)
-        if depth > MAX_DEPTH:
-            raise YamlFault("nested too deep: no Kubernetes object is", self._line)
         if isinstance(event, yaml.AliasEvent):
-            return self._alias(event)
-        before = self._values
+            return self._alias(event, depth)
+        before, outer = self._values, self._deepest
+        self._deepest = depth
         built: Any
         if isinstance(event, yaml.ScalarEvent):
             built = self._scalar(event)
         elif isinstance(event, yaml.SequenceStartEvent):
+            self._go_down(depth + 1)
             built = []
             while not isinstance(item := self.next(), yaml.SequenceEndEvent):
                 built.append(self.value(item, depth + 1))
         else:
+            self._go_down(depth + 1)
             built = self._mapping(depth)
         anchor = getattr(event, "anchor", None)
         if anchor:
-            self._anchors[anchor] = (built, self._values - before + 1)
+            height = self._deepest - depth
+            self._anchors[anchor] = _Anchored(built, self._values - before + 1, height)
+        self._deepest = max(self._deepest, outer)
         return built
+
+    def _go_down(self, depth: int) -> None:
+        if depth > MAX_DEPTH:
+            raise YamlFault(TOO_DEEP, self._line)
+        self._deepest = max(self._deepest, depth)
 
     def key(self, event: yaml.Event) -> str:
         """Return a mapping's key as the string that JSON has for it."""
@@ -155,13 +177,13 @@ class YamlReader:
             raise YamlFault("<< needs a mapping, or a list of mappings", line)
         return mappings[::-1]
 
-    def _alias(self, event: yaml.AliasEvent) -> Any:
+    def _alias(self, event: yaml.AliasEvent, depth: int) -> Any:
         found = self._anchors.get(event.anchor or "")
         if found is None:
             raise YamlFault(f"the anchor {event.anchor!r} is not known", self._line)
-        value, size = found
-        self._count(size)
-        return value
+        self._count(found.size)
+        self._go_down(depth + found.height)
+        return found.value
 
     def _count(self, values: int) -> None:
         self._values += values

@@ -23,6 +23,7 @@ import msgspec
 from ..errors import EventMalformed
 from ..events import KINDS, Effect, Event
 from ..events.payloads import PodBound
+from ..nesting import TOO_DEEP
 from .audit_records import CONNECTING, NOTHING, ListBody, ListItem, Record, is_whole, lives_on
 from .audit_requests import AuditedRequest
 from .audit_span import AuditSpan
@@ -116,7 +117,7 @@ class _Reader:
         except UnicodeDecodeError as fault:
             self._context.reject(f"not UTF-8: {fault}", line=line)
         except RecursionError:
-            self._context.reject("nested too deep", line=line)
+            self._context.reject(TOO_DEEP, line=line)
         return []
 
     def events(self, record: Record, line: int) -> list[Event]:
@@ -144,7 +145,7 @@ class _Reader:
         except (ValueError, TypeError, AttributeError) as fault:
             self._context.reject(f"a field has an unexpected form: {fault}", line=line)
         except RecursionError:
-            self._context.reject("a body is nested too deep", line=line)
+            self._context.reject(TOO_DEEP, line=line, path=_BODY)
         return []
 
     def end(self, line: int) -> None:

@@ -15,6 +15,7 @@ from ..events.payloads import (
     RequestRefused,
     VersionAttributed,
 )
+from ..nesting import hold_depth
 from ..units import parse_time
 from .audit_records import NOTHING, ListBody, ObjectRef, Record, kind_of
 from .derived import extra_events
@@ -54,6 +55,7 @@ class AuditedRequest:
         """
         raw = self.record.request_object
         body = None if raw == NOTHING else _DOCUMENT.decode(raw)
+        hold_depth(body, bytes(raw))
         if self.ref.resource == "secrets" and not self.ref.api_group:
             if not isinstance(body, dict):
                 return None

@@ -18,6 +18,7 @@ import msgspec
 from ..errors import InputTruncated
 from ..events import Event, Reference, canonical_json
 from ..events.payloads import CacheDumped
+from ..nesting import TOO_DEEP, hold_depth
 from ..units import SECOND_US
 from .formats import Context
 from .lines import json_documents
@@ -88,6 +89,7 @@ class CacheDump:
 def _decode(text: bytes, line: int, context: Context) -> dict[str, Any] | None:
     try:
         content = msgspec.json.decode(text, type=dict[str, Any])
+        hold_depth(content, text)
         _drop_managed_fields(content)
     except msgspec.DecodeError as fault:
         if not text.endswith(b"\n") and not context.skip_malformed:
@@ -100,7 +102,7 @@ def _decode(text: bytes, line: int, context: Context) -> dict[str, Any] | None:
     except UnicodeDecodeError as fault:
         context.reject(f"not UTF-8: {fault}", line=line)
     except RecursionError:
-        context.reject("nested too deep", line=line)
+        context.reject(TOO_DEEP, line=line)
     else:
         return content
     return None

@@ -15,6 +15,7 @@ import msgspec
 
 from ..errors import EventMalformed, InputTruncated
 from ..events import canonical_json
+from ..nesting import TOO_DEEP
 from .formats import Context
 
 MAX_DOCUMENT = 256 * 2**20
@@ -78,7 +79,7 @@ class _Splitter:
                 else:
                     self._grow()
             except RecursionError:
-                self._reject("nested too deep: no Kubernetes object is")
+                self._reject(TOO_DEEP)
             else:
                 # Nothing follows so far; more may come, but this document is whole.
                 return self._take(len(self._buffer) - self._start)
@@ -182,7 +183,7 @@ def report_cut(what: str, context: Context, line: int) -> None:
 def fault_of(fault: Exception) -> tuple[str, str]:
     """Return in words (what is wrong, JSON path or empty) why JSON could not be decoded."""
     if isinstance(fault, RecursionError):
-        return "nested too deep: no Kubernetes object is", ""
+        return TOO_DEEP, ""
     if isinstance(fault, UnicodeDecodeError):
         return f"not UTF-8: {fault.reason} (byte 0x{fault.object[fault.start]:02x})", ""
     what, _, path = str(fault).partition(" - at `")

@@ -13,6 +13,7 @@ import msgspec
 from ..errors import EventMalformed
 from ..events import Event, Reference, canonical_json, kind_of_version
 from ..events.kinds import NOUNS
+from ..nesting import hold_depth
 from ..units import FIRST_TIME, SECOND_US, TimeOutOfRange, parse_time
 
 MAX_REVISION = 2**63 - 1
@@ -53,14 +54,17 @@ def decode_slim(text: bytes, holder: str = "") -> tuple[Any, int | None, bytes]:
     """
     slim, written_at = _without_managed_fields(text)
     value = _DECODE(slim)
+    document = value.get(holder) if holder and isinstance(value, dict) else value
+    hold_depth(document, slim)
     if slim is text:
         return value, None, text
-    document = value.get(holder) if holder and isinstance(value, dict) else value
     metadata = document.get("metadata") if isinstance(document, dict) else None
     if isinstance(metadata, dict) and metadata.get("managedFields") == 0:
         return value, written_at, slim
     # What was cut out was another field of that name, deep inside: take the long way.
-    return _DECODE(text), None, text
+    value = _DECODE(text)
+    hold_depth(value.get(holder) if holder and isinstance(value, dict) else value, text)
+    return value, None, text
 
 
 def _without_managed_fields(text: bytes) -> tuple[bytes, int | None]:

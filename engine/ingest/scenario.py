@@ -18,6 +18,7 @@ from ..errors import EventMalformed
 from ..events import Event, Reference, canonical_json
 from ..events.payloads import ControlMarked, Payload, ScenarioDeclared, SessionRequested
 from ..go_yaml import YamlFault
+from ..nesting import TOO_DEEP, hold_depth
 from .derived import extra_events
 from .external_inputs import RECORD_TYPES, parse_record, record_event
 from .formats import Context
@@ -116,8 +117,16 @@ class _Reader:
         if not isinstance(change, dict):
             self._context.reject("expected an object", line=number, path=path)
             return
+        try:
+            hold_depth(change.get("object"))
+            hold_depth(change.get("answer"))
+        except RecursionError:
+            self._context.reject(TOO_DEEP, line=number, path=path)
+            return
         what = change.get("type")
-        if what in _CONTROLS:
+        if not isinstance(what, str):
+            self._context.reject("expected a string", line=number, path=f"{path}.type")
+        elif what in _CONTROLS:
             control = ControlMarked(control=what, step=number)
             yield self._mark("control.marked", control, number)
         elif what in RECORD_TYPES:

@@ -31,8 +31,19 @@ _DIGITS = 18
 _PATIENCE = 32
 """Lines in a row that may be unusual before it is no longer tried: a stream is of one kind."""
 
+_LEVELS = 6
+"""Of a status below its own: those that Kubernetes and Volcano write have four."""
+
 _TYPES = frozenset({"ADDED", "MODIFIED", "DELETED"})
 _FAULTS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, EventMalformed)
+
+
+def _shallow(levels: int) -> Any:
+    """Return the type of JSON values that have so many levels at most."""
+    shape: Any = None | bool | int | float | str
+    for _ in range(levels):
+        shape = None | bool | int | float | str | dict[str, shape] | list[shape]
+    return shape
 
 
 class _Owner(
@@ -76,7 +87,7 @@ class _Object(
     api_version: str
     metadata: _Metadata
     spec: msgspec.Raw = NOTHING
-    status: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    status: dict[str, _shallow(_LEVELS)] | msgspec.UnsetType = msgspec.UNSET  # type: ignore[valid-type]
 
 
 class _Line(msgspec.Struct, gc=False, forbid_unknown_fields=True):

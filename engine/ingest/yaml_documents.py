@@ -93,7 +93,7 @@ class _Document:
         number = 0
         while not isinstance(event := self._reader.next(), yaml.SequenceEndEvent):
             at = self._reader.line
-            item = self._reader.value(event, 2)
+            item = self._reader.value(event)
             if isinstance(item, dict) and "kind" not in item:
                 self._waiting.append((number, at, item))
             else:
