@@ -16,8 +16,9 @@ from typing import BinaryIO, Final
 
 import msgspec
 
-from ..engine.errors import FormatUnknown, InputDamaged, LogNotFound, UsageError
+from ..engine.errors import FormatUnknown, InputDamaged, InputError, LogNotFound, UsageError
 from ..engine.events import Event
+from ..engine.events.storable import fault_of_event, fault_of_text
 from ..engine.ingest.formats import Context, FirstRun, Format
 from ..engine.ingest.inputs import Document, InputFile, documents, find_files, unknown
 from ..engine.ingest.order import EventOrder
@@ -36,6 +37,7 @@ _UNDATED: Final = "klog"
 
 
 _EXAMPLES = 10
+_REMEMBERED = 10_000
 _EMPTY = "it is empty"
 
 
@@ -167,6 +169,8 @@ def _read(
     """Read everything; what is held for it is let go of at the end of the context."""
     if not options.cluster.strip():
         raise UsageError("a cluster needs a name", now="give --cluster NAME, or leave it out")
+    if fault := fault_of_text(options.cluster):
+        raise UsageError(f"a cluster's name {fault}", now="give another with --cluster NAME")
     if store is not None:
         store.last(options.branch)  # Complains of an unknown branch before the long work.
     elif options.branch != MAIN:
@@ -204,6 +208,7 @@ class _Reading:
         self._last_observed: int | None = None
         self._undated: dict[str, list[str]] = {}
         self._first_runs: list[FirstRun] = []
+        self._fine: set[str] = set()  # Texts that a log can hold.
 
     def read(self, paths: Sequence[str], store: LogStore | None) -> None:
         """Read everything; logs without years after all else."""
@@ -242,6 +247,13 @@ class _Reading:
         if found.name == _UNDATED and year is None and not final and self._may_reopen(file):
             self._undated.setdefault(file.path, []).append(document.source)
             return
+        if fault := fault_of_text(document.source):
+            name = f"{document.source[:200]}…"
+            raise InputError(
+                f"an input's name {fault}",
+                where=name,
+                now="move it to a shorter path, or unpack it",
+            )
         received = receiving_times(document.source)
         if received.fault:
             fault = f"{received.path}: receiving times are not used: {received.fault}"
@@ -264,9 +276,20 @@ class _Reading:
 
     def _take(self, found: Format, document: Document, context: Context) -> None:
         self.order.begin_source()
-        add, last = self.order.add, self._last_observed
+        add, last, fine = self.order.add, self._last_observed, self._fine
         try:
             for event in found.events(document.stream, context):
+                about = event.reference
+                if (
+                    event.actor not in fine
+                    or about.namespace not in fine
+                    or about.kind not in fine
+                    or about.group not in fine
+                    or not about.name.isascii()
+                    or "\0" in about.name
+                    or "\0" in about.uid
+                ) and not self._can_hold(event, context):
+                    continue
                 add(event)
                 time = event.earliest
                 if time is not None and (last is None or time > last):
@@ -275,6 +298,20 @@ class _Reading:
             self._last_observed = last
         for revision, event in context.spans:
             self.order.place(event, revision)
+
+    def _can_hold(self, event: Event, context: Context) -> bool:
+        """Say whether a log can hold an event; reject it if not.
+
+        :raises EventMalformed: it cannot, unless malformed records are skipped.
+        """
+        if fault := fault_of_event(event):
+            context.reject(fault, line=event.line)
+            return False
+        about = event.reference
+        if len(self._fine) > _REMEMBERED:
+            self._fine.clear()
+        self._fine |= {event.actor, about.namespace, about.kind, about.group}
+        return True
 
     def _may_reopen(self, file: InputFile) -> bool:
         return file.size > 0

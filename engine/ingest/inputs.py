@@ -23,6 +23,7 @@ from typing import IO, TYPE_CHECKING, BinaryIO, Self, cast
 import msgspec
 
 from ..errors import FormatUnknown, InputDamaged, InputError, InputTruncated
+from ..events.storable import printable
 from .compression import BUFFER, Guarded, Source, decompressor, moved
 
 if TYPE_CHECKING:
@@ -115,13 +116,16 @@ def _status_of(given: str) -> os.stat_result:
     except (FileNotFoundError, ValueError):  # A path with a NUL byte is a ValueError.
         pass
     except OSError as fault:
-        raise InputError(f"cannot be read: {fault.strerror}", where=given, now=_CHECK) from None
-    raise InputError("there is no such file or folder", where=given or "''", now=_CHECK)
+        raise InputError(
+            f"cannot be read: {fault.strerror}", where=printable(given), now=_CHECK
+        ) from None
+    where = printable(given) or "''"
+    raise InputError("there is no such file or folder", where=where, now=_CHECK)
 
 
 def _in_folder(folder: Path, skip: Callable[[str, str], None]) -> Iterator[InputFile]:
     def refuse(fault: OSError) -> None:
-        where = str(fault.filename)
+        where = printable(str(fault.filename))
         raise InputError(f"cannot be read: {fault.strerror}", where=where, now=_CHECK)
 
     for parent, _, names in os.walk(folder, onerror=refuse):
@@ -130,12 +134,12 @@ def _in_folder(folder: Path, skip: Callable[[str, str], None]) -> Iterator[Input
             try:
                 status = path.stat()
             except OSError as fault:
-                skip(str(path), f"cannot be looked at: {fault.strerror}")
+                skip(printable(str(path)), f"cannot be looked at: {fault.strerror}")
                 continue
             if stat.S_ISREG(status.st_mode):
                 yield InputFile(str(path), named=False, size=status.st_size)
             else:
-                skip(str(path), "no regular file")
+                skip(printable(str(path)), "no regular file")
 
 
 def documents(
@@ -161,9 +165,10 @@ def documents(
             raw = stack.enter_context(Path(file.path).open("rb", buffering=0))
         except OSError as fault:
             raise InputError(
-                f"cannot be opened: {fault.strerror}", where=file.path, now=_CHECK
+                f"cannot be opened: {fault.strerror}", where=printable(file.path), now=_CHECK
             ) from None
-        yield from _unpack(_buffered(raw, file.path, read), file.path, file, 0)
+        source = printable(file.path)
+        yield from _unpack(_buffered(raw, source, read), source, file, 0)
 
 
 class _Counted(Source):
@@ -224,7 +229,7 @@ def _tar_members(stream: BinaryIO, source: str, file: InputFile, depth: int) -> 
             for member in archive:
                 opened = archive.extractfile(member) if member.isreg() else None
                 if opened is not None:
-                    name = f"{source}!{member.name.removeprefix('./')}"
+                    name = f"{source}!{printable(member.name.removeprefix('./'))}"
                     inner = _TarMember(opened, member.size, name).buffered()
                     yield from _unpack(inner, name, file, depth + 1)
                 archive.members.clear()  # type: ignore[attr-defined]  # Or it would keep them all.
@@ -279,7 +284,7 @@ class _TarMember(Source):
 def _zip_members(stream: BinaryIO, source: str, file: InputFile, depth: int) -> Iterator[Document]:
     """Open a zip; its directory is at its end, so what cannot seek is copied first."""
     with ExitStack() as stack:
-        if file.path == source and file.size:
+        if printable(file.path) == source and file.size:
             seekable: BinaryIO = stack.enter_context(Path(file.path).open("rb"))
         else:
             copy = stack.enter_context(tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY))
@@ -291,7 +296,7 @@ def _zip_members(stream: BinaryIO, source: str, file: InputFile, depth: int) -> 
             archive = stack.enter_context(zipfile.ZipFile(seekable))
             for member in archive.infolist():
                 if not member.is_dir():
-                    name = f"{source}!{member.filename}"
+                    name = f"{source}!{printable(member.filename)}"
                     with archive.open(member) as opened:
                         inner = _ZipMember(opened, name).buffered()
                         yield from _unpack(inner, name, file, depth + 1)
