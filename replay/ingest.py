@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -38,6 +37,7 @@ _UNDATED: Final = "klog"
 
 _EXAMPLES = 10
 _REMEMBERED = 10_000
+_BATCH_BYTES = 32 * 2**20
 _EMPTY = "it is empty"
 
 
@@ -389,7 +389,7 @@ def _append(
     unnamed: Counter[str] = Counter()
     reach = _Reach()
     done = 0
-    while batch := list(islice(events, options.batch_size)):
+    for batch in _batches(events, options.batch_size):
         appended = store.append(batch, branch=options.branch)
         summary.appended += len(appended.appended) + sum(appended.besides.values())
         summary.known += appended.known
@@ -407,6 +407,19 @@ def _append(
     summary.first_observed, summary.last_observed = reach.times()
     summary.last_position = store.last(options.branch)
     return summary
+
+
+def _batches(events: Iterator[Event], most: int) -> Iterator[list[Event]]:
+    """Yield events as they are appended together: so many, or fewer that are large."""
+    batch, size = list[Event](), 0
+    for event in events:
+        batch.append(event)
+        size += len(event.payload)
+        if len(batch) == most or size > _BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
 def _kind_of(event: Event) -> str:

@@ -21,6 +21,7 @@ from .audit_records import NOTHING, ListBody, ObjectRef, Record, kind_of
 from .derived import extra_events
 from .formats import Context
 from .objects import conceal_secret, decode_slim, revision_of, version_event
+from .sizes import hold_object
 
 Document = dict[str, Any]
 
@@ -54,6 +55,8 @@ class AuditedRequest:
         A Secret's content is taken out; of a JSON patch to one, all.
         """
         raw = self.record.request_object
+        if raw != NOTHING:
+            hold_object(bytes(raw))
         body = None if raw == NOTHING else _DOCUMENT.decode(raw)
         hold_depth(body, bytes(raw))
         if self.ref.resource == "secrets" and not self.ref.api_group:

@@ -21,6 +21,7 @@ from ..nesting import TOO_DEEP, hold_depth
 from ..units import parse_time
 from .formats import Context
 from .lines import numbered_lines
+from .sizes import hold_object
 
 Percent = Annotated[float, msgspec.Meta(ge=0)]
 Name = Annotated[str, msgspec.Meta(pattern=r"^[^\x00-\x20]+\Z")]
@@ -159,6 +160,7 @@ class ExternalInputRecords:
         """Yield one event per line, without a revision; times are as the records tell them."""
         for line, text in numbered_lines(stream, context):
             try:
+                hold_object(text)
                 value = msgspec.json.decode(text)
                 hold_depth(value, text)
                 told = parse_record(value)

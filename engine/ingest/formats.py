@@ -17,6 +17,9 @@ from ..errors import EventMalformed
 from ..events import Event, Reference, canonical_json
 from ..events.payloads import Payload
 
+_LONGEST_REASON, _MOST_REASONS = 200, 100
+"""What is said of records that are left out: characters, and different ones."""
+
 
 class FirstRun(msgspec.Struct, frozen=True, kw_only=True):
     """What a watch told at first, from its first line on: what existed then.
@@ -92,6 +95,9 @@ class Context(msgspec.Struct, kw_only=True):
 
     def skip(self, reason: str) -> None:
         """Count a record that is left out for a reason that is no fault (a read request, say)."""
+        reason = reason[:_LONGEST_REASON]
+        if len(self.skipped) >= _MOST_REASONS and reason not in self.skipped:
+            reason = "another reason"
         self.skipped[reason] = self.skipped.get(reason, 0) + 1
 
     def reject(self, what: str, *, line: int, path: str = "", now: str = "") -> None:

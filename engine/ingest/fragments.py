@@ -11,6 +11,7 @@ import msgspec
 from ..events import canonical_json
 from ..nesting import MAX_DEPTH, hold_depth
 from .json_text import repeated_key
+from .sizes import hold_object
 
 HELD_BYTES = 32 * 2**20
 """How much is remembered, about, before all of it is forgotten."""
@@ -66,6 +67,7 @@ class Fragments:
         return self._known.get(text) or self._add(text)
 
     def _add(self, text: bytes) -> Fragment | None:
+        hold_object(text)
         value = _DECODE(text)
         hold_depth(value, text, most=_LEVELS)
         canonical = canonical_json(value)

@@ -57,6 +57,18 @@ _CHECK = "check the path, and that you may read what is there"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
+_SPECIAL = (
+    *(tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE),
+    *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
+)
+_MOST_HEADER = 2**20
+"""Bytes of a name, or of what else is said of a member of a tar archive."""
+
+_END_OF_ZIP, _END_OF_ZIP_BYTES = b"PK\x05\x06", 2**16 + 22
+_DIRECTORY_AT, _MOST_DIRECTORY = 12, 16 * 2**20
+"""Where the end of a zip says how many bytes its directory has, and how many it may have."""
+
+
 class InputFile(msgspec.Struct, frozen=True):
     """A file that was named or found.
 
@@ -244,6 +256,20 @@ def _tar_members(stream: BinaryIO, source: str, file: InputFile, depth: int) -> 
 class _TarHeader(tarfile.TarInfo):
     """A member's header, whose faults are told; the library takes them for the archive's end."""
 
+    def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
+        """Read what a header of a header holds: the library reads all of it into memory.
+
+        :raises ReadError: it is too large, or the member is a sparse file.
+        """
+        if self.type in _SPECIAL and self.size > _MOST_HEADER:
+            raise ReadError(f"a header of {self.size} bytes")
+        if self.type == tarfile.GNUTYPE_SPARSE:
+            raise ReadError("a sparse file, of which no text is made")
+        member: tarfile.TarInfo = super()._proc_member(archive)  # type: ignore[misc]
+        if any(name.startswith("GNU.sparse.") for name in member.pax_headers):
+            raise ReadError("a sparse file, of which no text is made")
+        return member
+
     @classmethod
     def fromtarfile(cls, tarfile: tarfile.TarFile) -> Self:
         """Read the next header.
@@ -293,6 +319,7 @@ def _zip_members(stream: BinaryIO, source: str, file: InputFile, depth: int) -> 
             copy.seek(0)
             seekable = cast("BinaryIO", copy)
         try:
+            _hold_directory(seekable)
             archive = stack.enter_context(zipfile.ZipFile(seekable))
             for member in archive.infolist():
                 if not member.is_dir():
@@ -306,6 +333,21 @@ def _zip_members(stream: BinaryIO, source: str, file: InputFile, depth: int) -> 
                 where=source,
                 now="fetch it again; if it is encrypted, unpack it first",
             ) from None
+
+
+def _hold_directory(stream: BinaryIO) -> None:
+    """Hold a zip's directory to a size: the library reads all of it into memory.
+
+    :raises zipfile.BadZipFile: it is larger.
+    """
+    end = stream.seek(0, os.SEEK_END)
+    stream.seek(max(0, end - _END_OF_ZIP_BYTES))
+    tail = stream.read()
+    place = tail.rfind(_END_OF_ZIP)
+    size = tail[place + _DIRECTORY_AT : place + _DIRECTORY_AT + 4]
+    if place >= 0 and int.from_bytes(size, "little") > _MOST_DIRECTORY:
+        raise zipfile.BadZipFile("its directory has more than 16 MiB")
+    stream.seek(0)
 
 
 class _ZipMember(Source):

@@ -26,6 +26,7 @@ _SPAN = msgspec.json.Decoder(msgspec.Raw).decode
 _DECODE = msgspec.json.Decoder().decode
 _TRAILING = re.compile(r"trailing characters \(byte (\d+)\)")
 _AT_BYTE = re.compile(r"(?:JSON is malformed: )?(.*?) \(byte (\d+)\)")
+_BETWEEN = re.compile(rb"[\s,]*")
 _SPACE = re.compile(rb"\s*")
 _TRUNCATED = "Input data was truncated"
 
@@ -126,10 +127,13 @@ class _Splitter:
     def _take(self, length: int) -> tuple[int, bytes | bytearray]:
         line, end = self._line, self._start + length
         text: bytes | bytearray
-        if not self._start and end == len(self._buffer):
+        if length > _PIECE or (not self._start and end == len(self._buffer)):
             text = self._buffer  # As it is: a list can be large.
-            self._line += text.count(b"\n")
-            self._buffer = bytearray()
+            self._line += text.count(b"\n", self._start, end)
+            self._buffer = text[end:]
+            del text[end:]
+            del text[: self._start]
+            self._start = 0
         else:
             text = bytes(memoryview(self._buffer)[self._start : end])
             self._move(end)
@@ -163,6 +167,44 @@ class _Splitter:
             )
         else:
             report_cut("the document ends in the middle", self._context, self._line)
+
+
+def array_items(text: bytes | bytearray | msgspec.Raw) -> Iterator[bytes]:
+    """Yield the texts of the values in a JSON array; none of ``null``, or if there is no text.
+
+    They are found one by one: an array may have more of them than memory could hold.
+
+    :param text: known to be JSON. :raises msgspec.ValidationError: it is another value.
+    """
+    view = memoryview(text)
+    space = _SPACE.match(view)
+    place = space.end() if space else 0
+    begin = bytes(view[place : place + 1])
+    if begin != b"[":
+        if begin in {b"", b"n"}:
+            return
+        raise msgspec.ValidationError("Expected `array` - at `$.items`")
+    place += 1
+    while True:
+        between = _BETWEEN.match(view, place)
+        place = between.end() if between else place
+        if bytes(view[place : place + 1]) == b"]":
+            return
+        length = _length(view[place:])
+        yield bytes(view[place : place + length])
+        place += length
+
+
+def _length(view: memoryview) -> int:
+    """Return how long the first of several JSON values is."""
+    try:
+        _SPAN(view)
+    except msgspec.DecodeError as fault:
+        trailing = _TRAILING.search(str(fault))
+        if trailing is not None:
+            return int(trailing[1]) - 1
+        raise
+    return len(view)
 
 
 def report_cut(what: str, context: Context, line: int) -> None:

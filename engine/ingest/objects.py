@@ -15,6 +15,7 @@ from ..events import Event, Reference, canonical_json, kind_of_version
 from ..events.kinds import NOUNS
 from ..nesting import hold_depth
 from ..units import FIRST_TIME, SECOND_US, TimeOutOfRange, parse_time
+from .sizes import hold_object
 
 MAX_REVISION = 2**63 - 1
 _REVISION_DIGITS = 19
@@ -51,8 +52,10 @@ def decode_slim(text: bytes, holder: str = "") -> tuple[Any, int | None, bytes]:
     :returns: the value; the newest time of ``managedFields`` in microseconds; the text decoded,
         with a number in place of what was left out.
     :raises msgspec.DecodeError: it is no JSON. :raises RecursionError: it is nested too deep.
+    :raises EventMalformed: it is too large.
     """
     slim, written_at = _without_managed_fields(text)
+    hold_object(slim)
     value = _DECODE(slim)
     document = value.get(holder) if holder and isinstance(value, dict) else value
     hold_depth(document, slim)
@@ -62,6 +65,7 @@ def decode_slim(text: bytes, holder: str = "") -> tuple[Any, int | None, bytes]:
     if isinstance(metadata, dict) and metadata.get("managedFields") == 0:
         return value, written_at, slim
     # What was cut out was another field of that name, deep inside: take the long way.
+    hold_object(text)
     value = _DECODE(text)
     hold_depth(value.get(holder) if holder and isinstance(value, dict) else value, text)
     return value, None, text

@@ -17,6 +17,7 @@ from ..units import SECOND_US
 
 SUFFIX = ".recv"
 
+_MOST_BYTES = 32 * 2**20
 _COMPRESSED = frozenset({".gz", ".xz", ".zst", ".bz2"})
 _LAST_SECOND = 253_402_300_799
 """The end of the year 9999."""
@@ -44,6 +45,8 @@ def receiving_times(source: str) -> Received:
     if path is None:
         return Received(nothing)
     try:
+        if path.stat().st_size > _MOST_BYTES:
+            return Received(nothing, str(path), f"it has more than {_MOST_BYTES // 2**20} MiB")
         lines = path.read_text("ascii").splitlines()
         seconds = np.array([line for line in lines if line and line[0] != "#"], np.float64)
     except (OSError, ValueError) as fault:

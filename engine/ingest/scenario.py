@@ -24,8 +24,9 @@ from .external_inputs import RECORD_TYPES, parse_record, record_event
 from .formats import Context
 from .objects import version_event
 from .scheduler_conf import config_event, parse_conf
+from .sizes import hold_values
 
-MAX_BYTES = 256 * 2**20
+MAX_BYTES = 64 * 2**20
 
 _CONTROLS = frozenset(
     {
@@ -58,10 +59,14 @@ class Scenario:
         """Yield each step's configuration, changes and marks; a line is the number of the step."""
         data = stream.read(MAX_BYTES + 1)
         if len(data) > MAX_BYTES:
-            context.reject("a scenario of more than 256 MiB", line=1)
+            context.reject("a scenario of more than 64 MiB", line=1)
             return
         try:
+            hold_values(data)
             scenario = msgspec.json.decode(data, type=dict[str, Any])
+        except EventMalformed as fault:
+            context.reject(fault.what, line=1)
+            return
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
             context.reject(f"no scenario: {fault}", line=1)
             return

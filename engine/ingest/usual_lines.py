@@ -21,6 +21,7 @@ from ..events.kinds import NOUNS
 from .formats import Context
 from .fragments import NOTHING, Fragments
 from .objects import bound_at, deletion_asked, later, newest_written, stamp_of
+from .sizes import MAX_OBJECT
 
 _WRAPPER = len('{"type":"","object":}')
 _MANAGED = len('"managedFields":,')
@@ -117,7 +118,7 @@ class UsualLines:
 
     def read(self, text: bytes, line: int) -> Event | None:
         """Return the event of a line; None if the line is not usual."""
-        if not self._patience:
+        if not self._patience or len(text) > MAX_OBJECT:
             return None
         try:
             watched = _DECODE(text)

@@ -149,6 +149,9 @@ class _Reader:
     def _read(self, line: int, text: bytes, *, may_be_cut: bool) -> Sequence[Event]:
         try:
             value, written_at, slim = decode_slim(text, "object")
+        except EventMalformed as fault:
+            self._reject(fault.what.replace("$", "$.object", 1), line)
+            return ()
         except _DECODE_FAULTS as fault:
             if may_be_cut and not isinstance(fault, RecursionError):
                 self._context.notes.append(

@@ -93,6 +93,8 @@ class _Document:
         number = 0
         while not isinstance(event := self._reader.next(), yaml.SequenceEndEvent):
             at = self._reader.line
+            if not self._waiting:
+                self._reader.begin_object()
             item = self._reader.value(event)
             if isinstance(item, dict) and "kind" not in item:
                 self._waiting.append((number, at, item))
