@@ -70,7 +70,8 @@ class YamlFault(ValueError):
 class _Anchored(NamedTuple):
     """What an anchor stands for.
 
-    :param size: how many values it unfolds to, and :param bytes: of texts. :param height: how many levels it has.
+    :param size: how many values it unfolds to, and :param bytes: of texts.
+    :param height: how many levels it has.
     """
 
     value: Any

@@ -13,7 +13,7 @@ TOO_DEEP = f"nested too deep: more than {MAX_DEPTH} levels, which no Kubernetes 
 
 
 class NestedTooDeep(RecursionError):
-    """A value has more than :data:`MAX_DEPTH` levels; what decoders raise beyond their own bound."""
+    """A value has too many levels; decoders raise its base beyond their own bound."""
 
     def __init__(self) -> None:
         super().__init__(TOO_DEEP)

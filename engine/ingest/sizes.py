@@ -1,4 +1,4 @@
-"""How much one record may take: bounds in bytes, so that no input takes more memory than a machine has.
+"""How much one record may take, so that no input takes more memory than a machine has.
 
 A record is held as it was sent, as values, and as it is stored; all of that together stays below
 some 500 MB.

@@ -11,7 +11,7 @@ the line is without its wrapper and ``managedFields``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -45,6 +45,12 @@ def _shallow(levels: int) -> Any:
     for _ in range(levels):
         shape = None | bool | int | float | str | dict[str, shape] | list[shape]
     return shape
+
+
+if TYPE_CHECKING:
+    _Status = dict[str, Any]
+else:  # So bounded, it is decoded as quickly, and no status need be walked to know its depth.
+    _Status = dict[str, _shallow(_LEVELS)]
 
 
 class _Owner(
@@ -88,7 +94,7 @@ class _Object(
     api_version: str
     metadata: _Metadata
     spec: msgspec.Raw = NOTHING
-    status: dict[str, _shallow(_LEVELS)] | msgspec.UnsetType = msgspec.UNSET  # type: ignore[valid-type]
+    status: _Status | msgspec.UnsetType = msgspec.UNSET
 
 
 class _Line(msgspec.Struct, gc=False, forbid_unknown_fields=True):

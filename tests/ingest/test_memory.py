@@ -1,4 +1,4 @@
-"""No input takes more memory than a machine has: each is read in a process that cannot have more."""
+"""No input takes too much memory: each is read in a process that cannot have more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one database takes the other takes; what neither takes is refused before anything is stored."""
+"""What one database takes the other takes; what neither takes is refused before it is stored."""
 
 from __future__ import annotations
 
