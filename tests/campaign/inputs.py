@@ -135,7 +135,8 @@ class Figures(NamedTuple):
     def __str__(self) -> str:
         return (
             f"inputs: {self.cases} cases in {self.seconds:.0f} s:"
-            f" {len(self.tracebacks)} tracebacks, {len(self.hangs)} over {HANG_SECONDS:.0f} s (slowest {self.slowest:.1f} s),"
+            f" {len(self.tracebacks)} tracebacks, {len(self.hangs)} over {HANG_SECONDS:.0f} s"
+            f" (slowest {self.slowest:.1f} s),"
             f" {self.peak_mb} MB at most"
         )
 
