@@ -23,6 +23,8 @@ _UNITS = MappingProxyType(
 )
 _PART = re.compile(r"(?=\.?[0-9])([0-9]*)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)(?=[.0-9]|$)")
 _MOST = 2**63 - 1
+_LONGEST = 4000
+"""Characters; Go knows no bound, but Python converts no number of more than 4,300 digits."""
 _DIGITS = 19
 """Of a fraction no more digits are read."""
 
@@ -35,6 +37,8 @@ def parse_go_duration(text: str) -> int:
 
     Source: Go's time/format.go ParseDuration.
     """
+    if len(text) > _LONGEST:
+        raise ValueError(f"a text of {len(text)} characters is taken for no duration")
     negative = text.startswith("-")
     rest = text[1:] if text[:1] in ("-", "+") else text
     if rest == "0":

@@ -14,15 +14,20 @@ import binascii
 import math
 import re
 from types import MappingProxyType
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, NamedTuple
 
 import yaml
 
-MAX_DEPTH = 200
-"""Levels; a pod has about ten."""
+from .nesting import MAX_DEPTH, TOO_DEEP
 
-MAX_VALUES = 5_000_000
-"""Values that one document may unfold to: aliases multiply."""
+MAX_VALUES = 400_000
+"""Values that one object may unfold to: aliases multiply."""
+
+_TEXT_PER_VALUE = 16
+"""So many bytes of text are taken to need as much memory as a value."""
+
+MAX_BYTES = 16 * 2**20
+"""Bytes of text that one object may unfold to; those of its quotes and keys count as well."""
 
 _WORDS: Final = MappingProxyType(
     {
@@ -62,6 +67,19 @@ class YamlFault(ValueError):
         self.cut = cut
 
 
+class _Anchored(NamedTuple):
+    """What an anchor stands for.
+
+    :param size: how many values it unfolds to, and :param bytes: of texts.
+    :param height: how many levels it has.
+    """
+
+    value: Any
+    size: int
+    bytes: int
+    height: int
+
+
 class YamlReader:
     """Reads YAML event by event, and builds values from the events.
 
@@ -71,8 +89,9 @@ class YamlReader:
     def __init__(self, stream: BinaryIO) -> None:
         self._guard = _EndWatch(stream)
         self._parser = _LOADER(self._guard)
-        self._anchors: dict[str, tuple[Any, int]] = {}
-        self._values = 0
+        self._anchors: dict[str, _Anchored] = {}
+        self._values = self._bytes = self._kept = 0
+        self._deepest = 0
         self._line = 1
 
     @property
@@ -82,8 +101,12 @@ class YamlReader:
 
     def next(self) -> yaml.Event:
         """Take the next event."""
+        self._guard.since = 0
         try:
             event: yaml.Event = self._parser.get_event()
+        except _TooLong:
+            what = f"a text of more than {MAX_BYTES // 2**20} MiB, or one without an end"
+            raise YamlFault(what, self._line) from None
         except yaml.MarkedYAMLError as fault:
             mark = fault.problem_mark or fault.context_mark
             line = mark.line + 1 if mark else self._line
@@ -96,30 +119,46 @@ class YamlReader:
             raise YamlFault(f"not YAML: {reason}", self._line) from None
         self._line = event.start_mark.line + 1 if event.start_mark else self._line
         if isinstance(event, yaml.DocumentStartEvent):
-            self._anchors, self._values = {}, 0
+            self._anchors, self._kept = {}, 0
+            self.begin_object()
         return event
 
     def value(self, event: yaml.Event, depth: int = 0) -> Any:
-        """Build the value that begins with an event, taking all further events of it."""
+        """Build the value that begins with an event, taking all further events of it.
+
+        :param depth: the levels around it.
+        """
         self._count(1)
-        if depth > MAX_DEPTH:
-            raise YamlFault("nested too deep: no Kubernetes object is", self._line)
         if isinstance(event, yaml.AliasEvent):
-            return self._alias(event)
-        before = self._values
+            return self._alias(event, depth)
+        before, bytes_before, outer = self._values, self._bytes, self._deepest
+        self._deepest = depth
         built: Any
         if isinstance(event, yaml.ScalarEvent):
             built = self._scalar(event)
         elif isinstance(event, yaml.SequenceStartEvent):
+            self._go_down(depth + 1)
             built = []
             while not isinstance(item := self.next(), yaml.SequenceEndEvent):
                 built.append(self.value(item, depth + 1))
         else:
+            self._go_down(depth + 1)
             built = self._mapping(depth)
         anchor = getattr(event, "anchor", None)
         if anchor:
-            self._anchors[anchor] = (built, self._values - before + 1)
+            height = self._deepest - depth
+            size, texts = self._values - before + 1, self._bytes - bytes_before
+            self._anchors[anchor] = _Anchored(built, size, texts, height)
+            self._kept += size + texts // _TEXT_PER_VALUE
+            if self._kept > MAX_VALUES:
+                raise YamlFault("the anchors of this YAML stand for too much", self._line)
+        self._deepest = max(self._deepest, outer)
         return built
+
+    def _go_down(self, depth: int) -> None:
+        if depth > MAX_DEPTH:
+            raise YamlFault(TOO_DEEP, self._line)
+        self._deepest = max(self._deepest, depth)
 
     def key(self, event: yaml.Event) -> str:
         """Return a mapping's key as the string that JSON has for it."""
@@ -155,24 +194,37 @@ class YamlReader:
             raise YamlFault("<< needs a mapping, or a list of mappings", line)
         return mappings[::-1]
 
-    def _alias(self, event: yaml.AliasEvent) -> Any:
+    def _alias(self, event: yaml.AliasEvent, depth: int) -> Any:
         found = self._anchors.get(event.anchor or "")
         if found is None:
             raise YamlFault(f"the anchor {event.anchor!r} is not known", self._line)
-        value, size = found
-        self._count(size)
-        return value
+        self._count(found.size, found.bytes)
+        self._go_down(depth + found.height)
+        return found.value
 
-    def _count(self, values: int) -> None:
+    def begin_object(self) -> None:
+        """Count values and texts anew: what is built from here on is another object."""
+        self._values = self._bytes = 0
+
+    def _count(self, values: int, size: int = 0) -> None:
         self._values += values
+        self._bytes += size
         if self._values > MAX_VALUES:
-            raise YamlFault("the aliases of this YAML unfold to too many values", self._line)
+            raise YamlFault(f"this YAML unfolds to more than {MAX_VALUES:,} values", self._line)
+        if self._bytes > MAX_BYTES:
+            what = f"this YAML unfolds to more than {MAX_BYTES // 2**20} MiB"
+            raise YamlFault(f"{what}, which no object has", self._line)
 
     def _scalar(self, event: yaml.ScalarEvent) -> Any:
+        self._count(0, len(event.value))
         try:
             return scalar(event.value, event.tag, plain=bool(event.implicit[0]))
         except ValueError as fault:
             raise YamlFault(str(fault), self._line) from None
+
+
+class _TooLong(Exception):
+    """A single event takes more bytes than an object may."""
 
 
 class _EndWatch:
@@ -182,10 +234,14 @@ class _EndWatch:
         self._stream = stream
         self.lines = 1
         self.ended = False
+        self.since = 0  # Bytes, since the last event began to be read.
 
     def read(self, size: int = -1, /) -> bytes:
         """Return at most ``size`` bytes, none at the end."""
         piece = self._stream.read(size)
+        self.since += len(piece)
+        if self.since > 2 * MAX_BYTES:
+            raise _TooLong
         self.lines += piece.count(b"\n")
         self.ended = self.ended or not piece
         return piece

@@ -25,8 +25,12 @@ _LARGEST_EXPONENT = 10_000
 _AT_ONCE = frozenset({1, 2, 3, 6, 9})
 """Powers of ten that are multiplied by at once, and wrap around; others give 0 on overflow."""
 
-_PARTS = re.compile(r"([+-]?)0*(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[+-]?\d*)")
+_LONGEST = 4000
+"""Characters; Go knows no bound, but Python converts no number of more than 4,300 digits."""
+
+_PARTS = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?((?:(?:[eEinumkKMGTP]+[+-]?|[+-])\d*)?)", re.ASCII)
 _ZERO = re.compile(r"[+-]?0*")
+_EXPONENT = re.compile(r"[+-]?\d+", re.ASCII)
 _DECIMAL = MappingProxyType(
     {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 )
@@ -90,13 +94,15 @@ def parse(text: str | float) -> Quantity:
     stripped = str(text).strip()
     if not stripped:
         raise ValueError("an empty text is not a quantity")
+    if len(stripped) > _LONGEST:
+        raise ValueError(f"a text of {len(stripped)} characters is taken for no quantity")
     if _ZERO.fullmatch(stripped):
         return Quantity(0, 0, False)
     match = _PARTS.fullmatch(stripped)
     if match is None:
         raise ValueError(f"{text!r} is not a quantity")
     sign, whole, fraction, suffix = match.groups()
-    whole, fraction = whole or "0", fraction or ""
+    whole, fraction = whole.lstrip("0") or "0", fraction or ""
     if suffix in _BINARY:
         quantity = _binary(whole, fraction, _BINARY[suffix])
     else:
@@ -107,7 +113,7 @@ def parse(text: str | float) -> Quantity:
 def _exponent(text: str | float, suffix: str) -> int:
     if suffix in _DECIMAL:
         return _DECIMAL[suffix]
-    if suffix[0] in "eE" and re.fullmatch(r"[+-]?\d+", suffix[1:]):
+    if suffix[0] in "eE" and _EXPONENT.fullmatch(suffix[1:]):
         exponent = int(suffix[1:])
         if abs(exponent) <= _LARGEST_EXPONENT:
             return exponent

@@ -38,7 +38,11 @@ _SUFFIX = MappingProxyType(
 _MOST = Decimal(2) ** 63
 """What is beyond it counts as this much (``maxAllowed`` in quantity.go, which is one less)."""
 
-_QUANTITY = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))(?:([eE][+-]?\d+)|([numkMGTPE]i?|Ki)?)")
+_QUANTITY = re.compile(
+    r"([+-]?(?:\d+(?:\.\d*)?|\.\d+))(?:([eE][+-]?\d+)|([numkMGTPE]i?|Ki)?)", re.ASCII
+)
+_MOST_QUANTITY = 128
+"""Characters: more than three times what the largest and finest that counts needs."""
 
 
 @lru_cache(maxsize=65536)
@@ -49,9 +53,10 @@ def parse_quantity(text: str | float) -> Decimal:
 
     Source: k8s.io/apimachinery/pkg/api/resource/quantity.go ParseQuantity.
     """
-    match = _QUANTITY.fullmatch(str(text).strip())
+    written = str(text).strip()
+    match = _QUANTITY.fullmatch(written) if len(written) <= _MOST_QUANTITY else None
     if match is None:
-        raise ValueError(f"{text!r} is not a quantity")
+        raise ValueError(f"{_short(text)} is not a quantity")
     number, exponent, suffix = match.groups()
     try:
         if exponent:
@@ -109,9 +114,24 @@ def _format_bytes(amount: float) -> str:
     return _format_number(amount)
 
 
+FIRST_TIME, LAST_TIME = -62_135_596_800 * SECOND_US, 253_402_300_800 * SECOND_US - 1
+"""The first microsecond of the year 1 and the last of 9999: RFC 3339 has four digits of a year."""
+
+_MOST_TIME = 64
+"""Characters; the longest time that is one has 35."""
+
+_UNTIL_ZONE = len("2026-01-02T03:04:05")
+_CYCLE_YEARS, _CYCLE_SECONDS = 400, 146_097 * 86_400
+"""After so many years the calendar repeats itself."""
+
 _TIME = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:([Zz])|([+-]\d\d):?(\d\d))?"
+    r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:([Zz])|([+-]\d\d):?(\d\d))?",
+    re.ASCII,
 )
+
+
+class TimeOutOfRange(ValueError):
+    """A time that is written correctly, and lies in UTC before the year 1 or after 9999."""
 
 
 @lru_cache(maxsize=65536)
@@ -120,11 +140,11 @@ def parse_time(text: str) -> int:
 
     Digits beyond microseconds are cut off.
 
-    :raises ValueError: it is no such time.
+    :raises ValueError: it is no such time. :raises TimeOutOfRange: it cannot be written in UTC.
     """
-    match = _TIME.fullmatch(text)
+    match = _TIME.fullmatch(text) if len(text) <= _MOST_TIME else None
     if match is None:
-        raise ValueError(f"{text!r} is not an RFC 3339 time")
+        raise ValueError(f"{_short(text)} is not an RFC 3339 time")
     year, month, day, hour, minute, second, fraction, _, zone_hours, zone_minutes = match.groups()
     moment = datetime(
         int(year), int(month), int(day), int(hour), int(minute), min(int(second), 59), tzinfo=UTC
@@ -134,17 +154,43 @@ def parse_time(text: str) -> int:
         offset = int(zone_hours) * 60
         offset += int(zone_minutes) if offset >= 0 and zone_hours[0] != "-" else -int(zone_minutes)
         micros -= offset * 60 * SECOND_US
+    if not FIRST_TIME <= micros <= LAST_TIME:
+        raise TimeOutOfRange(f"{text!r} is in UTC before the year 1 or after 9999")
     return micros
 
 
+def _short(text: object) -> str:
+    """Return a value as messages show it, not longer than a line."""
+    shown = repr(text)
+    return shown if len(shown) <= _MOST_TIME else f"{shown[:_MOST_TIME]}…"
+
+
 def format_time(micros: int) -> str:
-    """Return microseconds since 1970 as RFC 3339 in UTC, with a fraction only if there is one."""
+    """Return microseconds since 1970 as RFC 3339 in UTC, with a fraction only if there is one.
+
+    What lies outside the years 1 to 9999 has a sign before its year, as ISO 8601 has it: no reader
+    of times takes it, but a log that holds one can be shown.
+    """
     seconds, fraction = divmod(micros, SECOND_US)
-    text = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    cycles = 0
+    if not FIRST_TIME <= micros <= LAST_TIME:
+        cycles = seconds // _CYCLE_SECONDS
+    moment = datetime.fromtimestamp(seconds - cycles * _CYCLE_SECONDS, UTC)
+    text = moment.isoformat()[:_UNTIL_ZONE]
+    if cycles:
+        text = f"{moment.year + cycles * _CYCLE_YEARS:+05d}{text[4:]}"
     return f"{text}.{fraction:06d}Z" if fraction else f"{text}Z"
 
 
-_DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)(d|h|ms|us|µs|m|s)")
+def year_of(micros: int) -> int:
+    """Return the year, in UTC, of a time in microseconds since 1970."""
+    cycles, seconds = divmod(micros // SECOND_US, _CYCLE_SECONDS)
+    return datetime.fromtimestamp(seconds, UTC).year + cycles * _CYCLE_YEARS
+
+
+_DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)(d|h|ms|us|µs|m|s)", re.ASCII)
+_MOST_DURATION = 64
+"""Characters."""
 _DURATION_US = MappingProxyType(
     {
         "d": 86_400_000_000,
@@ -163,10 +209,13 @@ def parse_duration(text: str) -> int:
 
     :raises ValueError: it is no duration.
     """
-    parts = _DURATION_PART.findall(text)
-    if not parts or "".join(number + unit for number, unit in parts) != text:
-        raise ValueError(f"{text!r} is not a duration such as 90s or 2h45m")
-    return round(sum(float(number) * _DURATION_US[unit] for number, unit in parts))
+    total, end = 0.0, 0
+    while end < len(text) <= _MOST_DURATION and (part := _DURATION_PART.match(text, end)):
+        total += float(part[1]) * _DURATION_US[part[2]]
+        end = part.end()
+    if not text or end != len(text):
+        raise ValueError(f"{_short(text)} is not a duration such as 90s or 2h45m")
+    return round(total)
 
 
 def format_age(micros: int) -> str:

@@ -14,6 +14,7 @@ from .moment import Moment
 
 LEAST_NAME = "least-name"
 RECORDED = "recorded"
+_SEED_DIGITS = 1000
 
 
 class Chance(NamedTuple):
@@ -42,7 +43,7 @@ def chance_of(log: Log, moment: Moment, choose: str, *, samples_nodes: bool) -> 
         return Chance(LeastName(), samples_nodes)
     if choose == RECORDED:
         return Chance(Recorded(recorded_nodes(log, moment)), samples_nodes)
-    if choose.isdecimal():
+    if choose.isascii() and choose.isdecimal() and len(choose) <= _SEED_DIGITS:
         return Chance(Seeded(int(choose)), samples_nodes)
     raise UsageError(
         f"there is no way to choose {choose!r}", now=f"write {LEAST_NAME}, {RECORDED}, or a seed: 7"

@@ -24,7 +24,7 @@ from .jsonpath import Path, find, parse_path
 from .kinds import GroupKind, plural_of
 
 _TERMS = re.compile(r"(?:[^,\\]|\\.)+", re.DOTALL)
-_TERM = re.compile(r"\s*((?:[^=!\\]|\\.)+?)\s*(==|!=|=)((?:[^\\]|\\.)*)", re.DOTALL)
+_TERM = re.compile(r"((?:[^=!\\]|\\.)+)(==|!=|=)((?:[^\\]|\\.)*)", re.DOTALL)
 _ESCAPED = re.compile(r"\\([\\,=])")
 _NEAR = 3
 
@@ -149,7 +149,17 @@ def parse_field_selector(text: str) -> FieldSelector:
 
     :raises UsageError: a part is no condition.
     """
-    return FieldSelector(tuple(_condition(term) for term in _TERMS.findall(text) if term.strip()))
+    return FieldSelector(tuple(_condition(term) for term in _terms(text) if term.strip()))
+
+
+def _terms(text: str) -> Iterator[str]:
+    """Yield what stands between the commas that are not escaped."""
+    place = 0
+    while place < len(text):
+        term = _TERMS.match(text, place)
+        if term is not None:
+            yield term[0]
+        place = term.end() if term is not None else place + 1
 
 
 def no_such_field(field: str, kinds: Sequence[GroupKind], documents: Sequence[Any]) -> UsageError:
@@ -173,12 +183,12 @@ def no_such_field(field: str, kinds: Sequence[GroupKind], documents: Sequence[An
 
 def _condition(term: str) -> Condition:
     match = _TERM.fullmatch(term)
-    if match is None:
+    if match is None or not match[1].strip():
         raise UsageError(
             f"{term!r} is no condition on a field",
             now="write path=value, path==value or path!=value, with commas between",
         )
-    field, operator, value = match.groups()
+    field, operator, value = match[1].strip(), match[2], match[3]
     return Condition(field, parse_path(field), _ESCAPED.sub(r"\1", value.strip()), operator != "!=")
 
 

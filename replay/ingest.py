@@ -10,16 +10,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime
-from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, Final
 
 import msgspec
 
-from ..engine.errors import FormatUnknown, InputDamaged, LogNotFound, UsageError
+from ..engine.errors import FormatUnknown, InputDamaged, InputError, LogNotFound, UsageError
 from ..engine.events import Event
-from ..engine.ingest.formats import Context, Format
+from ..engine.events.storable import fault_of_event, fault_of_text
+from ..engine.ingest.formats import Context, FirstRun, Format
 from ..engine.ingest.inputs import Document, InputFile, documents, find_files, unknown
 from ..engine.ingest.kept import stored
 from ..engine.ingest.order import EventOrder
@@ -27,8 +26,9 @@ from ..engine.ingest.received import NOTHING, ReceivingTimes
 from ..engine.ingest.redaction import Redaction
 from ..engine.ingest.registry import recognise, why_unknown
 from ..engine.log import MAIN, LogStore, check_place, open_log
-from ..engine.units import SECOND_US, format_time
+from ..engine.units import format_time, year_of
 from .clock import clock_of
+from .split_lists import A_PAGE, SUMMING_UP, split_lists, without_list
 
 Progress = Callable[[str, int, int], None]
 """Called with (``read`` or ``append``, how much is done, how much there is; 0 if not known)."""
@@ -40,6 +40,8 @@ _TIMED: Final = frozenset({"watch-stream", "object-list"})
 
 
 _EXAMPLES = 10
+_REMEMBERED = 10_000
+_BATCH_BYTES = 32 * 2**20
 _EMPTY = "it is empty"
 
 
@@ -173,6 +175,8 @@ def _read(
     """Read everything; what is held for it is let go of at the end of the context."""
     if not options.cluster.strip():
         raise UsageError("a cluster needs a name", now="give --cluster NAME, or leave it out")
+    if fault := fault_of_text(options.cluster):
+        raise UsageError(f"a cluster's name {fault}", now="give another with --cluster NAME")
     if store is not None:
         store.last(options.branch)  # Complains of an unknown branch before the long work.
     elif options.branch != MAIN:
@@ -201,7 +205,7 @@ class _Reading:
     ) -> None:
         self.summary = IngestSummary()
         self.order = order
-        self.pages: frozenset[tuple[str, str, int]] = frozenset()
+        self.parts: dict[tuple[str, str, int], str] = {}
         self._options = options
         self._progress = progress
         self._stdin = stdin
@@ -210,6 +214,8 @@ class _Reading:
         self._last_observed: int | None = None
         self._undated: dict[str, list[str]] = {}
         self._received = ReceivingTimes(InputFile("", named=False, size=0))
+        self._first_runs: list[FirstRun] = []
+        self._fine: set[str] = set()  # Texts that a log can hold.
 
     def read(self, paths: Sequence[str], store: LogStore | None) -> None:
         """Read everything; logs without years after all else."""
@@ -223,6 +229,9 @@ class _Reading:
                 self._read_file(file, year, frozenset(self._undated[file.path]))
         if not self.summary.formats:
             self._refuse_all(paths)
+        parts, notes = split_lists(self._first_runs)
+        self.parts |= parts
+        self.summary.notes += notes
 
     def _read_file(self, file: InputFile, year: int | None, only: frozenset[str] | None) -> None:
         """Read the documents of a file; ``only`` those, if given."""
@@ -246,6 +255,13 @@ class _Reading:
         if found.name == _UNDATED and year is None and not final and self._may_reopen(file):
             self._undated.setdefault(file.path, []).append(document.source)
             return
+        if fault := fault_of_text(document.source):
+            name = f"{document.source[:200]}…"
+            raise InputError(
+                f"an input's name {fault}",
+                where=name,
+                now="move it to a shorter path, or unpack it",
+            )
         timed = found.name in _TIMED or document.source == file.path
         received = self._received.of(document.source) if timed else NOTHING
         if received.fault:
@@ -269,13 +285,24 @@ class _Reading:
 
     def _take(self, found: Format, document: Document, context: Context) -> None:
         self.order.begin_source()
-        add, last = self.order.add, self._last_observed
+        add, last, fine = self.order.add, self._last_observed, self._fine
         redaction = Redaction() if self._options.redact else None
         try:
             for told in found.events(document.stream, context):
                 event = stored(told)
                 if redaction is not None:
                     event = redaction.redacted(event)
+                about = event.reference
+                if (
+                    event.actor not in fine
+                    or about.namespace not in fine
+                    or about.kind not in fine
+                    or about.group not in fine
+                    or not about.name.isascii()
+                    or "\0" in about.name
+                    or "\0" in about.uid
+                ) and not self._can_hold(event, context):
+                    continue
                 add(event)
                 time = event.earliest
                 if time is not None and (last is None or time > last):
@@ -287,6 +314,20 @@ class _Reading:
         if redaction is not None:
             account = redaction.account(source=context.source, cluster=context.cluster)
             self.order.place(account, 0)
+
+    def _can_hold(self, event: Event, context: Context) -> bool:
+        """Say whether a log can hold an event; reject it if not.
+
+        :raises EventMalformed: it cannot, unless malformed records are skipped.
+        """
+        if fault := fault_of_event(event):
+            context.reject(fault, line=event.line)
+            return False
+        about = event.reference
+        if len(self._fine) > _REMEMBERED:
+            self._fine.clear()
+        self._fine |= {event.actor, about.namespace, about.kind, about.group}
+        return True
 
     def _may_reopen(self, file: InputFile) -> bool:
         return file.size > 0
@@ -329,7 +370,7 @@ class _Reading:
             last = clock_of(store, branch=branch, cluster=self._options.cluster).last()
         if last is None:
             return None
-        year = datetime.fromtimestamp(last // SECOND_US, UTC).year
+        year = year_of(last)
         self.summary.notes.append(
             f"the year of logs without one is taken to be {year}; --year says otherwise"
         )
@@ -342,7 +383,8 @@ class _Reading:
             summary.skipped[reason] = summary.skipped.get(reason, 0) + count
         summary.malformed += context.malformed[: _EXAMPLES - len(summary.malformed)]
         summary.notes += [f"{context.source}: {note}" for note in context.notes]
-        self.pages |= frozenset(context.pages)
+        self.parts |= dict.fromkeys(context.pages, A_PAGE)
+        self._first_runs += context.first_runs
 
     def _reject(self, fault: str) -> None:
         self.summary.skipped["malformed"] = self.summary.skipped.get("malformed", 0) + 1
@@ -358,12 +400,12 @@ def _append(
     store: LogStore, reading: _Reading, options: IngestOptions, progress: Progress
 ) -> IngestSummary:
     summary, total = reading.summary, len(reading.order)
-    events = _without_pages(reading)
+    events = _without_parts(reading)
     kinds: Counter[str] = Counter()
     unnamed: Counter[str] = Counter()
     reach = _Reach()
     done = 0
-    while batch := list(islice(events, options.batch_size)):
+    for batch in _batches(events, options.batch_size):
         appended = store.append(batch, branch=options.branch)
         summary.appended += len(appended.appended) + sum(appended.besides.values())
         summary.known += appended.known
@@ -383,22 +425,36 @@ def _append(
     return summary
 
 
+def _batches(events: Iterator[Event], most: int) -> Iterator[list[Event]]:
+    """Yield events as they are appended together: so many, or fewer that are large."""
+    batch, size = list[Event](), 0
+    for event in events:
+        batch.append(event)
+        size += len(event.payload)
+        if len(batch) == most or size > _BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
 def _kind_of(event: Event) -> str:
     reference = event.reference
     return f"{reference.kind}.{reference.group}" if reference.group else reference.kind
 
 
-def _without_pages(reading: _Reading) -> Iterator[Event]:
-    """Leave out what the last page of a list says as a whole: the page does not tell itself."""
-    pages = reading.pages
+def _without_parts(reading: _Reading) -> Iterator[Event]:
+    """Leave out what a part of a list says as a whole: the part does not tell itself."""
+    parts = reading.parts
     for event in reading.order.events():
-        if pages and event.kind == "list.observed":
-            reference = event.reference
-            if (reference.group, reference.kind, event.revision) in pages:
-                reason = "completeness of a list that is a page of a larger one"
+        if parts and event.kind in SUMMING_UP:
+            told, reason = without_list(event, parts)
+            if reason:
                 skipped = reading.summary.skipped
                 skipped[reason] = skipped.get(reason, 0) + 1
-                continue
+            if told is not None:
+                yield told
+            continue
         yield event
 
 

@@ -80,9 +80,9 @@ Node: TypeAlias = Text | Path | Range
 
 _TOKEN = re.compile(r"\s*(range\b|end\b|\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')", re.DOTALL)
 _FIELD = re.compile(r"(?:[^\s.\[\](){}'\"*?@$=<>!,\\]|\\.)+")
-_SLICE = re.compile(r"(-?\d+)?(?:(:)(-?\d+)?)?(?:(:)(-?\d+)?)?")
+_SLICE = re.compile(r"(-?\d{1,18})?(?:(:)(-?\d{1,18})?)?(?:(:)(-?\d{1,18})?)?", re.ASCII)
 _OPERATOR = re.compile(r"\s*(==|!=|<=|>=|<|>)\s*")
-_NUMBER = re.compile(r"-?\d+(\.\d+)?")
+_NUMBER = re.compile(r"-?\d{1,18}(\.\d{1,18})?", re.ASCII)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _ESCAPES = (("n", "\n"), ("t", "\t"), ("r", "\r"))
 

@@ -13,7 +13,7 @@ _EXISTS = re.compile(rf"(!?)\s*({_KEY})")
 _EQUALS = re.compile(rf"({_KEY})\s*(==|=|!=)\s*([\w.-]*)")
 _ORDER = re.compile(rf"({_KEY})\s*(<|>)\s*(-?\d+)")
 _SET = re.compile(rf"({_KEY})\s+(in|notin)\s*\(([^()]*)\)")
-_PART = re.compile(r"\s*((?:[^,()]|\([^()]*\))*)\s*(?:,|$)")
+_PART = re.compile(r"((?:[^,()]|\([^()]*\))*)(?:,|$)")
 
 
 class Requirement(NamedTuple):

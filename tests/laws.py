@@ -39,7 +39,8 @@ SHELL_OF_INGEST = MappingProxyType(
 
 PURE = (
     *("engine.events", "engine.state", "engine.ingest"),
-    *("engine.units", "engine.quantity", "engine.go_yaml", "engine.errors", "engine.apiserver"),
+    *("engine.units", "engine.quantity", "engine.go_yaml", "engine.nesting", "engine.errors"),
+    "engine.apiserver",
     *("engine.volcano", "engine.belief", "engine.session"),
 )
 

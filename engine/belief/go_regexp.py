@@ -1,72 +1,111 @@
-"""Go's regular expressions, as far as Python's can stand for them.
+"""Go's regular expressions, on the engine that they were made after: RE2, which never backtracks.
 
-Source: Go regexp/syntax (RE2): https://pkg.go.dev/regexp/syntax.
+A pattern comes from whoever wrote an object, so it must not be able to take exponential time. What
+Go refuses and RE2 takes is refused here.
+
+Source: Go regexp/syntax: https://pkg.go.dev/regexp/syntax.
 """
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from functools import lru_cache
 from types import MappingProxyType
 
-_POSIX = MappingProxyType(
+import re2
+
+_MOST_MEMORY = 8 * 2**20
+"""Bytes that one pattern may take, and as much again while it is looked for: RE2's default."""
+
+_FAULTS = MappingProxyType(
     {
-        "alnum": "0-9A-Za-z",
-        "alpha": "A-Za-z",
-        "ascii": r"\x00-\x7f",
-        "blank": r"\t ",
-        "cntrl": r"\x00-\x1f\x7f",
-        "digit": "0-9",
-        "graph": "!-~",
-        "lower": "a-z",
-        "print": " -~",
-        "punct": r"!-/:-@\[-`{-~",
-        "space": r"\t\n\v\f\r ",
-        "upper": "A-Z",
-        "word": r"0-9A-Za-z_",
-        "xdigit": "0-9A-Fa-f",
+        "missing ]": "missing closing ]",
+        "missing )": "missing closing )",
+        "trailing \\": "trailing backslash at end of expression",
+        "no argument for repetition operator": "missing argument to repetition operator",
+        "invalid repetition size": "invalid repeat count",
+        "bad repetition operator": "invalid nested repetition operator",
+        "invalid perl operator": "invalid or unsupported Perl syntax",
+        "invalid named capture group": "invalid named capture",
+        "pattern too large - compile failed": "expression too large",
     }
 )
+"""What RE2 says is wrong to what Go says."""
 
-_CLASS_PART = re.compile(r"\[:(?P<name>[a-z]+):\]|\\.|.", re.DOTALL)
-
-_TOKEN = re.compile(
-    r"""
-    (?P<literal>\\Q.*?(?:\\E|$))
-    | \[(?P<class>\^?\]?(?:\[:[a-z]+:\]|\\.|[^\]])*)\]
-    | (?P<end>\\z)
-    | (?P<foreign>\\[1-9GXZ] | \(\?(?:[=!>#(]|<[=!]|P=) | [*+?}][+] )
-    | \\. | .
-    """,
-    re.VERBOSE | re.DOTALL,
-)
+_QUOTE, _UNQUOTE = "\\Q", "\\E"
 
 
-@lru_cache(maxsize=1024)
-def compile_go(pattern: str) -> re.Pattern[str]:
-    """Return the pattern compiled; ``search`` is Go's ``MatchString``.
+class GoRegexp:
+    """A compiled pattern."""
 
-    :raises ValueError: Go would not compile it (look-around, back references …), or Python cannot.
+    def __init__(self, compiled: re2._Regexp[bytes]) -> None:
+        self._compiled = compiled
+
+    def found_in(self, text: str) -> bool:
+        """Say whether the pattern matches anywhere in a text (Go's ``MatchString``)."""
+        return self._compiled.search(text.encode(errors="replace")) is not None
+
+
+@lru_cache(maxsize=16)
+def compile_go(pattern: str) -> GoRegexp:
+    """Return the pattern compiled.
+
+    :raises ValueError: Go would not compile it (look-around, back references …).
     """
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = _MOST_MEMORY
+    _refuse_what_only_re2_takes(pattern)
     try:
-        return re.compile(_TOKEN.sub(_translated, pattern), re.ASCII)
-    except re.error as fault:
-        raise ValueError(f"error parsing regexp: {fault}") from fault
+        return GoRegexp(re2.compile(pattern.encode(), options))
+    except UnicodeEncodeError:
+        raise _fault("invalid UTF-8", pattern) from None
+    except re2.error as fault:
+        said = fault.args[0] if fault.args else b""
+        text = said.decode(errors="replace") if isinstance(said, bytes) else str(said)
+        what, colon, place = text.partition(": ")
+        raise _fault(_FAULTS.get(what, what), place if colon else "") from None
 
 
-def _translated(token: re.Match[str]) -> str:
-    if token["foreign"] is not None:
-        raise ValueError(f"invalid or unsupported Perl syntax: {token[0]!r}")
-    if token["literal"] is not None:
-        return re.escape(token[0][2:].removesuffix("\\E"))
-    if token["class"] is not None:
-        return f"[{_CLASS_PART.sub(_translated_in_class, token['class'])}]"
-    return r"\Z" if token["end"] is not None else token[0]
+def _fault(what: str, place: str) -> ValueError:
+    return ValueError(f"error parsing regexp: {what}" + (f": `{place}`" if place else ""))
 
 
-def _translated_in_class(part: re.Match[str]) -> str:
-    if part["name"] is None:
-        return rf"\{part[0]}" if part[0] == "[" else part[0]
-    if part["name"] not in _POSIX:
-        raise ValueError(f"invalid character class range: {part[0]!r}")
-    return _POSIX[part["name"]]
+def _refuse_what_only_re2_takes(pattern: str) -> None:
+    r"""Refuse ``\C`` (one byte), and a name that two groups have."""
+    names = list[str]()
+    place, in_class = 0, False
+    while place < len(pattern):
+        two = pattern[place : place + 2]
+        if two == _QUOTE:
+            end = pattern.find(_UNQUOTE, place)
+            place = len(pattern) if end < 0 else end + 2
+            continue
+        if two == "\\C":
+            raise _fault("invalid escape sequence", two)
+        if two[0] == "\\":
+            place += 2
+            continue
+        if in_class:
+            in_class = two[0] != "]"
+        elif two[0] == "[":
+            # A bracket that comes first is one of the class.
+            in_class = True
+            place += 1 + pattern.startswith("^", place + 1)
+            place += pattern.startswith("]", place)
+            continue
+        else:
+            names += _name_at(pattern, place)
+        place += 1
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise _fault("duplicate capture group name", name)
+
+
+def _name_at(pattern: str, place: int) -> list[str]:
+    """Return the name of the group that begins at a place, if one with a name does."""
+    for begin in ("(?P<", "(?<"):
+        first = place + len(begin)
+        if pattern.startswith(begin, place) and pattern[first : first + 1] not in {"", "=", "!"}:
+            return [pattern[first : pattern.find(">", place)]]
+    return []

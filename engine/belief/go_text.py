@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
+_DIGITS = 19
+"""No int64 has more."""
+
 _TRUE = frozenset({"1", "t", "T", "true", "TRUE", "True"})
 _FALSE = frozenset({"0", "f", "F", "false", "FALSE", "False"})
 
@@ -26,6 +29,9 @@ def parse_int(text: str, bits: int = 64) -> int | None:
     """
     if not _INTEGER.fullmatch(text):
         return None
-    number = int(text)
+    digits = text.lstrip("+-").lstrip("0")
+    if len(digits) > _DIGITS:
+        return None
+    number = -int(digits or "0") if text[0] == "-" else int(digits or "0")
     bound = 1 << (bits - 1)
     return number if -bound <= number < bound else None

@@ -277,7 +277,7 @@ class HyperNodesInfo(HyperNodeMap):
                 pattern = compile_go(selector.regex_match.pattern)
             except ValueError:
                 return frozenset()
-            found |= {name for name in self._nodes if pattern.search(name)}
+            found |= {name for name in self._nodes if pattern.found_in(name)}
         labels = selector.label_match
         if labels is not None and (labels.match_labels or labels.match_expressions):
             try:
@@ -295,7 +295,7 @@ class HyperNodesInfo(HyperNodeMap):
         selector = member.selector
         try:
             if selector.regex_match is not None:
-                return compile_go(selector.regex_match.pattern).search(node) is not None
+                return compile_go(selector.regex_match.pattern).found_in(node)
             labels = selector.label_match
             if labels is None or not (labels.match_labels or labels.match_expressions):
                 return False

@@ -23,26 +23,30 @@ import msgspec
 from ..errors import EventMalformed
 from ..events import KINDS, Effect, Event
 from ..events.payloads import PodBound
+from ..nesting import TOO_DEEP
 from .audit_records import CONNECTING, NOTHING, ListBody, ListItem, Record, is_whole, lives_on
 from .audit_requests import AuditedRequest, Document
 from .audit_span import AuditSpan
 from .formats import Context
+from .json_text import array_items
 from .kept import is_secret_resource
 from .lines import json_documents
 from .objects import decode_slim
 from .resources import is_fleeting
+from .sizes import hold_values
 
 _RECORD = msgspec.json.Decoder(Record)
-_RECORDS = msgspec.json.Decoder(list[Record])
 _LIST = msgspec.json.Decoder(ListBody)
 _ITEM = msgspec.json.Decoder(ListItem)
 
 _OWN = re.compile(rb'"apiVersion"\s*:\s*"audit\.k8s\.io/')
-_PATH = re.compile(r"(.*?)(?: - at `(.*)`)?", re.DOTALL)
 _FINAL_STAGES = frozenset({"ResponseComplete", "Panic"})
 _READS = frozenset({"get", "list", "watch"})
 _WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 _NARROWING = frozenset({"labelSelector", "fieldSelector", "continue"})
+
+_MOST_LOST, _LONGEST_LOST = 100, 200
+"""Kinds of what could not be known: how many are told, and in how many characters."""
 
 _REMEMBERED = 100_000
 """Objects of which the last version told is remembered, so that lists do not tell it again."""
@@ -100,13 +104,17 @@ class _Reader:
         self._told_last: dict[str, str] = {}
         self._span = AuditSpan()
 
-    def records(self, text: bytes, line: int) -> list[Record]:
+    def records(self, text: bytes, line: int) -> Iterator[Record]:
         """Decode a line: a record, several in an ``EventList``, or none if it is malformed."""
         try:
             record = _RECORD.decode(text)
             if record.kind != "EventList":
-                return [record]
-            return _RECORDS.decode(record.items) if record.items != NOTHING else []
+                yield record
+            else:
+                hold_values(memoryview(record.items))
+                yield from map(_RECORD.decode, array_items(record.items))
+        except EventMalformed as fault:
+            self._context.reject(fault.what, line=line)
         except msgspec.ValidationError as fault:
             self._reject(fault, line)
         except msgspec.DecodeError as fault:
@@ -118,8 +126,7 @@ class _Reader:
         except UnicodeDecodeError as fault:
             self._context.reject(f"not UTF-8: {fault}", line=line)
         except RecursionError:
-            self._context.reject("nested too deep", line=line)
-        return []
+            self._context.reject(TOO_DEEP, line=line)
 
     def events(self, record: Record, line: int) -> list[Event]:
         """Return what one record says; count it if it says nothing or is malformed."""
@@ -146,7 +153,7 @@ class _Reader:
         except (ValueError, TypeError, AttributeError) as fault:
             self._context.reject(f"a field has an unexpected form: {fault}", line=line)
         except RecursionError:
-            self._context.reject("a body is nested too deep", line=line)
+            self._context.reject(TOO_DEEP, line=line, path=_BODY)
         return []
 
     def end(self, line: int) -> None:
@@ -154,17 +161,21 @@ class _Reader:
         self._span.end(self._context, line=line)
         self._context.notes.extend(f"{count} x {lost}" for lost, count in self._lost.items())
 
+    def _lose(self, what: str) -> None:
+        if len(self._lost) < _MOST_LOST or what in self._lost:
+            self._lost[what[:_LONGEST_LOST]] += 1
+
     def _reject(self, fault: msgspec.DecodeError, line: int, root: str = "$") -> None:
-        match = _PATH.fullmatch(str(fault))
-        what, path = match.groups() if match else (str(fault), None)
-        self._context.reject(what, line=line, path=(path or root).replace("$", root, 1))
+        what, _, path = str(fault).partition(" - at `")
+        path = path.removesuffix("`") or root
+        self._context.reject(what, line=line, path=path.replace("$", root, 1))
 
     def _told(self, request: AuditedRequest, line: int) -> list[Event]:
         record, ref = request.record, request.ref
         if record.verb in _READS:
             return self._read(request, line)
         if is_secret_resource(ref.resource):
-            self._lost["Secret: its content is left out"] += 1
+            self._lose("Secret: its content is left out")
         if request.code >= _MULTIPLE_CHOICES or record.stage == "Panic":
             return [request.refused()]
         if record.verb == "delete":
@@ -189,6 +200,7 @@ class _Reader:
         return request.seen(answer, request.answer_written_at)
 
     def _list(self, request: AuditedRequest, line: int) -> list[Event]:
+        hold_values(memoryview(request.record.response_object))
         body = _LIST.decode(request.record.response_object)
         kind = body.kind.removesuffix("List")
         if kind in (body.kind, "PartialObjectMetadata"):
@@ -197,12 +209,12 @@ class _Reader:
         events = list[Event]()
         complete = not self._context.partial_lists and _is_complete(request.record, body)
         uids = list[str]()
-        for place, raw in enumerate(body.items or ()):
+        for place, raw in enumerate(array_items(body.items)):
             metadata = _ITEM.decode(raw).metadata
             uids.append(metadata.uid)
             if metadata.uid and self._told_last.get(metadata.uid) == metadata.resource_version:
                 continue
-            item, written_at, _ = decode_slim(bytes(raw))
+            item, written_at, _ = decode_slim(raw)
             item.setdefault("kind", kind)
             item.setdefault("apiVersion", body.api_version)
             try:
@@ -270,15 +282,15 @@ class _Reader:
         node = target.get("name") if isinstance(target, dict) else None
         if not isinstance(node, str):
             node = ""
-            self._lost["binding, unknown: the node (level Metadata)"] += 1
+            self._lose("binding, unknown: the node (level Metadata)")
         agent = request.record.user_agent
         return request.event("pod.bound", PodBound(node=node, user_agent=agent))
 
     def _accepted(self, request: AuditedRequest, unknown: str) -> Event:
-        self._lost[f"{request.record.verb} accepted, unknown: {unknown}"] += 1
+        self._lose(f"{request.record.verb} accepted, unknown: {unknown}")
         if not request.kind[1]:
             resource = f"{request.ref.resource}.{request.ref.api_group}"
-            self._lost[f"the kind of {resource} is not known: its plural is used"] += 1
+            self._lose(f"the kind of {resource} is not known: its plural is used")
         return request.event(
             "request.accepted", request.accepted(unknown), revision=request.revision_of_answer
         )

@@ -97,7 +97,7 @@ class ListBody(msgspec.Struct, rename="camel"):
     kind: str = ""
     api_version: str = ""
     metadata: ListMeta = msgspec.field(default_factory=ListMeta)
-    items: list[msgspec.Raw] | None = None
+    items: msgspec.Raw = NOTHING
 
 
 class ItemMeta(msgspec.Struct, rename="camel"):

@@ -15,12 +15,14 @@ from ..events.payloads import (
     RequestRefused,
     VersionAttributed,
 )
+from ..nesting import hold_depth
 from ..units import SECOND_US, parse_time
 from .audit_records import NOTHING, ListBody, ObjectRef, Record, kind_of
 from .derived import extra_events
 from .formats import Context
 from .kept import conceal_secret, is_secret_resource
-from .objects import MAX_REVISION, decode_slim, deletion_asked, newest_time, version_event
+from .objects import decode_slim, deletion_asked, newest_time, revision_of, version_event
+from .sizes import hold_object
 
 Document = dict[str, Any]
 
@@ -68,7 +70,11 @@ class AuditedRequest:
         A Secret's content is taken out; of a JSON patch to one, all.
         """
         raw = self.record.request_object
-        return self._storable(None if raw == NOTHING else _DOCUMENT.decode(raw))
+        if raw != NOTHING:
+            hold_object(bytes(raw))
+        body = None if raw == NOTHING else _DOCUMENT.decode(raw)
+        hold_depth(body, bytes(raw))
+        return self._storable(body)
 
     def _storable(self, body: Any) -> Any:
         """Leave of a body what may be stored: to Secrets, whatever kind it claims to be."""
@@ -158,7 +164,7 @@ class AuditedRequest:
     def revision_of_answer(self) -> int | None:
         """The revision in the answer, None if there is none."""
         metadata = (self.answer or {}).get("metadata")
-        return _revision(metadata.get("resourceVersion")) if isinstance(metadata, dict) else None
+        return revision_of(metadata.get("resourceVersion")) if isinstance(metadata, dict) else None
 
     @cached_property
     def kind(self) -> tuple[str, bool]:
@@ -253,7 +259,7 @@ class AuditedRequest:
 
     def listed(self, body: ListBody, kind: str, uids: list[str]) -> list[Event]:
         """Make the event of a complete list; none if the list does not say when it was."""
-        revision = _revision(body.metadata.resource_version)
+        revision = revision_of(body.metadata.resource_version)
         if not revision:
             return []
         namespace = self.ref.namespace
@@ -357,9 +363,3 @@ def _time(text: str, latest: int) -> int | None:
     except ValueError:
         return None
     return found if found <= latest else None
-
-
-def _revision(text: Any) -> int | None:
-    if isinstance(text, str) and text.isascii() and text.isdigit() and int(text) <= MAX_REVISION:
-        return int(text)
-    return None

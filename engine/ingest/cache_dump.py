@@ -10,20 +10,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from types import MappingProxyType
 from typing import Any, BinaryIO
 
 import msgspec
 
-from ..errors import InputTruncated
+from ..errors import EventMalformed, InputTruncated
 from ..events import Event, Reference, canonical_json
 from ..events.payloads import CacheDumped
+from ..nesting import TOO_DEEP, hold_depth
 from ..units import SECOND_US
 from .formats import Context
 from .lines import json_documents
+from .sizes import hold_values
 
-MAX_VALUE = 256 * 2**20
+MAX_VALUE = 64 * 2**20
 """Bytes of one value; 100 nodes with 1,300 pods take 8 MB."""
+
+_MOST_VALUES = 32
+"""JSON values in one file; the known layouts have six at most."""
 
 _OLD = ("nodes",)
 _HYPERNODES = ("hypernodes-by-tier", "real-nodes", "hypernodes", "jobs")
@@ -57,7 +63,10 @@ class CacheDump:
 
         :raises InputTruncated: the last value is cut off (a full disk, a dump read too early).
         """
-        values = list(json_documents(stream, context, limit=MAX_VALUE))
+        values = list(islice(json_documents(stream, context, limit=MAX_VALUE), _MOST_VALUES + 1))
+        if len(values) > _MOST_VALUES or sum(len(text) for _, text in values) > 2 * MAX_VALUE:
+            context.reject("more values than a dump has, or larger ones", line=1)
+            return
         layout, parts = LAYOUTS.get(len(values), ("unknown", ()))
         if not parts:
             context.notes.append(f"{len(values)} values are no known layout of a dump")
@@ -87,8 +96,12 @@ class CacheDump:
 
 def _decode(text: bytes, line: int, context: Context) -> dict[str, Any] | None:
     try:
+        hold_values(text)
         content = msgspec.json.decode(text, type=dict[str, Any])
+        hold_depth(content, text)
         _drop_managed_fields(content)
+    except EventMalformed as fault:
+        context.reject(fault.what, line=line)
     except msgspec.DecodeError as fault:
         if not text.endswith(b"\n") and not context.skip_malformed:
             raise InputTruncated(
@@ -100,7 +113,7 @@ def _decode(text: bytes, line: int, context: Context) -> dict[str, Any] | None:
     except UnicodeDecodeError as fault:
         context.reject(f"not UTF-8: {fault}", line=line)
     except RecursionError:
-        context.reject("nested too deep", line=line)
+        context.reject(TOO_DEEP, line=line)
     else:
         return content
     return None

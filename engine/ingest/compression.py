@@ -25,6 +25,13 @@ _CHUNK = 2**14
 """Compressed bytes that are expanded at a time: small, because a byte can stand for thousands."""
 
 
+_ZSTD_WINDOW = 128 * 2**20
+"""Bytes; what ``zstd`` itself takes without ``--long``."""
+
+_XZ_MEMORY = 192 * 2**20
+"""Bytes; ``xz -9`` needs 65 MiB."""
+
+
 class Source(io.RawIOBase):
     """A stream that is defined by ``readinto``: how the next bytes are come by."""
 
@@ -50,7 +57,7 @@ class _Zstd(Source):
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
-        self._frame = zstandard.ZstdDecompressor().decompressobj()
+        self._frame = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW).decompressobj()
         self._fed = False
         self._ready = memoryview(b"")
 
@@ -68,7 +75,7 @@ class _Zstd(Source):
         rest = b""
         if self._frame.eof:
             rest = self._frame.unused_data
-            self._frame = zstandard.ZstdDecompressor().decompressobj()
+            self._frame = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW).decompressobj()
             self._fed = False
         chunk = rest or self._stream.read(_CHUNK)
         if not chunk:
@@ -77,6 +84,49 @@ class _Zstd(Source):
             return False
         self._fed = True
         self._ready = memoryview(self._frame.decompress(chunk))
+        return True
+
+
+class _Xz(Source):
+    """An xz stream, or several one after the other, with a bound on what a dictionary may take."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._decoder = lzma.LZMADecompressor(memlimit=_XZ_MEMORY)
+        self._begun = False
+        self._chunk = b""
+        self._ready = memoryview(b"")
+
+    def readinto(self, target: WriteableBuffer) -> int:
+        """Fill a buffer as far as one piece goes; 0 at the end.
+
+        :raises EOFError: the stream ends in the middle.
+        """
+        while not self._ready and self._expand():
+            pass
+        count, self._ready = moved(self._ready, target)
+        return count
+
+    def _expand(self) -> bool:
+        decoder = self._decoder
+        if decoder.eof:
+            # Streams are padded with zeros to a multiple of four bytes.
+            self._chunk = decoder.unused_data.lstrip(b"\0")
+            while not self._chunk:
+                piece = self._stream.read(_CHUNK)
+                if not piece:
+                    return False
+                self._chunk = piece.lstrip(b"\0")
+            decoder = self._decoder = lzma.LZMADecompressor(memlimit=_XZ_MEMORY)
+        elif decoder.needs_input and not self._chunk:
+            self._chunk = self._stream.read(_CHUNK)
+            if not self._chunk:
+                if self._begun:
+                    raise EOFError
+                return False
+        self._begun = True
+        chunk, self._chunk = self._chunk, b""
+        self._ready = memoryview(decoder.decompress(chunk, max_length=BUFFER))
         return True
 
 
@@ -120,7 +170,7 @@ def _gzip(stream: BinaryIO) -> BinaryIO:
 
 
 def _xz(stream: BinaryIO) -> BinaryIO:
-    return cast("BinaryIO", lzma.LZMAFile(stream))
+    return _Xz(stream).buffered()
 
 
 def _bz2(stream: BinaryIO) -> BinaryIO:

@@ -17,9 +17,11 @@ from ..duration import parse_go_duration
 from ..errors import EventMalformed
 from ..events import Event, Reference, canonical_json
 from ..events.payloads import ExtenderAnswered, UsageMeasured
+from ..nesting import TOO_DEEP, hold_depth
 from ..units import parse_time
 from .formats import Context
 from .lines import numbered_lines
+from .sizes import hold_object
 
 Percent = Annotated[float, msgspec.Meta(ge=0)]
 Name = Annotated[str, msgspec.Meta(pattern=r"^[^\x00-\x20]+\Z")]
@@ -158,7 +160,10 @@ class ExternalInputRecords:
         """Yield one event per line, without a revision; times are as the records tell them."""
         for line, text in numbered_lines(stream, context):
             try:
-                told = parse_record(msgspec.json.decode(text))
+                hold_object(text)
+                value = msgspec.json.decode(text)
+                hold_depth(value, text)
+                told = parse_record(value)
             except _DECODE_FAULTS as fault:
                 self._undecodable(fault, text, line, context)
             except EventMalformed as fault:
@@ -168,7 +173,7 @@ class ExternalInputRecords:
 
     def _undecodable(self, fault: Exception, text: bytes, line: int, context: Context) -> None:
         if isinstance(fault, RecursionError):
-            context.reject("nested too deep", line=line)
+            context.reject(TOO_DEEP, line=line)
         elif text.endswith(b"\n"):
             context.reject(f"no record: {fault}; one record a line is expected", line=line)
         else:

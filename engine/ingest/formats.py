@@ -6,7 +6,7 @@ shell (:mod:`.inputs`) opens files, archives and standard input, and hands over 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import BinaryIO, Protocol
 
 import msgspec
@@ -16,6 +16,27 @@ import numpy.typing as npt
 from ..errors import EventMalformed
 from ..events import Event, Reference, canonical_json
 from ..events.payloads import Payload
+
+_LONGEST_REASON, _MOST_REASONS = 200, 100
+"""What is said of records that are left out: characters, and different ones."""
+
+
+class FirstRun(msgspec.Struct, frozen=True, kw_only=True):
+    """What a watch told at first, from its first line on: what existed then.
+
+    :param uids: of the objects. :param revision: at which the watch says that these are all; None
+        if it ends before it says so.
+    """
+
+    source: str
+    group: str
+    kind: str
+    uids: frozenset[str]
+    revision: int | None
+
+
+def _heedless() -> None:
+    """Do nothing about a record that is left out."""
 
 
 class Context(msgspec.Struct, kw_only=True):
@@ -34,6 +55,9 @@ class Context(msgspec.Struct, kw_only=True):
     :param pages: (group, kind, revision) of lists that came in pages: no page speaks for the whole.
     :param spans: events that say of what a stretch of revisions tells everything, each with the
         first of these revisions; left here because only the end of a document tells them.
+    :param first_runs: what a watch told at first; a file that was split in it is seen by that.
+    :param lost: called after a record was left out as malformed, before the next one is read; set
+        by a format that concludes anything from what it was not told.
     """
 
     source: str
@@ -48,6 +72,8 @@ class Context(msgspec.Struct, kw_only=True):
     notes: list[str] = []
     pages: list[tuple[str, str, int]] = []
     spans: list[tuple[int, Event]] = []
+    first_runs: list[FirstRun] = []
+    lost: Callable[[], None] = _heedless
 
     def span(self, first: int, reference: Reference, payload: Payload, *, line: int = 0) -> None:
         """Leave an event that speaks for revisions from ``first`` on; its kind is the payload's."""
@@ -69,6 +95,9 @@ class Context(msgspec.Struct, kw_only=True):
 
     def skip(self, reason: str) -> None:
         """Count a record that is left out for a reason that is no fault (a read request, say)."""
+        reason = reason[:_LONGEST_REASON]
+        if len(self.skipped) >= _MOST_REASONS and reason not in self.skipped:
+            reason = "another reason"
         self.skipped[reason] = self.skipped.get(reason, 0) + 1
 
     def reject(self, what: str, *, line: int, path: str = "", now: str = "") -> None:
@@ -87,6 +116,7 @@ class Context(msgspec.Struct, kw_only=True):
         self.skip("malformed")
         if len(self.malformed) < 10:
             self.malformed.append(str(fault))
+        self.lost()
 
 
 class Format(Protocol):

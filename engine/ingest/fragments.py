@@ -9,13 +9,18 @@ from __future__ import annotations
 import msgspec
 
 from ..events import canonical_json
+from ..nesting import MAX_DEPTH, hold_depth
 from .json_text import repeated_key
+from .sizes import hold_object
 
 HELD_BYTES = 32 * 2**20
 """How much is remembered, about, before all of it is forgotten."""
 
 NOTHING = msgspec.Raw()
 """What a part is that an object does not have."""
+
+_LEVELS = MAX_DEPTH - 2
+"""What is nested deeper than that may be too deep in an object."""
 
 _ENTRY_BYTES = 500
 """What an entry takes besides the texts in it."""
@@ -62,7 +67,9 @@ class Fragments:
         return self._known.get(text) or self._add(text)
 
     def _add(self, text: bytes) -> Fragment | None:
+        hold_object(text)
         value = _DECODE(text)
+        hold_depth(value, text, most=_LEVELS)
         canonical = canonical_json(value)
         surplus = len(text) - len(canonical)
         if not isinstance(value, dict) or (surplus and repeated_key(text, canonical) is not None):

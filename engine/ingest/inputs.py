@@ -23,6 +23,7 @@ from typing import IO, TYPE_CHECKING, BinaryIO, Self, cast
 import msgspec
 
 from ..errors import FormatUnknown, InputDamaged, InputError, InputTruncated
+from ..events.storable import printable
 from .compression import BUFFER, Guarded, Source, decompressor, moved
 
 if TYPE_CHECKING:
@@ -54,6 +55,18 @@ _ZIP_FAULTS = (
 
 _CHECK = "check the path, and that you may read what is there"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+_SPECIAL = (
+    *(tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE),
+    *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
+)
+_MOST_HEADER = 2**20
+"""Bytes of a name, or of what else is said of a member of a tar archive."""
+
+_END_OF_ZIP, _END_OF_ZIP_BYTES = b"PK\x05\x06", 2**16 + 22
+_DIRECTORY_AT, _MOST_DIRECTORY = 12, 16 * 2**20
+"""Where the end of a zip says how many bytes its directory has, and how many it may have."""
 
 
 class InputFile(msgspec.Struct, frozen=True):
@@ -115,13 +128,16 @@ def _status_of(given: str) -> os.stat_result:
     except (FileNotFoundError, ValueError):  # A path with a NUL byte is a ValueError.
         pass
     except OSError as fault:
-        raise InputError(f"cannot be read: {fault.strerror}", where=given, now=_CHECK) from None
-    raise InputError("there is no such file or folder", where=given or "''", now=_CHECK)
+        raise InputError(
+            f"cannot be read: {fault.strerror}", where=printable(given), now=_CHECK
+        ) from None
+    where = printable(given) or "''"
+    raise InputError("there is no such file or folder", where=where, now=_CHECK)
 
 
 def _in_folder(folder: Path, skip: Callable[[str, str], None]) -> Iterator[InputFile]:
     def refuse(fault: OSError) -> None:
-        where = str(fault.filename)
+        where = printable(str(fault.filename))
         raise InputError(f"cannot be read: {fault.strerror}", where=where, now=_CHECK)
 
     for parent, _, names in os.walk(folder, onerror=refuse):
@@ -130,12 +146,12 @@ def _in_folder(folder: Path, skip: Callable[[str, str], None]) -> Iterator[Input
             try:
                 status = path.stat()
             except OSError as fault:
-                skip(str(path), f"cannot be looked at: {fault.strerror}")
+                skip(printable(str(path)), f"cannot be looked at: {fault.strerror}")
                 continue
             if stat.S_ISREG(status.st_mode):
                 yield InputFile(str(path), named=False, size=status.st_size)
             else:
-                skip(str(path), "no regular file")
+                skip(printable(str(path)), "no regular file")
 
 
 def documents(
@@ -161,9 +177,10 @@ def documents(
             raw = stack.enter_context(Path(file.path).open("rb", buffering=0))
         except OSError as fault:
             raise InputError(
-                f"cannot be opened: {fault.strerror}", where=file.path, now=_CHECK
+                f"cannot be opened: {fault.strerror}", where=printable(file.path), now=_CHECK
             ) from None
-        yield from _unpack(_buffered(raw, file.path, read), file.path, file, 0)
+        source = printable(file.path)
+        yield from _unpack(_buffered(raw, source, read), source, file, 0)
 
 
 class _Counted(Source):
@@ -224,7 +241,7 @@ def _tar_members(stream: BinaryIO, source: str, file: InputFile, depth: int) -> 
             for member in archive:
                 opened = archive.extractfile(member) if member.isreg() else None
                 if opened is not None:
-                    name = f"{source}!{member.name.removeprefix('./')}"
+                    name = f"{source}!{printable(member.name.removeprefix('./'))}"
                     inner = _TarMember(opened, member.size, name).buffered()
                     yield from _unpack(inner, name, file, depth + 1)
                 archive.members.clear()  # type: ignore[attr-defined]  # Or it would keep them all.
@@ -238,6 +255,20 @@ def _tar_members(stream: BinaryIO, source: str, file: InputFile, depth: int) -> 
 
 class _TarHeader(tarfile.TarInfo):
     """A member's header, whose faults are told; the library takes them for the archive's end."""
+
+    def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
+        """Read what a header of a header holds: the library reads all of it into memory.
+
+        :raises ReadError: it is too large, or the member is a sparse file.
+        """
+        if self.type in _SPECIAL and self.size > _MOST_HEADER:
+            raise ReadError(f"a header of {self.size} bytes")
+        if self.type == tarfile.GNUTYPE_SPARSE:
+            raise ReadError("a sparse file, of which no text is made")
+        member: tarfile.TarInfo = super()._proc_member(archive)  # type: ignore[misc]
+        if any(name.startswith("GNU.sparse.") for name in member.pax_headers):
+            raise ReadError("a sparse file, of which no text is made")
+        return member
 
     @classmethod
     def fromtarfile(cls, tarfile: tarfile.TarFile) -> Self:
@@ -279,7 +310,7 @@ class _TarMember(Source):
 def _zip_members(stream: BinaryIO, source: str, file: InputFile, depth: int) -> Iterator[Document]:
     """Open a zip; its directory is at its end, so what cannot seek is copied first."""
     with ExitStack() as stack:
-        if file.path == source and file.size:
+        if printable(file.path) == source and file.size:
             seekable: BinaryIO = stack.enter_context(Path(file.path).open("rb"))
         else:
             copy = stack.enter_context(tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY))
@@ -288,10 +319,11 @@ def _zip_members(stream: BinaryIO, source: str, file: InputFile, depth: int) -> 
             copy.seek(0)
             seekable = cast("BinaryIO", copy)
         try:
+            _hold_directory(seekable)
             archive = stack.enter_context(zipfile.ZipFile(seekable))
             for member in archive.infolist():
                 if not member.is_dir():
-                    name = f"{source}!{member.filename}"
+                    name = f"{source}!{printable(member.filename)}"
                     with archive.open(member) as opened:
                         inner = _ZipMember(opened, name).buffered()
                         yield from _unpack(inner, name, file, depth + 1)
@@ -301,6 +333,21 @@ def _zip_members(stream: BinaryIO, source: str, file: InputFile, depth: int) -> 
                 where=source,
                 now="fetch it again; if it is encrypted, unpack it first",
             ) from None
+
+
+def _hold_directory(stream: BinaryIO) -> None:
+    """Hold a zip's directory to a size: the library reads all of it into memory.
+
+    :raises zipfile.BadZipFile: it is larger.
+    """
+    end = stream.seek(0, os.SEEK_END)
+    stream.seek(max(0, end - _END_OF_ZIP_BYTES))
+    tail = stream.read()
+    place = tail.rfind(_END_OF_ZIP)
+    size = tail[place + _DIRECTORY_AT : place + _DIRECTORY_AT + 4]
+    if place >= 0 and int.from_bytes(size, "little") > _MOST_DIRECTORY:
+        raise zipfile.BadZipFile("its directory has more than 16 MiB")
+    stream.seek(0)
 
 
 class _ZipMember(Source):

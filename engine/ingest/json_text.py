@@ -15,6 +15,7 @@ import msgspec
 
 from ..errors import EventMalformed, InputTruncated
 from ..events import canonical_json
+from ..nesting import TOO_DEEP
 from .formats import Context
 
 MAX_DOCUMENT = 256 * 2**20
@@ -25,6 +26,7 @@ _SPAN = msgspec.json.Decoder(msgspec.Raw).decode
 _DECODE = msgspec.json.Decoder().decode
 _TRAILING = re.compile(r"trailing characters \(byte (\d+)\)")
 _AT_BYTE = re.compile(r"(?:JSON is malformed: )?(.*?) \(byte (\d+)\)")
+_BETWEEN = re.compile(rb"[\s,]*")
 _SPACE = re.compile(rb"\s*")
 _TRUNCATED = "Input data was truncated"
 
@@ -78,7 +80,7 @@ class _Splitter:
                 else:
                     self._grow()
             except RecursionError:
-                self._reject("nested too deep: no Kubernetes object is")
+                self._reject(TOO_DEEP)
             else:
                 # Nothing follows so far; more may come, but this document is whole.
                 return self._take(len(self._buffer) - self._start)
@@ -125,10 +127,13 @@ class _Splitter:
     def _take(self, length: int) -> tuple[int, bytes | bytearray]:
         line, end = self._line, self._start + length
         text: bytes | bytearray
-        if not self._start and end == len(self._buffer):
+        if length > _PIECE or (not self._start and end == len(self._buffer)):
             text = self._buffer  # As it is: a list can be large.
-            self._line += text.count(b"\n")
-            self._buffer = bytearray()
+            self._line += text.count(b"\n", self._start, end)
+            self._buffer = text[end:]
+            del text[end:]
+            del text[: self._start]
+            self._start = 0
         else:
             text = bytes(memoryview(self._buffer)[self._start : end])
             self._move(end)
@@ -164,6 +169,44 @@ class _Splitter:
             report_cut("the document ends in the middle", self._context, self._line)
 
 
+def array_items(text: bytes | bytearray | msgspec.Raw) -> Iterator[bytes]:
+    """Yield the texts of the values in a JSON array; none of ``null``, or if there is no text.
+
+    They are found one by one: an array may have more of them than memory could hold.
+
+    :param text: known to be JSON. :raises msgspec.ValidationError: it is another value.
+    """
+    view = memoryview(text)
+    space = _SPACE.match(view)
+    place = space.end() if space else 0
+    begin = bytes(view[place : place + 1])
+    if begin != b"[":
+        if begin in {b"", b"n"}:
+            return
+        raise msgspec.ValidationError("Expected `array` - at `$.items`")
+    place += 1
+    while True:
+        between = _BETWEEN.match(view, place)
+        place = between.end() if between else place
+        if bytes(view[place : place + 1]) == b"]":
+            return
+        length = _length(view[place:])
+        yield bytes(view[place : place + length])
+        place += length
+
+
+def _length(view: memoryview) -> int:
+    """Return how long the first of several JSON values is."""
+    try:
+        _SPAN(view)
+    except msgspec.DecodeError as fault:
+        trailing = _TRAILING.search(str(fault))
+        if trailing is not None:
+            return int(trailing[1]) - 1
+        raise
+    return len(view)
+
+
 def report_cut(what: str, context: Context, line: int) -> None:
     """Raise for an input that ends too early, or count it if malformed records are skipped.
 
@@ -182,7 +225,7 @@ def report_cut(what: str, context: Context, line: int) -> None:
 def fault_of(fault: Exception) -> tuple[str, str]:
     """Return in words (what is wrong, JSON path or empty) why JSON could not be decoded."""
     if isinstance(fault, RecursionError):
-        return "nested too deep: no Kubernetes object is", ""
+        return TOO_DEEP, ""
     if isinstance(fault, UnicodeDecodeError):
         return f"not UTF-8: {fault.reason} (byte 0x{fault.object[fault.start]:02x})", ""
     what, _, path = str(fault).partition(" - at `")

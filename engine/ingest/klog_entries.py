@@ -22,6 +22,9 @@ from ..units import SECOND_US, parse_time
 from .formats import Context
 from .lines import numbered_lines
 
+MAX_LINE = 8 * 2**20
+"""Bytes; the longest lines are those of a dump, with a job each."""
+
 MAX_TEXT = 2**20
 """Bytes of the lines without header that are kept with one entry."""
 
@@ -150,7 +153,7 @@ def entries(stream: BinaryIO, context: Context) -> Iterator[Entry]:
     fixed = context.year is not None and not stream.seekable()
     calendar = Calendar(first_year(stream, context), context.source, may_turn=not fixed)
     entry: Entry | None = None
-    for line, raw in numbered_lines(stream, context):
+    for line, raw in numbered_lines(stream, context, limit=MAX_LINE):
         stamp = STAMP.match(raw)
         text = raw[stamp.end() :] if stamp else raw
         header = HEADER.match(text)

@@ -83,11 +83,12 @@ CLEANUPS = re.compile(r"(?:Try|Retry) to delete Job <[^<>:]*:(?P<job>[^<>]+)>|Ju
 """cache.go: a deletion of a job from the scheduler's cache, tried (again and again)."""
 
 OPENED = re.compile(
-    r"Open Session (?P<session>\S+) with <(?P<jobs>\d+)> Job and <(?P<queues>\d+)> Queues"
+    r"Open Session (?P<session>\S+) with <(?P<jobs>\d{1,9})> Job and <(?P<queues>\d{1,9})> Queues"
 )
 CLOSED = re.compile(r"Close Session (?P<session>\S+)")
 SNAPSHOT = re.compile(
-    r'"SnapShot for scheduling".* NodeNum=(\d+)|There are <\d+> Jobs, <\d+> Queues and <(\d+)> Node'
+    r'"SnapShot for scheduling".* NodeNum=(\d{1,9})(?!\d)'
+    r"|There are <\d+> Jobs, <\d+> Queues and <(\d{1,9})> Node"
 )
 ACTION = re.compile(r"(?P<verb>Enter|Leaving) (?P<action>[A-Za-z]+) \.\.\.$")
 

@@ -10,6 +10,9 @@ from .formats import Context
 MAX_LINE = 64 * 2**20
 """Bytes; the longest line seen is 4 MB (an audited list of all pods of a busy cluster)."""
 
+MAX_LINES = 2_000_000
+"""Of one indented document."""
+
 _PIECE = 2**20
 
 
@@ -32,9 +35,9 @@ def numbered_lines(
             yield number, line
 
 
-def _reject_long(context: Context, line: int, limit: int) -> None:
+def _reject_long(context: Context, line: int, limit: int, what: str = "a line") -> None:
     context.reject(
-        f"a line of more than {limit // 2**20} MiB",
+        f"{what} of more than {limit // 2**20} MiB",
         line=line,
         now="look whether this is really text in lines; --skip-malformed passes over it",
     )
@@ -50,16 +53,19 @@ def json_documents(
 
     :raises EventMalformed: a line is too long (through ``context.reject``).
     """
-    start, parts = 0, list[bytes]()
+    start, begun = 0, bytearray()
     for number, line in numbered_lines(stream, context, limit=limit):
-        if parts:
-            parts.append(line)
+        if begun:
+            begun += line
             if line.rstrip() == b"}":
-                yield start, b"".join(parts)
-                parts = []
+                yield start, bytes(begun)
+                begun = bytearray()
+            elif len(begun) > limit or number - start > MAX_LINES:
+                begun = bytearray()
+                _reject_long(context, start, limit, "a document")
         elif line.rstrip() == b"{":
-            start, parts = number, [line]
+            start, begun = number, bytearray(line)
         else:
             yield number, line
-    if parts:
-        yield start, b"".join(parts).rstrip()
+    if begun:
+        yield start, bytes(begun).rstrip()

@@ -12,7 +12,7 @@ from .derived import extra_events
 from .formats import Context
 from .kept import conceal_secret, is_secret
 from .lists import EXCERPTS, excerpt_refused, list_event, scope
-from .objects import version_event
+from .objects import revision_of, version_event
 
 _GENERIC = "List"
 
@@ -104,12 +104,12 @@ class Listing:
 
     def end(self) -> list[Event]:
         """Return one ``list.observed`` for each kind; none if something may be missing."""
-        version = self._metadata.resource_version or ""
-        exact = version.isascii() and version.isdecimal()
+        told = revision_of(self._metadata.resource_version)
+        exact = told is not None
         own = (self._api_version.rpartition("/")[0], self._kind)
         if self._metadata.continue_ or self._metadata.remaining:
-            if exact:
-                self._context.pages.append((*own, int(version)))
+            if told is not None:
+                self._context.pages.append((*own, told))
             self._context.skip("completeness of a list that is a page of a larger one")
             return []
         if self.incomplete or self._context.partial_lists:
@@ -132,7 +132,7 @@ class Listing:
                     kind=kind,
                     namespaces=namespaces,
                     uids=entry.uids,
-                    resource_version=version if exact else str(highest),
+                    resource_version=str(highest if told is None else told),
                     line=self._line,
                     exact=exact,
                 )

@@ -11,10 +11,11 @@ import msgspec
 from ..errors import EventMalformed
 from ..events import Event
 from .formats import Context
-from .json_text import fault_of, json_documents, repeated_key
+from .json_text import array_items, fault_of, json_documents, repeated_key
 from .listing import Listing, ListMetadata, is_list_kind, object_events
 from .lists import EXCERPTS, excerpt_in, excerpt_refused
 from .objects import decode_slim
+from .sizes import MAX_OBJECT, TOO_LARGE
 
 _FIRST_KEY = re.compile(
     rb'\s*(?:\[\s*)?\{\s*"(?:kind|apiVersion|metadata|items|data|spec|status|type|value)"\s*:'
@@ -29,11 +30,10 @@ class _Header(msgspec.Struct):
     kind: str = ""
     api_version: str = msgspec.field(default="", name="apiVersion")
     metadata: ListMetadata = msgspec.field(default_factory=ListMetadata)
-    items: list[msgspec.Raw] | None = None
+    items: msgspec.Raw = msgspec.Raw()
 
 
 _HEADER = msgspec.json.Decoder(_Header).decode
-_ITEMS = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
 class ObjectList:
@@ -70,8 +70,15 @@ class ObjectList:
             if is_list_kind(header.kind):
                 listing = Listing(context, line)
                 listing.describe(header.kind, header.api_version, header.metadata)
-                yield from _items(text, header.items or [], listing, context, line)
+                try:
+                    yield from _items(text, header.items, listing, context, line)
+                except msgspec.ValidationError as fault:
+                    what, path = fault_of(fault)
+                    context.reject(what, line=line, path=path)
+                    continue
                 yield from listing.end()
+            elif len(text) > MAX_OBJECT:
+                context.reject(TOO_LARGE, line=line)
             else:
                 yield from _object(bytes(text), context, line, None, "$")
 
@@ -79,19 +86,18 @@ class ObjectList:
 def _excerpt(text: bytes | bytearray, context: Context, line: int) -> Iterator[Event]:
     """Read a bare array of objects, as ``jq .items`` leaves it: nobody says that it is complete."""
     listing = Listing(context, line)
-    yield from _items(text, _ITEMS(text), listing, context, line)
+    yield from _items(text, text, listing, context, line)
 
 
 def _items(
     text: bytes | bytearray,
-    items: list[msgspec.Raw],
+    items: bytes | bytearray | msgspec.Raw,
     listing: Listing,
     context: Context,
     line: int,
 ) -> Iterator[Event]:
     begin = end = 0
-    for number, raw in enumerate(items):
-        item = bytes(raw)
+    for number, item in enumerate(array_items(items)):
         # Items come in the order of the text, so the search ends at once.
         place = text.find(item, end)
         line += text.count(b"\n", begin, place)

@@ -13,10 +13,13 @@ import msgspec
 from ..errors import EventMalformed
 from ..events import Event, Reference, canonical_json, kind_of_version
 from ..events.kinds import NOUNS
-from ..units import SECOND_US, parse_time
+from ..nesting import hold_depth
+from ..units import FIRST_TIME, SECOND_US, TimeOutOfRange, parse_time
 from .kept import conceal
+from .sizes import hold_object
 
 MAX_REVISION = 2**63 - 1
+_REVISION_DIGITS = 19
 
 _MANAGED = b'"managedFields":['
 _CUT = b"0"
@@ -49,17 +52,23 @@ def decode_slim(text: bytes, holder: str = "") -> tuple[Any, int | None, bytes]:
     :returns: the value; the newest time of ``managedFields`` in microseconds; the text decoded,
         with a number in place of what was left out.
     :raises msgspec.DecodeError: it is no JSON. :raises RecursionError: it is nested too deep.
+    :raises EventMalformed: it is too large.
     """
     slim, written_at = _without_managed_fields(text)
+    hold_object(slim)
     value = _DECODE(slim)
+    document = value.get(holder) if holder and isinstance(value, dict) else value
+    hold_depth(document, slim)
     if slim is text:
         return value, None, text
-    document = value.get(holder) if holder and isinstance(value, dict) else value
     metadata = document.get("metadata") if isinstance(document, dict) else None
     if isinstance(metadata, dict) and metadata.get("managedFields") == 0:
         return value, written_at, slim
     # What was cut out was another field of that name, deep inside: take the long way.
-    return _DECODE(text), None, text
+    hold_object(text)
+    value = _DECODE(text)
+    hold_depth(value.get(holder) if holder and isinstance(value, dict) else value, text)
+    return value, None, text
 
 
 def _without_managed_fields(text: bytes) -> tuple[bytes, int | None]:
@@ -76,7 +85,7 @@ def _without_managed_fields(text: bytes) -> tuple[bytes, int | None]:
             break
         try:
             written_at = newest_written(text[start:end])
-        except msgspec.ValidationError:
+        except (msgspec.ValidationError, EventMalformed):
             return text, None
         except (msgspec.DecodeError, RecursionError):
             continue
@@ -153,6 +162,16 @@ def version_event(
     )
 
 
+def revision_of(version: Any) -> int | None:
+    """Return a resourceVersion as a number; None if it is no decimal number below 2^63."""
+    if not isinstance(version, str) or len(version) > _REVISION_DIGITS:
+        return None
+    if not (version.isascii() and version.isdecimal()):
+        return None
+    revision = int(version)
+    return revision if revision <= MAX_REVISION else None
+
+
 def _has_right_types(
     document: dict[str, Any], metadata: dict[str, Any], reference: Reference
 ) -> bool:
@@ -186,7 +205,7 @@ def raise_fault(document: dict[str, Any], where: str) -> NoReturn:
     version = _text(metadata, "resourceVersion", "$.metadata", where)
     if not (version.isascii() and version.isdecimal()):
         raise _wrong("a decimal number", version, "$.metadata.resourceVersion", where)
-    if len(version) > 19 or int(version) > MAX_REVISION:
+    if revision_of(version) is None:
         raise _wrong("a number below 2^63", version, "$.metadata.resourceVersion", where)
     if not isinstance(metadata.get("namespace") or "", str):
         raise _wrong("a string", metadata["namespace"], "$.metadata.namespace", where)
@@ -237,7 +256,7 @@ def deletion_asked(metadata: dict[str, Any]) -> int | None:
     grace = metadata.get("deletionGracePeriodSeconds", 0)
     if ends is None or type(grace) is not int or not 0 <= grace < _LONGEST_GRACE:
         return None
-    return ends - grace * SECOND_US
+    return max(ends - grace * SECOND_US, FIRST_TIME)
 
 
 def bound_at(status: Any) -> int | None:
@@ -269,12 +288,17 @@ def newest_time(managed_fields: Any) -> int | None:
 
 
 def stamp_of(newest: Any) -> int | None:
-    """Return the time of a stamp, microseconds; None if there is none, or it is no time."""
+    """Return the time of a stamp, microseconds; None if there is none, or it is no time.
+
+    :raises EventMalformed: no log can hold the time, as it cannot be written in UTC.
+    """
     # RFC 3339 in UTC with whole seconds sorts as text, and only the winner need be parsed.
     if not newest or not isinstance(newest, str):
         return None
     try:
         return parse_time(newest)
+    except TimeOutOfRange as fault:
+        raise EventMalformed(f"$: the time {fault}") from None
     except ValueError:
         return None
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 import tempfile
 from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from itertools import chain
 from typing import IO, Self
 
 import msgspec
@@ -28,7 +28,9 @@ _OVERHEAD = 900
 """Bytes of an event in memory besides its payload."""
 
 _BLOCK = 64
-"""Events that are written and read together."""
+"""Events that are written and read together, unless they are large."""
+
+_BLOCK_BYTES = 2**20
 
 _OBSERVED = ".observed"
 _LOWER_BOUND = b'"exact":false'
@@ -203,7 +205,7 @@ class _Sorter:
             run = tempfile.TemporaryFile(prefix="plinian-")  # noqa: SIM115 - close() closes it
             self._runs.append(run)
             rows = map(_row, self._held)
-            while block := list(islice(rows, _BLOCK)):
+            for block in _blocks(rows):
                 text = _ENCODE(block)
                 run.write(len(text).to_bytes(4, "little"))
                 run.write(text)
@@ -212,6 +214,19 @@ class _Sorter:
             raise _no_space(fault) from None
         self._held = []
         self._bytes = 0
+
+
+def _blocks(rows: Iterable[_Row]) -> Iterator[list[_Row]]:
+    """Yield rows in blocks that are read into memory at once: of each run there is one."""
+    block, size = list[_Row](), 0
+    for row in rows:
+        block.append(row)
+        size += len(row.payload)
+        if len(block) == _BLOCK or size > _BLOCK_BYTES:
+            yield block
+            block, size = [], 0
+    if block:
+        yield block
 
 
 def _no_space(fault: OSError) -> InputError:

@@ -23,6 +23,7 @@ from .inputs import InputFile, documents
 
 SUFFIX = ".recv"
 
+_MOST_BYTES = 32 * 2**20
 _COMPRESSED = (".gz", ".xz", ".zst", ".bz2")
 _LAST_SECOND = 253_402_300_799
 """The end of the year 9999."""
@@ -127,7 +128,11 @@ def _times_in(stream: BinaryIO, path: str) -> Received:
 def _seconds(stream: BinaryIO) -> Iterator[float]:
     begins = True
     comment = False
+    length = 0
     while line := stream.readline(_LONGEST_LINE):
+        length += len(line)
+        if length > _MOST_BYTES:
+            raise ValueError(f"it has more than {_MOST_BYTES // 2**20} MiB")
         comment = line.startswith(b"#") if begins else comment
         begins = line.endswith(b"\n")
         if comment or not line.strip():

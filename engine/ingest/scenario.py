@@ -18,13 +18,15 @@ from ..errors import EventMalformed
 from ..events import Event, Reference, canonical_json
 from ..events.payloads import ControlMarked, Payload, ScenarioDeclared, SessionRequested
 from ..go_yaml import YamlFault
+from ..nesting import TOO_DEEP, hold_depth
 from .derived import extra_events
 from .external_inputs import RECORD_TYPES, parse_record, record_event
 from .formats import Context
 from .objects import version_event
 from .scheduler_conf import config_event, parse_conf
+from .sizes import hold_values
 
-MAX_BYTES = 256 * 2**20
+MAX_BYTES = 64 * 2**20
 
 _CONTROLS = frozenset(
     {
@@ -57,10 +59,14 @@ class Scenario:
         """Yield each step's configuration, changes and marks; a line is the number of the step."""
         data = stream.read(MAX_BYTES + 1)
         if len(data) > MAX_BYTES:
-            context.reject("a scenario of more than 256 MiB", line=1)
+            context.reject("a scenario of more than 64 MiB", line=1)
             return
         try:
+            hold_values(data)
             scenario = msgspec.json.decode(data, type=dict[str, Any])
+        except EventMalformed as fault:
+            context.reject(fault.what, line=1)
+            return
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
             context.reject(f"no scenario: {fault}", line=1)
             return
@@ -116,8 +122,16 @@ class _Reader:
         if not isinstance(change, dict):
             self._context.reject("expected an object", line=number, path=path)
             return
+        try:
+            hold_depth(change.get("object"))
+            hold_depth(change.get("answer"))
+        except RecursionError:
+            self._context.reject(TOO_DEEP, line=number, path=path)
+            return
         what = change.get("type")
-        if what in _CONTROLS:
+        if not isinstance(what, str):
+            self._context.reject("expected a string", line=number, path=f"{path}.type")
+        elif what in _CONTROLS:
             control = ControlMarked(control=what, step=number)
             yield self._mark("control.marked", control, number)
         elif what in RECORD_TYPES:

@@ -40,8 +40,11 @@ from .klog_texts import (
     decision,
 )
 
-MAX_DUMP = 64 * 2**20
+MAX_DUMP = 32 * 2**20
 """Characters of one dump of the scheduler's cache that are kept."""
+
+_MOST_FLAGS = 1000
+"""That one process prints; Volcano's have about 60."""
 
 _NAMED = (("sched", "scheduler"), ("controller", "controllers"), ("webhook", "webhooks"))
 _PANIC_VALUE = re.compile(r'"Observed a panic" panic="(?P<value>(?:[^"\\]|\\.)*)"')
@@ -85,6 +88,7 @@ class _Reader:
         self._started: Entry | None = None
         self._panic = ""
         self._dump: list[str] = []
+        self._dump_size = 0
         self._dumped: Entry | None = None
 
     def read(self, entry: Entry) -> Iterator[Event]:
@@ -94,7 +98,8 @@ class _Reader:
             if self._started is None:
                 yield from self.finish()
                 self._started = entry
-            self._flags[flag["name"]] = flag["value"]
+            if len(self._flags) < _MOST_FLAGS:
+                self._flags[flag["name"]] = flag["value"]
             return
         if self._started is not None:
             yield self._process_started(self._started)
@@ -215,8 +220,9 @@ class _Reader:
             yield self._cache_dumped(self._dumped)
         if self._dumped is None:
             self._dumped = entry
-        if sum(map(len, self._dump)) <= MAX_DUMP:
+        if self._dump_size <= MAX_DUMP:
             self._dump.append(entry.text())
+            self._dump_size += len(self._dump[-1])
         if entry.message.startswith("volcano scheduler memory stat"):
             yield self._cache_dumped(self._dumped)
 
@@ -228,7 +234,7 @@ class _Reader:
             layout="text",
             content="\n".join(part for part in self._dump if part),
         )
-        self._dump, self._dumped = [], None
+        self._dump, self._dump_size, self._dumped = [], 0, None
         return self._event(first, "cache.dumped", payload)
 
     def _event(

@@ -11,15 +11,17 @@ the line is without its wrapper and ``managedFields``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ..errors import EventMalformed
 from ..events import Event, Reference, canonical_json
 from ..events.kinds import NOUNS
 from .formats import Context
 from .fragments import NOTHING, Fragments
 from .objects import bound_at, deletion_asked, later, newest_written, stamp_of
+from .sizes import MAX_OBJECT
 
 _WRAPPER = len('{"type":"","object":}')
 _MANAGED = len('"managedFields":,')
@@ -30,8 +32,25 @@ _DIGITS = 18
 _PATIENCE = 32
 """Lines in a row that may be unusual before it is no longer tried: a stream is of one kind."""
 
+_LEVELS = 6
+"""Of a status below its own: those that Kubernetes and Volcano write have four."""
+
 _TYPES = frozenset({"ADDED", "MODIFIED", "DELETED"})
-_FAULTS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_FAULTS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, EventMalformed)
+
+
+def _shallow(levels: int) -> Any:
+    """Return the type of JSON values that have so many levels at most."""
+    shape: Any = None | bool | int | float | str
+    for _ in range(levels):
+        shape = None | bool | int | float | str | dict[str, shape] | list[shape]
+    return shape
+
+
+if TYPE_CHECKING:
+    _Status = dict[str, Any]
+else:  # So bounded, it is decoded as quickly, and no status need be walked to know its depth.
+    _Status = dict[str, _shallow(_LEVELS)]
 
 
 class _Owner(
@@ -75,7 +94,7 @@ class _Object(
     api_version: str
     metadata: _Metadata
     spec: msgspec.Raw = NOTHING
-    status: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    status: _Status | msgspec.UnsetType = msgspec.UNSET
 
 
 class _Line(msgspec.Struct, gc=False, forbid_unknown_fields=True):
@@ -105,7 +124,7 @@ class UsualLines:
 
     def read(self, text: bytes, line: int) -> Event | None:
         """Return the event of a line; None if the line is not usual."""
-        if not self._patience:
+        if not self._patience or len(text) > MAX_OBJECT:
             return None
         try:
             watched = _DECODE(text)

@@ -20,11 +20,11 @@ from ..events import Event, Reference, canonical_json
 from ..events.payloads import WatchInterrupted
 from ..units import SECOND_US
 from .derived import extra_events
-from .formats import Context
+from .formats import Context, FirstRun
 from .json_text import MAX_DOCUMENT, fault_of, json_documents, repeated_key
 from .lines import numbered_lines
 from .lists import EXCERPTS, excerpt_in, excerpt_refused, list_event, scope
-from .objects import decode_slim, version_event
+from .objects import decode_slim, revision_of, version_event
 from .usual_lines import UsualLines
 from .watch_span import WatchSpan
 
@@ -105,17 +105,42 @@ class _Reader:
         # The newest stamp in each object's version before, while none can have been missed.
         self._stamps: dict[str, int | None] = {}
         self._has_times = len(context.received) > 0 or context.taken_at is not None
+        # Nothing was left out of the list that the stream may be telling, and since a change.
+        self._whole = self._sure = True
+        self._at_first = True  # All that was told so far is what existed.
+        context.lost = self._lost
 
     def read(self, line: int, text: bytes, *, may_be_cut: bool) -> Sequence[Event]:
         """Return what one watch event says."""
-        self._line, rejected = line, self._context.skipped.get("malformed", 0)
-        events = self._read(line, text, may_be_cut=may_be_cut)
-        if self._context.skipped.get("malformed", 0) != rejected:
-            self.end()
-            self._span.begin_anew(sure=False)
-        return events
+        self._line = line
+        return self._read(line, text, may_be_cut=may_be_cut)
 
-    def end(self, *, interrupted: bool = False) -> None:
+    def _lost(self) -> None:
+        """Take into account that a record was left out: it may have told anything."""
+        self._stamps.clear()
+        self._whole = self._sure = False
+        self._end_span()
+        self._span.begin_anew(sure=False)
+
+    def end(self) -> None:
+        """Leave what the stream told, at its end."""
+        if self._at_first and self._listed:
+            self._told_at_first(None)
+        self._end_span()
+
+    def _told_at_first(self, revision: int | None) -> None:
+        last = self._last or Reference()
+        self._context.first_runs.append(
+            FirstRun(
+                source=self._context.source,
+                group=last.group,
+                kind=last.kind,
+                uids=frozenset(self._listed),
+                revision=revision,
+            )
+        )
+
+    def _end_span(self, *, interrupted: bool = False) -> None:
         """Leave what the stream told up to here without a break."""
         last = self._last or Reference()
         spaces = sorted(self._spaces)
@@ -124,6 +149,9 @@ class _Reader:
     def _read(self, line: int, text: bytes, *, may_be_cut: bool) -> Sequence[Event]:
         try:
             value, written_at, slim = decode_slim(text, "object")
+        except EventMalformed as fault:
+            self._reject(fault.what.replace("$", "$.object", 1), line)
+            return ()
         except _DECODE_FAULTS as fault:
             if may_be_cut and not isinstance(fault, RecursionError):
                 self._context.notes.append(
@@ -147,8 +175,6 @@ class _Reader:
         return ()
 
     def _reject(self, what: str, line: int, path: str = "") -> None:
-        """Reject a line: it may have told a version of any object."""
-        self._stamps.clear()
         self._context.reject(what, line=line, path=path)
 
     def _version(
@@ -230,8 +256,9 @@ class _Reader:
     def _added(self, reference: Reference, revision: int) -> str:
         if revision <= self._highest and not self._initial:
             self._initial = self._listing = True  # Not new: the stream began again.
-            self.end()
-            self._span.begin_anew()
+            self._at_first = False
+            self._end_span()
+            self._span.begin_anew(sure=self._sure)
         self._span.added(revision)
         self._listed[reference.uid] = reference.namespace
         return "observed" if self._initial else "created"
@@ -242,8 +269,10 @@ class _Reader:
             span.changed(revision)
         elif revision > span.top:
             span.top = revision
-        self._initial = False
+        self._initial = self._at_first = False
+        self._sure = True
         if not self._listing:
+            self._whole = True
             if self._listed:
                 self._listed.clear()
         elif kind == "DELETED":
@@ -254,7 +283,8 @@ class _Reader:
     def _turn_to(self, reference: Reference) -> None:
         """Go on with another kind: streams one after the other, or laid into each other."""
         if self._last is not None:
-            self.end()
+            self._at_first = False
+            self._end_span()
             self._span.begin_anew()
             self._spaces = {}
         if (reference.group, reference.kind) in self._kinds:
@@ -268,23 +298,28 @@ class _Reader:
         annotations = metadata.get("annotations")
         if not isinstance(annotations, dict) or annotations.get(_INITIAL_END) != "true":
             self._context.skip("bookmark")
-            told = metadata.get("resourceVersion")
-            if isinstance(told, str) and told.isascii() and told.isdecimal():
-                self._span.bookmark(int(told))
+            told = revision_of(metadata.get("resourceVersion"))
+            if told is not None:
+                self._span.bookmark(told)
             return
-        kind, version = document.get("kind"), metadata.get("resourceVersion")
+        kind, revision = document.get("kind"), revision_of(metadata.get("resourceVersion"))
         group = str(document.get("apiVersion") or "").rpartition("/")[0]
-        if not isinstance(kind, str) or not isinstance(version, str) or not version.isdecimal():
+        if not isinstance(kind, str) or revision is None:
             self._context.reject("a bookmark without kind or resourceVersion", line=line)
             return
-        listed, self._listed = self._listed, {}
-        self._initial = self._listing = False
         if self._last is None or kind != self._last.kind:
             self._turn_to(Reference(group, kind))
-        self._span.listed(int(version))
+        if self._at_first:
+            self._told_at_first(revision)
+        listed, self._listed = self._listed, {}
+        whole, self._whole, self._sure = self._whole, True, True
+        self._initial = self._listing = self._at_first = False
+        self._span.listed(revision)
         namespaces = scope(group, kind, sorted(set(listed.values())), among=self._namespaces)
         if self._context.partial_lists:
             self._context.skip("bookmark")
+        elif not whole:
+            self._context.skip("completeness of a list of which a record was left out")
         elif namespaces is None:
             self._context.skip("empty list that does not say of which namespaces")
         else:
@@ -294,16 +329,17 @@ class _Reader:
                 kind=kind,
                 namespaces=namespaces,
                 uids=listed,
-                resource_version=version,
+                resource_version=str(revision),
                 line=line,
                 exact=True,
             )
 
     def _error(self, status: dict[str, Any], line: int) -> Event:
         """Make the event of an ERROR, after which the stream may begin anew."""
-        self.end(interrupted=True)
+        self._end_span(interrupted=True)
         self._span.begin_anew()
-        self._initial = self._listing = True
+        self._initial = self._listing = self._whole = self._sure = True
+        self._at_first = False
         self._listed = {}
         self._stamps.clear()
         code = status.get("code")

@@ -22,7 +22,7 @@ from .listing import Listing, ListMetadata, is_list_kind, object_events
 from .lists import excerpt_in
 
 _FIRST = re.compile(
-    rb"(?:\s*(?:#[^\n]*|---[^\n]*|%[^\n]*)?\n)*(?:---[ \t]+)?(?:- +)?"
+    rb"(?:[ \t\r\f\v]*(?:(?:#|---|%)[^\n]*)?\n)*(?:---[ \t]+)?(?:- +)?"
     rb"(?:\[\s*)?(?:\{\s*)?(?:apiVersion|kind|metadata|items|spec|status|data)[ \t]*:(?:\s|$)"
 )
 _API_VERSION = re.compile(
@@ -97,7 +97,9 @@ class _Document:
         number = 0
         while not isinstance(event := self._reader.next(), yaml.SequenceEndEvent):
             at = self._reader.line
-            item = self._reader.value(event, 2)
+            if not self._waiting:
+                self._reader.begin_object()
+            item = self._reader.value(event)
             if isinstance(item, dict) and "kind" not in item:
                 self._waiting.append((number, at, item))
             else:

@@ -13,8 +13,9 @@ from typing import Any, cast
 
 import msgspec
 
-from ..errors import LogCorrupt
+from ..errors import LogCorrupt, UsageError
 from ..events import Reference
+from ..events.storable import fault_of_name, fault_of_text
 from .chain import name_key, object_key, packed_object, packed_told
 from .database import Database, Row
 
@@ -26,6 +27,14 @@ _NEAR = 4
 
 CACHED = 131_072
 """Entries that a cache holds before it starts anew: some 50 MB of objects at worst."""
+
+
+def _hold(fault: str, text: str) -> None:
+    if fault:
+        raise UsageError(
+            f"an event cannot be appended: it has a text {fault} ({text[:40]!r})",
+            now="leave the event out, or shorten the text",
+        )
 
 
 class Names:
@@ -53,6 +62,8 @@ class Names:
         found = {text: self._symbols[text] for text in wanted if text in self._symbols}
         if len(found) < len(wanted):
             missing = sorted(text for text in wanted if text not in found)
+            for text in missing:
+                _hold(fault_of_text(text), text)
             found |= self._database.ids_of("symbol", "text", missing)
         fresh = sorted(text for text in wanted if text not in found)
         if fresh:
@@ -67,6 +78,7 @@ class Names:
         known = self.find_cluster(name)
         if known is not None:
             return known
+        _hold(fault_of_text(name), name)
         number = self._next_id("cluster")
         self._database.run("INSERT INTO cluster (id, name) VALUES (?, ?)", (number, name))
         self._clusters[name] = number
@@ -99,6 +111,11 @@ class Names:
     def _find_objects(self, keys: Sequence[tuple[str, Reference]]) -> None:
         """Look up the ids of some objects, and give new ones to those that have none."""
         self._shrink(self._packed)
+        for cluster, reference in keys:
+            for text in (reference.name, reference.uid):
+                _hold(fault_of_name(text), text)
+            for text in (cluster, reference.group, reference.kind, reference.namespace):
+                _hold(fault_of_text(text), text)
         told = [packed_object(*key) for key in keys]
         digests = [object_key(key[1].name, packed) for key, packed in zip(keys, told, strict=True)]
         first = self._next_id("object")

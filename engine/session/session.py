@@ -5,13 +5,13 @@ Source: ``pkg/scheduler/framework/session.go`` and ``framework.go``.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
+from ..belief.go_text import parse_int
 from ..belief.resource import Resource
 from ..belief.subtraction import subtraction
 from .chooser import Chooser, LeastName
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 _NEW = frozenset({Status.ALLOCATED, Status.PIPELINED, Status.BINDING})
 """Statuses with which a task comes to a node."""
-_INTEGER = re.compile(r"[+-]?[0-9]+")
 
 
 class CacheActions(Protocol):
@@ -463,7 +462,7 @@ def pod_index(name: str) -> int | None:
     Source: ``pkg/controllers/job/helpers:GetPodIndexUnderTask``.
     """
     head, _, last = name.rpartition("-")
-    return int(last) if "-" in head and _INTEGER.fullmatch(last) else None
+    return parse_int(last) if "-" in head else None
 
 
 def fits(request: np.ndarray[Any, Any], room: np.ndarray[Any, Any]) -> bool:

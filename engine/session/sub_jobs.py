@@ -8,7 +8,6 @@ Source: ``pkg/scheduler/api/sub_job_info.go`` and ``job_info.go`` (``getOrCreate
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..belief.go_text import parse_int
 from .cluster_top import allowed_tier, top_tier
 from .given_hypernodes import recall
 from .kube.selectors import SelectorError, label_selector
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from ..belief.objects import NetworkTopology, SubGroupPolicy
     from .session import Session
 
-_INTEGER = re.compile(r"[+-]?[0-9]+")
-_INT64 = 2**63
 _MOST_BYTES = 128
 _SAFE_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 _READY = sorted(READY_STATUS)
@@ -282,7 +280,4 @@ def _uid(key: str, policy: SubGroupPolicy, values: tuple[str, ...]) -> str:
 
 
 def _index(values: tuple[str, ...]) -> int:
-    if not values or not _INTEGER.fullmatch(values[0]):
-        return 0
-    number = int(values[0])
-    return number if -_INT64 <= number < _INT64 else 0
+    return (parse_int(values[0]) or 0) if values else 0

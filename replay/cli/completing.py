@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from .arguments import command_of
 
+_SHORT_OPTION = re.compile(r"(-\w=?)(.+|(?<==))")
 _CHOICE = re.compile(r"[a-z][\w-]*(?:=…)?")
 _POINTS = ("end",)
 _FIELDS = ("metadata.name=", "metadata.namespace=", "spec.nodeName=", "status.phase=")
@@ -81,7 +82,7 @@ def candidates_of(root: Any, words: Sequence[str]) -> list[str]:
         name, _, value = typed.partition("=")
         found = _matching(_of_words(root, [*words, name], value), value)
         return [f"{name}={text}" for text in found]
-    begun = re.fullmatch(r"(-\w=?)(.+|(?<==))", typed)
+    begun = _SHORT_OPTION.fullmatch(typed)
     if begun and not begun[1][1:2].isdigit():
         name = begun[1].rstrip("=")
         command, _, _ = command_of(root, words)

@@ -94,7 +94,7 @@ class TestFile:
     def test_aliases_that_unfold_without_bound_are_refused(self) -> None:
         levels = ["tiers: &a0 [x, x, x, x, x, x, x, x, x, x]"]
         levels += [f"k{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
-        with pytest.raises(EventMalformed, match="unfold to too many"):
+        with pytest.raises(EventMalformed, match="unfolds to more than"):
             read("\n".join(levels).encode())
 
     def test_words_mean_what_they_mean_to_kubernetes(self) -> None:

@@ -170,7 +170,7 @@ def test_yaml_with_a_fault_is_refused_with_its_line(text: bytes, what: str) -> N
 def test_aliases_that_multiply_are_refused() -> None:
     laughs = ["a0: &a0 [1,1,1,1,1,1,1,1,1,1]"]
     laughs += [f"a{n}: &a{n} [{','.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
-    with pytest.raises(YamlFault, match="unfold to too many"):
+    with pytest.raises(YamlFault, match="unfolds to more than"):
         load("\n".join(laughs) + "\n")
 
 
@@ -197,3 +197,11 @@ def test_aliases_that_multiply_are_refused() -> None:
 )
 def test_stored_objects_are_told_from_other_yaml(head: bytes, *, is_it: bool) -> None:
     assert FORMAT.sniff(head, "x.yaml") is is_it
+
+
+@pytest.mark.parametrize("blank", [b"\n", b" \n", b"# --\n", b"---\n", b"%\n", b"\t#\n"])
+def test_a_long_beginning_without_an_object_is_looked_at_once(blank: bytes) -> None:
+    head = (blank * 2**16)[: 2**16 - 20] + b"echo hello, world\n"
+    assert recognise(head, "script.sh") is None
+    text = blank * 30 + b"apiVersion: v1\nkind: PodList\nitems: []\n"
+    assert recognise(text, "list.yaml") is FORMAT

@@ -15,6 +15,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from ...belief.go_regexp import compile_go
 from ...quantity import Quantity, parse
 
 Scope = Mapping[str, Any]
@@ -43,7 +44,7 @@ class Semver(NamedTuple):
 
         :raises CelError: it is none.
         """
-        match = _SEMVER.fullmatch(text)
+        match = _SEMVER.fullmatch(text) if len(text) <= _LONGEST_VERSION else None
         if match is None:
             raise CelError(f"{text!r} is no semantic version")
         parts = tuple(
@@ -64,6 +65,9 @@ _TOKEN = re.compile(
 _DEEPEST = 30
 """So many expressions within each other are read."""
 _LONGEST_NUMBER = 40
+_LONGEST_VERSION = 256
+"""Characters; the API server takes 64 for the version of a device."""
+_ESCAPED = re.compile(r"\\(.)")
 _ESCAPES = MappingProxyType({"n": "\n", "t": "\t", "r": "\r"})
 _LITERALS: Mapping[str, Any] = MappingProxyType({"true": True, "false": False, "null": None})
 
@@ -265,7 +269,7 @@ def _literal(kind: str, text: str) -> Any:
         return float(text) if "." in text else int(text)
     if text.startswith("r"):
         return text[2:-1]
-    return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[1]), text[1:-1])
+    return _ESCAPED.sub(lambda match: _ESCAPES.get(match[1], match[1]), text[1:-1])
 
 
 def _variable(scope: Scope, name: str) -> Any:
@@ -414,9 +418,9 @@ def _text(value: Any) -> str:
 
 def _matches(value: Any, pattern: Any) -> bool:
     try:
-        return re.search(_text(pattern), _text(value)) is not None
-    except re.error as fault:
-        raise CelError(f"error parsing regexp: {fault}") from fault
+        return compile_go(_text(pattern)).found_in(_text(value))
+    except ValueError as fault:
+        raise CelError(str(fault)) from fault
 
 
 _LOGIC = (("||", True), ("&&", False))

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ...belief import objects
+from ...belief.go_text import parse_int
 
 IN = "In"
 NOT_IN = "NotIn"
@@ -23,10 +24,8 @@ LESS = "Lt"
 _LABEL_OPERATORS = frozenset({IN, NOT_IN, EXISTS, DOES_NOT_EXIST})
 _NODE_OPERATORS = _LABEL_OPERATORS | {GREATER, LESS}
 
-_INTEGER = re.compile(r"[+-]?[0-9]+")
 _NAME = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-_INT64 = 2**63
 
 
 class SelectorError(ValueError):
@@ -160,10 +159,7 @@ def _quoted(text: str) -> str:
 
 def _integer(text: str | None) -> int | None:
     """Return what Go's ParseInt makes of a text in base 10; ``None`` if it fails."""
-    if text is None or _INTEGER.fullmatch(text) is None:
-        return None
-    number = int(text)
-    return number if -_INT64 <= number < _INT64 else None
+    return None if text is None else parse_int(text)
 
 
 class NodeTerm(NamedTuple):

@@ -19,7 +19,7 @@ from ...belief.panic import Panic
 from ...belief.resource import MIN_RESOURCE
 from ..tables import Floats
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 class Node:

@@ -5,6 +5,7 @@ Source: pkg/scheduler/plugins/rescheduling.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -220,7 +221,10 @@ def _float(text: str | float) -> float:
     Source: k8s.io/apimachinery/pkg/api/resource/quantity.go AsApproximateFloat64.
     """
     number, power, _ = parse(text)
-    return float(number) * 10.0**power if power else float(number)
+    try:
+        return float(number) * 10.0**power if power else float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
 
 
 def _percent(amount: float, whole: float) -> float:

@@ -8,7 +8,6 @@ Source: pkg/scheduler/api/devices/nvidia/vgpu/mig.go, pkg/scheduler/api/devices/
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -99,8 +98,8 @@ def _pick(geometry: Geometry, used: Mapping[str, list[int]], memory: int) -> tup
 
 def decode_instance(name: str) -> tuple[str, int] | None:
     """Return (group, position) of an instance's name; None if it is none."""
-    match = re.search(r"\[([^\]]*)\]", name)
-    group, dash, text = (match.group(1) if match else "").partition("-")
+    inner, bracket, _ = name.partition("[")[2].partition("]")
+    group, dash, text = (inner if bracket else "").partition("-")
     position = parse_int(text)
     return (group, position) if dash and position is not None else None
 

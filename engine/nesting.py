@@ -1,0 +1,40 @@
+"""How deep values may be nested: one limit for every format, so that every reader can walk them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+MAX_DEPTH = 200
+"""Levels of objects and lists in one another; a pod has about ten, of a job's template 14."""
+
+_NESTING = frozenset({dict, list})
+
+TOO_DEEP = f"nested too deep: more than {MAX_DEPTH} levels, which no Kubernetes object has"
+
+
+class NestedTooDeep(RecursionError):
+    """A value has too many levels; decoders raise its base beyond their own bound."""
+
+    def __init__(self) -> None:
+        super().__init__(TOO_DEEP)
+
+
+def hold_depth(value: Any, text: bytes | bytearray | None = None, *, most: int = MAX_DEPTH) -> None:
+    """Hold a JSON value to a number of levels.
+
+    :param text: that it was decoded from. If that has few brackets, no more is looked at.
+    :raises NestedTooDeep: it has more levels.
+    """
+    if text is not None and text.count(b"{") + text.count(b"[") <= most:
+        return
+    level = [value] if type(value) in _NESTING else []
+    for _ in range(most):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if type(outer) is dict else outer)
+            if type(inner) in _NESTING
+        ]
+        if not level:
+            return
+    raise NestedTooDeep
