@@ -7,7 +7,7 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from itertools import chain, islice
@@ -19,6 +19,7 @@ from ..errors import LogCorrupt, LogError, LogNotFound, LogUnavailable
 from .connection import SharedConnection
 from .database import COLUMNS, Row
 from .location import Location
+from .sqlite_check import checking
 
 _V = TypeVar("_V", bytes, str)
 
@@ -75,9 +76,13 @@ class SqliteDatabase(SharedConnection):
                 now="check the path, or make a log with: plinian ingest --log PATH …",
             )
         with self._guard():
-            uri = path.absolute().as_uri() + _mode(path, read_only=read_only)
+            self._uri = path.absolute().as_uri() + _mode(path, read_only=read_only)
             self._connection = sqlite3.connect(
-                uri, uri=True, isolation_level=None, check_same_thread=False, timeout=busy_seconds
+                self._uri,
+                uri=True,
+                isolation_level=None,
+                check_same_thread=False,
+                timeout=busy_seconds,
             )
             self._connection.execute("PRAGMA synchronous = NORMAL")
             self._connection.execute("PRAGMA cache_size = -16384")
@@ -102,6 +107,12 @@ class SqliteDatabase(SharedConnection):
         """Run a statement once for each row."""
         with self._guard():
             self._connection.executemany(sql, rows)
+
+    @contextmanager
+    def checking(self) -> Iterator[Callable[[], list[str]]]:
+        """Begin to check pages, indexes and the shape of tables, beside what the body does."""
+        with self._guard(), checking(self._uri) as faults:
+            yield faults
 
     def insert(self, table: str, rows: Iterable[Row]) -> None:
         """Insert rows of a table, many with one statement: that is a quarter cheaper."""

@@ -25,8 +25,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from .engine.errors import (
+    DerivedDamaged,
     EventMalformed,
     FormatUnknown,
+    HeadMissing,
     InputDamaged,
     InputError,
     InputTruncated,
@@ -49,7 +51,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from .engine.events import Event, Recorded, Reference
-    from .engine.log import BranchInfo, LogInfo, VerifyReport
+    from .engine.log import BranchInfo, HeadInfo, HeldHead, LogInfo, VerifyReport
     from .replay.comparison.bisection import Bisection
     from .replay.comparison.sessions import Comparison
     from .replay.comparison.upgrade import Upgrade
@@ -89,6 +91,7 @@ __all__ = [
     "CheckpointInfo",
     "Comparison",
     "ConfText",
+    "DerivedDamaged",
     "Diff",
     "Drift",
     "Event",
@@ -96,6 +99,9 @@ __all__ = [
     "Finding",
     "FormatUnknown",
     "Happening",
+    "HeadInfo",
+    "HeadMissing",
+    "HeldHead",
     "History",
     "IngestOptions",
     "IngestSummary",
@@ -152,7 +158,7 @@ __all__ = [
 _PLACES = MappingProxyType(
     {
         "engine.events": "Event Recorded Reference",
-        "engine.log": "BranchInfo LogInfo VerifyReport",
+        "engine.log": "BranchInfo HeadInfo HeldHead LogInfo VerifyReport",
         "replay.comparison.bisection": "Bisection",
         "replay.comparison.sessions": "Comparison",
         "replay.comparison.upgrade": "Upgrade",

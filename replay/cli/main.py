@@ -28,6 +28,7 @@ from . import (
     events,
     export,
     get,
+    head,
     history,
     ingest,
     lint,
@@ -88,6 +89,7 @@ app.command()(digest.digest)
 app.command()(belief.belief)
 app.command()(drift.drift)
 app.command()(verify.verify)
+app.command()(head.head)
 app.command()(export.export)
 app.command()(session.session)
 app.command()(bisect.bisect)
