@@ -106,7 +106,9 @@ def verify(
         if info.name == (branch or "main"):
             head = check.hash
     rest.check(whole=branch is None)
-    _complain_of(database, faults())
+    found = faults()
+    database.rows("SELECT 1 FROM log")  # Complains if the file has changed under the check.
+    _complain_of(database, found)
     for digest in wanted:
         if digest not in held:
             raise HeadMissing(digest.hex(), where=database.location.shown)
