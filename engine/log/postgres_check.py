@@ -28,7 +28,8 @@ _INDEXES = (
 )
 _AMCHECK = (
     "SELECT quote_ident(n.nspname) FROM pg_extension e"
-    " JOIN pg_namespace n ON n.oid = e.extnamespace JOIN pg_proc p ON p.pronamespace = n.oid AND p.proname = 'bt_index_check'"
+    " JOIN pg_namespace n ON n.oid = e.extnamespace"
+    " JOIN pg_proc p ON p.pronamespace = n.oid AND p.proname = 'bt_index_check'"
     " WHERE e.extname = 'amcheck'"
     " AND has_function_privilege(p.oid, 'EXECUTE') ORDER BY p.pronargs DESC LIMIT 1"
 )

@@ -4,8 +4,8 @@ A reader needs two files beside the log: ``-wal``, which holds what was appended
 ``-shm``, through which SQLite's processes agree. Who writes makes them; where they are there, a
 reader that may write nothing can share them. Where nobody has the log open they are not there, and
 the reader may not make them: SQLite then reads a file only if it is promised that the file does not
-change. Nobody can promise that here, so the file is looked at after every query: what was read while
-it changed does not count.
+change. Nobody can promise that here, so the file is looked at after every query: what was read
+while it changed does not count.
 """
 
 from __future__ import annotations

@@ -48,10 +48,10 @@ def reader(place: str) -> Generator[Any, str, None]:
         return
     with log:
         while True:
-            question = yield _answer(log, question)
+            question = yield _answer(log, place, question)
 
 
-def _answer(log: LogStore, question: str) -> Any:
+def _answer(log: LogStore, place: str, question: str) -> Any:
     try:
         match question:
             case "last":
@@ -63,7 +63,8 @@ def _answer(log: LogStore, question: str) -> Any:
             case "follow":
                 return sum(1 for _ in log.follow(Query(after=100), timeout=1.5, poll=0.05))
             case _:
-                return "write", open(log._database.location.path + "-shm", "w")  # type: ignore[attr-defined]
+                Path(f"{place}-shm").touch()
+                return "written"
     except PlinianError as fault:
         return type(fault).__name__, fault.what
     except OSError as fault:
