@@ -39,7 +39,8 @@ _BY_TABLE = (
 )
 _BY_INDEX = (
     "SET LOCAL enable_indexscan = on; SET LOCAL enable_indexonlyscan = on;"
-    " SET LOCAL enable_bitmapscan = off; SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off"
+    " SET LOCAL enable_bitmapscan = off; SET LOCAL enable_seqscan = off;"
+    " SET LOCAL enable_sort = off"
 )
 
 

@@ -23,7 +23,7 @@ def build(
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
 ) -> None:
-    """Bring the fact sidecar, the clock and the checkpoints up to the end of the log.
+    """Bring the index and the checkpoints up to the end of the log.
 
     What is damaged of them is made anew.
     """

@@ -37,6 +37,7 @@ def verify(
     import msgspec
 
     from ..render.documents import json_text
+    from ..render.figures import counted
     from ..render.progress import counting
     from .opening import opened
 
@@ -55,7 +56,7 @@ def verify(
     for held in report.held:
         sys.stdout.write(
             f"{held.hash} is batch {held.batch} of branch {held.branch}, which ends at"
-            f" @{held.position}; {held.later} events of the branch come after it\n"
+            f" @{held.position}; {counted(held.later, 'event')} of the branch after it\n"
         )
     for text in report.damaged:
         note(f"plinian: {text}")
