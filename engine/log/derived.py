@@ -217,7 +217,7 @@ class Derived:
         """
         versions = self._database.rows("SELECT DISTINCT version FROM seal WHERE part = 1")
         found: list[Row] = []
-        for (version,) in sorted(versions):
+        for (version,) in sorted(versions, key=repr):  # Damaged ones may be of several types.
             rows = [
                 row[:_UNREVISIONED]
                 for row in self._listed(FACTS, self._place(part, cluster, version))

@@ -44,6 +44,10 @@ _BY_INDEX = (
 )
 
 
+_HASHES_RECORDS = 140_000
+"""From this version of the server on records have hashes; before, their texts must do."""
+
+
 class _Index(NamedTuple):
     number: int
     name: str
@@ -96,7 +100,10 @@ def _answered_otherwise(connection: psycopg.Connection[Row], index: _Index) -> s
     """Read all rows of a table by themselves and through an index; say if they differ."""
     columns = ", ".join(index.columns)
     table = f'"{index.table}" WHERE {index.condition}'
-    hashed = f"count(*), coalesce(sum(hash_record_extended(ROW({columns}), 0)::numeric), 0)"
+    row = f"ROW({columns})"
+    own = connection.info.server_version >= _HASHES_RECORDS
+    digest = f"hash_record_extended({row}, 0)" if own else f"hashtextextended({row}::text, 0)"
+    hashed = f"count(*), coalesce(sum({digest}::numeric), 0)"
     walk = (
         f"SELECT {hashed}, count(*) FILTER (WHERE before > ROW({columns}))"
         f" FROM (SELECT {columns}, lag(ROW({columns})) OVER (ORDER BY {columns}) AS before"

