@@ -29,6 +29,7 @@ from .seals import (
     listing,
     put_seal,
     stored_seal,
+    whole_data,
 )
 from .store import NO_REVISION, Checkpoint, ClockBlock, FactBlock, Window
 
@@ -278,10 +279,10 @@ class Derived:
             f"SELECT first, data FROM fact_block WHERE {MINE} AND {self._database.any_of('first')}",
             (*place.key, self._database.listed([row[_FIRST] for row in wanted])),
         )
-        data = {first: bytes(some) for first, some in rows}
+        data = dict(rows)
         for row in wanted:
-            some = data.get(row[_FIRST])
-            if some is None or data_hash(some) != bytes(row[-1]):
+            some = whole_data(data.get(row[_FIRST]), row[-1])
+            if some is None:
                 raise self._cut_off(FACTS, place, row)
             yield FactBlock(
                 first=row[_FIRST],
@@ -300,10 +301,9 @@ class Derived:
             f"{''.join(f' AND {column} = ?' for column in keys)}",
             (*place.key, *row[: kind.keys]),
         )
-        data = bytes(rows[0][0]) if rows else None
-        if data is None or data_hash(data) != bytes(row[-1]):
+        data = whole_data(rows[0][0], row[-1]) if rows else None
+        if data is None:
             self.leave_out(kind, place, "some")
-            return None
         return data
 
     def _cut_off(self, kind: Kind, place: Place, row: Row) -> DerivedDamaged:

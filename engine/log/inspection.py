@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from .database import Database, Row
 from .derived import Derived, follow
-from .seals import KINDS, MINE, Kind, Place, data_hash, drop_rows, is_whole, listing, stored_seal
+from .seals import KINDS, MINE, Kind, Place, drop_rows, is_whole, listing, stored_seal, whole_data
 
 _AT_ONCE = 64
 """Rows whose data is read together."""
@@ -90,4 +90,4 @@ def _has_data(database: Database, kind: Kind, place: Place, rows: Sequence[Row])
         f" AND ({', '.join(keys)}) IN (VALUES {', '.join([marks] * len(rows))})",
         (*place.key, *(value for row in rows for value in row[: kind.keys])),
     )
-    return len(data) == len(rows) and all(data_hash(some) == bytes(own) for own, some in data)
+    return len(data) == len(rows) and all(whole_data(some, own) is not None for own, some in data)

@@ -97,6 +97,14 @@ def data_hash(data: bytes) -> bytes:
     return blake3(data).digest(length=DATA_HASH_BYTES)
 
 
+def whole_data(data: object, digest: object) -> bytes | None:
+    """Return a row's data if it has a hash; None if not, or if it is of another type by damage."""
+    if isinstance(data, bytes | memoryview) and isinstance(digest, bytes | memoryview):
+        plain = bytes(data)
+        return plain if data_hash(plain) == bytes(digest) else None
+    return None
+
+
 def stored_seal(database: Database, kind: Kind, place: Place) -> Seal | None:
     """Return the seal of a place as it is stored."""
     rows = database.rows(
@@ -118,8 +126,8 @@ def is_whole(database: Database, kind: Kind, place: Place, seal: Seal, rows: Seq
     try:
         return (
             bool(rows)
-            and bytes(seal.rows) == linked(_begin(kind, place), rows)
-            and bytes(seal.batch) == _batch(database, kind, place, rows)
+            and seal.rows == linked(_begin(kind, place), rows)
+            and seal.batch == _batch(database, kind, place, rows)
         )
     except (LogCorrupt, TypeError, OverflowError):  # Of a reach that no batch has, or is no number.
         return False
@@ -142,7 +150,7 @@ def extend_seal(
 ) -> None:
     """Store the seal of a place that gets some rows behind those it has; within ``writing``."""
     drop_seal(database, kind, place)
-    whole = Seal(linked(bytes(seal.rows), rows), _batch(database, kind, place, rows))
+    whole = Seal(linked(seal.rows, rows), _batch(database, kind, place, rows))
     _insert(database, kind, place, whole)
 
 

@@ -131,6 +131,29 @@ def test_a_flipped_bit_of_the_data(
     check(place, expected, table)
 
 
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("column", ["data", "hash"])
+@pytest.mark.parametrize("value", [0.5, 10**15, "text"])
+def test_a_value_of_another_type(
+    sqlite_log_path: str, table: str, column: str, value: object
+) -> None:
+    """A damaged file can hold anything in any column; a server keeps to types."""
+    with open_log(sqlite_log_path, create=True) as store:
+        store.append(pods(*range(1, 40)))
+        store.create_branch("branch")
+        indexed(store)
+        digest = Log(store).digest()
+    with tampering(sqlite_log_path) as run:
+        for name in ("seal", table):
+            names = {"data": "rows", "hash": "batch"} if name == "seal" else {column: column}
+            (old,) = run(f"SELECT {names[column]} FROM {name} LIMIT 1")
+            run(f"UPDATE {name} SET {names[column]} = ?", value)
+            with open_log(sqlite_log_path) as store:
+                assert store.verify().damaged
+                assert Log(store).digest() == digest
+            run(f"UPDATE {name} SET {names[column]} = ?", old[0])
+
+
 def test_data_swapped_between_rows(place: str, tamper: Tamper, expected: list[Any]) -> None:
     rows = tamper("SELECT first, hash, data FROM fact_block WHERE branch_id = 1 AND first < 10")
     for (first, _, _), (_, digest, data) in zip(rows, rows[::-1], strict=True):
