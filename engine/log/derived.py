@@ -279,7 +279,7 @@ class Derived:
             f"SELECT first, data FROM fact_block WHERE {MINE} AND {self._database.any_of('first')}",
             (*place.key, self._database.listed([row[_FIRST] for row in wanted])),
         )
-        data = dict(rows)
+        data: dict[int, object] = dict(rows)
         for row in wanted:
             some = whole_data(data.get(row[_FIRST]), row[-1])
             if some is None:
