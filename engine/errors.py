@@ -130,6 +130,29 @@ class LogCorrupt(LogError):
         super().__init__(what, where=where or f"@{position}", now=now)
 
 
+class HeadMissing(LogCorrupt):
+    """The log does not hold a hash that was kept elsewhere: its end was cut off, or it is another.
+
+    :param head: the hash, in hexadecimal.
+    """
+
+    def __init__(self, head: str, *, where: str) -> None:
+        self.head = head
+        super().__init__(
+            f"the log holds no batch with the hash {head}",
+            position=0,
+            where=where,
+            now="a part of it was cut off or rewritten, or this is another log: restore a copy",
+        )
+
+
+class DerivedDamaged(LogError):
+    """A row that was derived from the log is not what was stored; the log is not concerned.
+
+    It is left out from now on: to ask again answers from what is left, and from the events.
+    """
+
+
 class PositionConflict(LogError):
     """The log's end is not where the writer expected it; nothing was appended.
 

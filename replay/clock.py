@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
+from typing import TypeVar
 
 import numpy as np
 
+from ..engine.errors import DerivedDamaged
 from ..engine.events import NO_TIME, Effect
 from ..engine.log.store import Chunk, ClockBlock, LogStore, Query, Window
 from ..engine.state import VERSION
@@ -25,6 +27,8 @@ from ..engine.state.facts import Fact
 from ..engine.state.fold import Placed
 from ..engine.state.marks import marks_of
 from .moment import Moment
+
+Asked = TypeVar("Asked")
 
 
 def clock_of(store: LogStore, *, branch: str, cluster: str) -> Clock:
@@ -52,17 +56,22 @@ class _Opened:
 def _clock(opened: _Opened, branch: str, cluster: str, last: int) -> Clock:
     store = opened.store
 
+    @cache
+    def built() -> dict[tuple[int, int], bytes]:
+        blocks = _build(store, branch, cluster, last)
+        return {(part, number): data for part, number, data in blocks}
+
     def load(part: int, number: int) -> bytes:
         found = store.clock(
             branch=branch, cluster=cluster, version=CLOCK_VERSION, part=part, number=number
         )
-        return found[0].data
+        # A damaged block is left out; of the same events it is built the same.
+        return found[0].data if found else built()[part, number]
 
     index = store.clock(branch=branch, cluster=cluster, version=CLOCK_VERSION, part=0)
     if index and index[0].known == last:
         return Clock(load)
-    blocks = {(part, number): data for part, number, data in _build(store, branch, cluster, last)}
-    return Clock(lambda part, number: blocks[part, number])
+    return Clock(lambda part, number: built()[part, number])
 
 
 def store_clock(store: LogStore, *, branch: str, cluster: str) -> None:
@@ -103,6 +112,22 @@ def _decisions(store: LogStore, branch: str, cluster: str, last: int) -> list[De
 
 def _evidence(store: LogStore, branch: str, cluster: str, last: int) -> tuple[Columns, Times]:
     """Read all that says when something happened: from the fact sidecar, then the log's tail."""
+    return without_damage(lambda: _gathered(store, branch, cluster, last))
+
+
+def without_damage(ask: Callable[[], Asked]) -> Asked:
+    """Ask once more, and again, if what was stored beside the log turns out to be damaged.
+
+    What is damaged is left out when it is asked for again, so that this comes to an end.
+    """
+    while True:
+        try:
+            return ask()
+        except DerivedDamaged:
+            continue
+
+
+def _gathered(store: LogStore, branch: str, cluster: str, last: int) -> tuple[Columns, Times]:
     window = Window(branch=branch, cluster=cluster, known=last)
     reached = store.facts_until(cluster=cluster, branch=branch, version=VERSION)
     gathered = Gathered()

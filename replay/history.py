@@ -19,7 +19,9 @@ from .kinds import ObjectName
 from .moment import Moment
 from .times import with_spans
 
-_LAST = 2**62
+_LAST = 2**65
+"""A place behind that of every revision: twice the greatest there can be, and one."""
+
 _TELLING = frozenset({"pod.bound", "pod.evicted"})
 """Requests that say more of a version than its own kind does."""
 

@@ -13,7 +13,7 @@ import msgspec
 
 from ..engine.errors import PointUnknown, UsageError
 from ..engine.events import Recorded
-from ..engine.log import MAIN, LogStore, Query, VerifyReport, open_log
+from ..engine.log import MAIN, HeadInfo, LogStore, Query, VerifyReport, open_log
 from ..engine.state.clock import Clock
 from ..engine.state.truth import Entry, Truth
 from .clock import clock_of
@@ -287,12 +287,21 @@ class Log:
         moment = self.moment(at)
         return state_digest(self.store, self.truth(moment), moment.branch)
 
-    def verify(self, *, progress: Progress | None = None) -> VerifyReport:
+    def verify(
+        self, *, heads: Sequence[str] = (), progress: Progress | None = None
+    ) -> VerifyReport:
         """Recompute every hash of the log.
 
+        :param heads: hashes that :meth:`heads` gave before, and that were kept elsewhere; the log
+            must hold each of them.
         :raises LogCorrupt: naming the first position that cannot be trusted.
+        :raises HeadMissing: the log does not hold one of the hashes.
         """
-        return self.store.verify(progress=progress)
+        return self.store.verify(heads=heads, progress=progress)
+
+    def heads(self) -> list[HeadInfo]:
+        """Return where each branch ends, with the hash that commits to all of it."""
+        return list(self.store.heads())
 
     def close(self) -> None:
         """Release the log."""
@@ -333,7 +342,7 @@ def opened(
     :param remark: as for :class:`Log`.
     :raises LogNotFound: there is none.
     """
-    store = open_log(place, create=create, read_only=read_only)
+    store = open_log(place, create=create, read_only=read_only, remark=remark)
     return Log(store, branch=branch, cluster=cluster, remark=remark)
 
 

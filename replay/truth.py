@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -35,7 +35,15 @@ from ..engine.state.digest import digest_of
 from ..engine.state.extract import extract_fact
 from ..engine.state.facts import Fact
 from ..engine.state.fold import Record
-from .clock import clock_of, columns_of, facts_of, placed, store_clock, times_of
+from .clock import (
+    clock_of,
+    columns_of,
+    facts_of,
+    placed,
+    store_clock,
+    times_of,
+    without_damage,
+)
 from .coverage import read_coverage
 from .moment import Moment
 
@@ -200,6 +208,12 @@ def _columns(
     store: LogStore, window: Window, reader: BlockReader, *, sidecar: bool = True
 ) -> Columns:
     """Read a window's events in columns: from the sidecar as far as it reaches, then the log."""
+    return without_damage(lambda: _read_columns(store, window, reader, sidecar=sidecar))
+
+
+def _read_columns(
+    store: LogStore, window: Window, reader: BlockReader, *, sidecar: bool
+) -> Columns:
     parts: list[Columns] = []
     reached = 0
     if sidecar:
@@ -262,7 +276,7 @@ def build_index(
 ) -> None:
     """Bring the fact sidecar, the clock and the checkpoints up to the end of the log.
 
-    Both only make seeking fast: without them every answer is the same, and later.
+    They only make seeking fast: without them every answer is the same, and later.
 
     :param progress: called with (position reached, last position) now and then.
     :param checkpoint_events: events between two checkpoints, about.
@@ -323,7 +337,8 @@ def _build_checkpoints(store: LogStore, *, branch: str, cluster: str, every: int
     clock = clock_of(store, branch=branch, cluster=cluster)
     start = _nearest(store, end, clock) or _Start(_empty_fold(store, branch), NO_REVISION, 0)
     fold, after, known = start
-    for until in _boundaries(_blocks_after(store, end, after), after, every):
+    spans = without_damage(lambda: _spans_after(store, end, after))
+    for until in _boundaries(spans, every):
         reader = BlockReader()
         window = Window(branch=branch, cluster=cluster, known=last, after=after, until=until)
         columns = _columns(store, window, reader)
@@ -355,18 +370,18 @@ def _settle_facts(store: LogStore, fold: Fold, reader: BlockReader, branch: str)
         record.fact = encode_fact(fact)
 
 
-def _blocks_after(store: LogStore, end: Moment, after: int) -> Iterator[FactBlock]:
+def _spans_after(store: LogStore, end: Moment, after: int) -> list[tuple[int, int]]:
+    """Return (greatest revision, events) of the blocks that reach beyond a revision, in order."""
     window = Window(branch=end.branch, cluster=end.cluster, known=end.known, after=after)
-    return store.facts(window, VERSION)
-
-
-def _boundaries(blocks: Iterable[FactBlock], after: int, every: int) -> list[int]:
-    """Return the revisions to make checkpoints at, so that about ``every`` events lie between."""
-    spans = sorted(
+    return sorted(
         (block.high_revision, block.last - block.first + 1)
-        for block in blocks
+        for block in store.facts(window, VERSION)
         if block.high_revision > after
     )
+
+
+def _boundaries(spans: Sequence[tuple[int, int]], every: int) -> list[int]:
+    """Return the revisions to make checkpoints at, so that about ``every`` events lie between."""
     boundaries: list[int] = []
     events = 0
     for revision, count in spans:

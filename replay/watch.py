@@ -21,7 +21,7 @@ ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
 Choose = Callable[[Sequence[Entry]], list[Entry]]
 """Returns those objects of some that are watched."""
 
-_LAST = 2**62
+_LAST = 2**63 - 1
 _LOOSE = frozenset({Effect.BOUND, Effect.DELETED, Effect.LISTED})
 """What can happen without a revision."""
 

@@ -27,7 +27,7 @@ _WRAPPER = len('{"type":"","object":}')
 _MANAGED = len('"managedFields":,')
 
 _DIGITS = 18
-"""More than any cluster's revision has, and less than 2^63 has."""
+"""More than any cluster's revision has, and less than 2^61 has."""
 
 _PATIENCE = 32
 """Lines in a row that may be unusual before it is no longer tried: a stream is of one kind."""

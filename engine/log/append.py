@@ -27,6 +27,7 @@ from .chain import (
     packed_marks,
 )
 from .database import Database, Row
+from .derived import Derived
 from .invalidation import drop_invalid_checkpoints
 from .names import Names
 from .packing import Packer, block_ends
@@ -61,6 +62,7 @@ def append(
     database: Database,
     names: Names,
     packer: Packer,
+    derived: Derived,
     events: Sequence[Event],
     *,
     branch: str,
@@ -78,7 +80,7 @@ def append(
     fresh, indices = _select(database, names, events, branch=branch, head=head)
     if fresh.events:
         drop_invalid_checkpoints(
-            database, names, fresh.events, fresh.effects, branch=branch, head=head
+            database, names, fresh.events, fresh.effects, derived, branch=branch, head=head
         )
         _store(database, names, packer, fresh, branch=branch, head=head, now=clock())
     return Appended(

@@ -6,11 +6,19 @@ import msgspec
 
 from ..errors import LogCorrupt, PointUnknown, UsageError
 from .chain import genesis_hash
-from .database import Database
-from .store import MAIN, BranchInfo
+from .database import Database, Row
+from .store import MAIN, BranchInfo, HeadInfo
 
 END = 2**62
 """A position behind every position."""
+
+_ENDS = (
+    "SELECT b.id, h.position, h.revision, h.batch, h.recorded_at, h.hash, h.branch_id,"
+    " b.fork, b.genesis, t.number, t.last, t.hash"
+    " FROM branch b LEFT JOIN head h ON h.branch_id = b.id LEFT JOIN batch t"
+    " ON t.branch_id = b.id AND t.number = (SELECT max(l.number) FROM batch l"
+    " WHERE l.branch_id = b.id) WHERE b.name = ?"
+)
 
 
 class Head(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,15 +50,39 @@ def head_of(database: Database, name: str) -> Head:
     """Return where a branch ends.
 
     :raises PointUnknown: there is no such branch.
+    :raises LogCorrupt: its head is missing, or is not that of its last batch.
     """
-    rows = database.rows(
-        "SELECT h.branch_id, h.position, h.revision, h.batch, h.recorded_at, h.hash"
-        " FROM head h JOIN branch b ON b.id = h.branch_id WHERE b.name = ?",
-        (name,),
-    )
+    rows = database.rows(_ENDS, (name,))
     if not rows:
         raise _no_branch(database, name)
-    number, position, revision, batch, recorded_at, digest = rows[0]
+    _, fork, genesis, number, last, digest = rows[0][6:]
+    head = _head(database, name, rows[0])
+    end = (fork, 0, bytes(genesis)) if number is None else (last, number, bytes(digest))
+    if (head.position, head.batch, bytes(head.hash)) != end:
+        raise damaged(
+            database,
+            f"the head of branch {name!r} says that it ends at @{head.position} in batch"
+            f" {head.batch}, but its last batch is {end[1]}, which ends at @{end[0]}",
+            head.position,
+        )
+    return head
+
+
+def stored_head(database: Database, name: str) -> Head:
+    """Return the same as it is stored, whatever batches there are.
+
+    :raises LogCorrupt: there is none.
+    """
+    rows = database.rows(_ENDS, (name,))
+    if not rows:
+        raise _no_branch(database, name)
+    return _head(database, name, rows[0])
+
+
+def _head(database: Database, name: str, row: Row) -> Head:
+    number, position, revision, batch, recorded_at, digest, there = row[:7]
+    if there is None:
+        raise damaged(database, f"the row of branch {name!r} is missing in table head", 0)
     return Head(
         branch_id=number,
         position=position,
@@ -58,6 +90,16 @@ def head_of(database: Database, name: str) -> Head:
         batch=batch,
         recorded_at=recorded_at,
         hash=digest,
+    )
+
+
+def damaged(database: Database, what: str, position: int) -> LogCorrupt:
+    """Return the fault of rows that cannot be made again."""
+    return LogCorrupt(
+        what,
+        position=position,
+        where=database.location.shown,
+        now="restore a copy of the log, or ingest the inputs again into a new one",
     )
 
 
@@ -75,7 +117,7 @@ def lineage(
     rows = database.rows("SELECT id, name, parent_id, fork FROM branch WHERE name = ?", (name,))
     if not rows:
         raise _no_branch(database, name)
-    while rows:
+    while True:
         number, branch, parent, fork = rows[0]
         first = max(fork, after) + 1
         if first <= last:
@@ -84,17 +126,46 @@ def lineage(
             break
         last = min(last, fork)
         rows = database.rows("SELECT id, name, parent_id, fork FROM branch WHERE id = ?", (parent,))
+        if not rows or parent >= number:  # Ids rise: whoever goes back to parents comes to an end.
+            raise damaged(database, f"the parent of branch {branch!r} is missing", fork)
     return segments[::-1]
 
 
 def all_branches(database: Database) -> list[BranchInfo]:
-    """Return all branches, ``main`` first, then by name."""
+    """Return all branches, ``main`` first, then by name.
+
+    :raises LogCorrupt: one has no head, or no parent where it should have one.
+    """
     rows = database.rows(
-        "SELECT b.name, p.name, b.fork, h.position FROM branch b"
-        " JOIN head h ON h.branch_id = b.id LEFT JOIN branch p ON p.id = b.parent_id"
+        "SELECT b.name, b.parent_id, p.name, b.fork, h.position FROM branch b"
+        " LEFT JOIN head h ON h.branch_id = b.id LEFT JOIN branch p ON p.id = b.parent_id"
     )
-    found = [BranchInfo(name=n, parent=p, fork=fork, last=last) for n, p, fork, last in rows]
+    for name, parent_id, parent, fork, last in rows:
+        if last is None:
+            raise damaged(database, f"the row of branch {name!r} is missing in table head", 0)
+        if parent_id is not None and parent is None:
+            raise damaged(database, f"the parent of branch {name!r} is missing", fork)
+    found = [BranchInfo(name=n, parent=p, fork=fork, last=last) for n, _, p, fork, last in rows]
+    if not any(info.name == MAIN for info in found):
+        raise damaged(database, f"the row of branch {MAIN!r} is missing in table branch", 0)
     return sorted(found, key=lambda info: (info.name != MAIN, info.name))
+
+
+def heads(database: Database) -> list[HeadInfo]:
+    """Return where each branch ends, ``main`` first, then by name.
+
+    :raises LogCorrupt: a head is missing, or is not that of the branch's last batch.
+    """
+    ends = [(info.name, head_of(database, info.name)) for info in all_branches(database)]
+    return [
+        HeadInfo(
+            branch=name,
+            position=head.position,
+            batch=head.batch,
+            hash=bytes(head.hash).hex(),
+        )
+        for name, head in ends
+    ]
 
 
 def create_branch(database: Database, name: str, *, parent: str, fork: int | None) -> BranchInfo:
@@ -130,6 +201,8 @@ def hash_at(database: Database, branch: str, position: int) -> bytes:
     segments = lineage(database, branch, until=position)
     if not segments or position == 0:
         rows = database.rows("SELECT genesis FROM branch WHERE parent_id IS NULL")
+        if not rows:
+            raise damaged(database, f"the row of branch {MAIN!r} is missing in table branch", 0)
         return bytes(rows[0][0])
     rows = database.rows(
         "SELECT hash FROM batch WHERE branch_id = ? AND last >= ? ORDER BY last LIMIT 1",

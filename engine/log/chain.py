@@ -21,6 +21,9 @@ ALGORITHM = "blake3-256/3"
 ARITY = 16
 """Children of an inner Merkle node: few inner hashes, and proofs stay short."""
 
+HASH_BYTES = 32
+"""Bytes of the hash of a batch."""
+
 MARK_BYTES = 4
 """Bytes of an event's mark: kept with the batch, to name the bad position in a bad batch."""
 

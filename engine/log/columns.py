@@ -14,6 +14,7 @@ import numpy as np
 from ..events import NO_TIME
 from .branches import Segment, lineage
 from .database import Database, Row
+from .derived import Derived
 from .names import Names
 from .payloads import Payloads
 from .store import NO_REVISION, Chunk, Extent, Window
@@ -47,21 +48,15 @@ def scan(
             yield _chunk(rows, names, payloads, part.branch_id)
 
 
-def greatest_revision(
-    database: Database, names: Names, *, branch: str, cluster: str, known: int
-) -> int:
-    """Return the greatest revision known by a position, ``NO_REVISION`` if there is none."""
-    greatest = extent(database, names, known=known, cluster=cluster, branch=branch).last_revision
-    return NO_REVISION if greatest is None else greatest
-
-
-def extent(database: Database, names: Names, *, known: int, cluster: str, branch: str) -> Extent:
+def extent(
+    database: Database, names: Names, derived: Derived, *, known: int, cluster: str, branch: str
+) -> Extent:
     """Return the first and last revision of events that have an effect on truth."""
     cluster_id = names.find_cluster(cluster)
     reaches: list[Row] = []
     if cluster_id is not None:
         for part in lineage(database, branch, until=known):
-            reaches += _reaches(database, names, part, cluster_id)
+            reaches += _reaches(database, names, part, cluster_id, derived.reaches(part, cluster))
     low, high = ([row[column] for row in reaches if row[column] is not None] for column in range(2))
     return Extent(first_revision=min(low, default=None), last_revision=max(high, default=None))
 
@@ -85,16 +80,6 @@ def least_list(
         if row[0] is not None
     ]
     return min(found, default=None)
-
-
-def blocks_reach(database: Database, branch_id: int, cluster_id: int) -> tuple[int, int, int]:
-    """Return (version, first, last) of the fact sidecar of a branch that reaches furthest."""
-    rows = database.rows(
-        "SELECT version, min(first), max(last) FROM fact_block"
-        " WHERE branch_id = ? AND cluster_id = ? GROUP BY version ORDER BY max(last) DESC LIMIT 1",
-        (branch_id, cluster_id),
-    )
-    return (rows[0][0], rows[0][1], rows[0][2]) if rows else (-1, 0, -1)
 
 
 def _only(names: Names, cluster_id: int) -> str:
@@ -198,21 +183,15 @@ def _chunk(rows: Sequence[Row], names: Names, payloads: Payloads, branch_id: int
     )
 
 
-def _reaches(database: Database, names: Names, part: Segment, cluster_id: int) -> list[Row]:
+def _reaches(
+    database: Database, names: Names, part: Segment, cluster_id: int, blocks: Sequence[Row]
+) -> list[Row]:
     """Return (least, greatest revision) of the pieces of a segment."""
-    version = blocks_reach(database, part.branch_id, cluster_id)[0]
-    mine = (part.branch_id, cluster_id, version)
-    whole = database.rows(
-        "SELECT min(CASE WHEN high_revision >= 0 THEN low_revision END),"
-        " max(CASE WHEN high_revision >= 0 THEN high_revision END), min(first), max(last)"
-        " FROM fact_block WHERE branch_id = ? AND cluster_id = ? AND version = ?"
-        " AND first >= ? AND last <= ?",
-        (*mine, part.first, part.last),
-    )[0]
-    if whole[2] is None:
+    if not blocks:
         return [_row_reach(database, names, part, cluster_id)]
-    rest = _uncovered(part, whole[2], whole[3])
-    return [whole[:2], *(_row_reach(database, names, piece, cluster_id) for piece in rest)]
+    revised = [(low, high) for _, _, low, high in blocks if high >= 0]
+    rest = _uncovered(part, blocks[0][0], blocks[-1][1])
+    return [*revised, *(_row_reach(database, names, piece, cluster_id) for piece in rest)]
 
 
 def _row_reach(database: Database, names: Names, part: Segment, cluster_id: int) -> Row:

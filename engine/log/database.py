@@ -6,7 +6,7 @@ differs: connecting, locking, bulk insertion, waiting for news, and what errors 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import Any, Literal, Protocol, TypeVar
@@ -87,6 +87,12 @@ class Database(Protocol):
 
     def alone(self) -> AbstractContextManager[None]:
         """Keep other threads from this connection."""
+
+    def checking(self) -> AbstractContextManager[Callable[[], list[str]]]:
+        """Begin the database's own check of its tables and indexes, beside what the body does.
+
+        What it gives waits for the end and returns what is wrong, one sentence each.
+        """
 
     def insert(self, table: str, rows: Iterable[Row]) -> None:
         """Insert rows of a table, with values in the order of :data:`COLUMNS`."""

@@ -15,6 +15,7 @@ from ..events import Effect, Event
 from .branches import Head
 from .columns import least_list
 from .database import Database
+from .derived import Derived
 from .names import Names
 
 _TIMELESS = (Effect.ATTRIBUTED, Effect.TIMED)
@@ -26,6 +27,7 @@ def drop_invalid_checkpoints(
     names: Names,
     events: Sequence[Event],
     effects: Sequence[int],
+    derived: Derived,
     *,
     branch: str,
     head: Head,
@@ -37,7 +39,7 @@ def drop_invalid_checkpoints(
         " GROUP BY c.name, k.cluster_id",
         (head.branch_id,),
     )
-    for cluster, cluster_id, newest in rows:
+    for cluster, _cluster_id, newest in rows:
         news = [
             (event, effect)
             for event, effect in zip(events, effects, strict=True)
@@ -51,9 +53,8 @@ def drop_invalid_checkpoints(
             else None
         )
         if least is not None and least <= newest:
-            database.run(
-                "DELETE FROM checkpoint WHERE branch_id = ? AND cluster_id = ? AND revision >= ?",
-                (head.branch_id, cluster_id, least),
+            derived.drop_checkpoints(
+                branch=branch, branch_id=head.branch_id, cluster=cluster, least=least
             )
 
 

@@ -38,10 +38,14 @@ def _hold(fault: str, text: str) -> None:
 
 
 class Names:
-    """The tables ``symbol``, ``cluster`` and ``object`` of one log."""
+    """The tables ``symbol``, ``cluster`` and ``object`` of one log.
 
-    def __init__(self, database: Database) -> None:
+    :param check_keys: an object whose key is not what follows from the rest stands for nothing.
+    """
+
+    def __init__(self, database: Database, *, check_keys: bool = False) -> None:
         self._database = database
+        self._check_keys = check_keys
         self.forget()
 
     def forget(self) -> None:
@@ -54,6 +58,7 @@ class Names:
         self._references: dict[int, tuple[str, Reference]] = {}
         self._packed: dict[int, msgspec.Raw] = {}
         self._all_objects = 0
+        self._last_object = 0
 
     def symbol_ids(self, texts: Iterable[str]) -> dict[str, int]:
         """Return the ids of texts, giving out new ones; within an append only."""
@@ -167,8 +172,28 @@ class Names:
         self._shrink(self._packed)
         missing = frozenset(numbers).difference(self._packed)
         if missing:
-            self._packed |= {n: packed_told(told) for n, told in self._told(sorted(missing))}
+            self._packed |= (
+                self._checked(sorted(missing))
+                if self._check_keys
+                else {n: packed_told(told) for n, told in self._told(sorted(missing))}
+            )
         return self._packed
+
+    def _checked(self, numbers: Sequence[int]) -> dict[int, msgspec.Raw]:
+        """Return the same of objects that are found by their keys."""
+        keys: dict[int, bytes] = {}
+        found: dict[int, msgspec.Raw] = {}
+        for number, told in self._told(numbers, keys):
+            packed = packed_told(told)
+            if object_key(told[4], packed) == keys[number]:
+                found[number] = packed
+        return found
+
+    def has_objects_until(self, number: int) -> bool:
+        """Say whether an object has this id, or a greater one."""
+        if number > self._last_object:
+            self._last_object = self._next_id("object") - 1
+        return number <= self._last_object
 
     def texts(self, numbers: Iterable[int]) -> dict[int, str]:
         """Return the texts of symbol ids; ids that stand for nothing are left out."""
@@ -199,11 +224,18 @@ class Names:
         """Return (cluster, reference) of some objects, given by rising id."""
         return {number: (told[0], Reference(*told[1:])) for number, told in self._told(numbers)}
 
-    def _told(self, numbers: Sequence[int]) -> Iterator[tuple[int, _Told]]:
-        """Yield (id, what is told of it) of some objects, given by rising id."""
+    def _told(
+        self, numbers: Sequence[int], keys: dict[int, bytes] | None = None
+    ) -> Iterator[tuple[int, _Told]]:
+        """Yield (id, what is told of it) of some objects, given by rising id.
+
+        :param keys: gets the stored keys, by id.
+        """
         for start in range(0, len(numbers), 10_000):
             rows = self._object_rows(numbers[start : start + 10_000])
             places = self._places(frozenset(row[1:5] for row in rows))
+            if keys is not None:
+                keys |= {row[0]: row[7] for row in rows}
             for row in rows:
                 place = places.get(row[1:5])
                 if place is not None:
@@ -223,7 +255,9 @@ class Names:
 
     def _object_rows(self, numbers: Sequence[int]) -> list[Row]:
         """Return the rows of some objects, given by rising id."""
-        columns = "SELECT id, cluster_id, group_id, kind_id, namespace_id, name, uid FROM object"
+        columns = (
+            "SELECT id, cluster_id, group_id, kind_id, namespace_id, name, uid, key FROM object"
+        )
         first, last = numbers[0], numbers[-1]
         # Ids are in the order of first use: what is missing together mostly lies together, and one
         # walk along the table is cheaper than a search for each.

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from ..errors import LogNewer, LogNotFound, LogOlder, LogUnavailable
+from .branches import damaged
 from .chain import ALGORITHM, genesis_hash
 from .database import Database
 from .location import Location, parse_location
@@ -26,11 +28,19 @@ _PAUSE = 0.02
 """Seconds between two tries to make a file that others make too."""
 
 
-def open_log(place: str | Path, *, create: bool = False, read_only: bool = False) -> LogStore:
+def open_log(
+    place: str | Path,
+    *,
+    create: bool = False,
+    read_only: bool = False,
+    remark: Callable[[str], None] | None = None,
+) -> LogStore:
     """Open the log at a path, an ``sqlite:///`` or a ``postgresql://`` URL.
 
     :param create: found a new log if there is none.
     :param read_only: promise to write nothing; works on a log that may not be written.
+    :param remark: called with a sentence for each damage to what is derived from the log; answers
+        do not change by it.
     :raises LogNotFound: there is no log.
     :raises LogOlder: its tables must be upgraded first.
     :raises LogNewer: a newer Plinian made it.
@@ -38,12 +48,12 @@ def open_log(place: str | Path, *, create: bool = False, read_only: bool = False
     """
     location = parse_location(str(place))
     try:
-        return SqlLog(_open(location, read_only=read_only))
+        return SqlLog(_open(location, read_only=read_only), remark=remark)
     except LogNotFound:
         if not create or read_only:
             raise
     found_log(location)
-    return SqlLog(_open(location, read_only=read_only))
+    return SqlLog(_open(location, read_only=read_only), remark=remark)
 
 
 def check_place(place: str | Path) -> None:
@@ -152,6 +162,8 @@ def _check_age(database: Database) -> None:
             now="run: plinian db upgrade",
         )
     algorithm = database.rows("SELECT hash_algorithm FROM log")
+    if not algorithm and database.rows("SELECT 1 FROM branch LIMIT 1"):
+        raise damaged(database, "the row of table log is missing", 0)
     if not algorithm:
         raise LogNotFound("the log has tables, but was never founded", where=where)
     if algorithm[0][0] != ALGORITHM:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, lru_cache
@@ -20,6 +20,7 @@ from ..errors import LogCorrupt, LogError, LogNotFound, LogUnavailable
 from .connection import SharedConnection
 from .database import COLUMNS, Row
 from .location import Location
+from .postgres_check import checking
 
 # What the driver remarks of a lost connection we say ourselves; else Python prints it as well.
 logging.getLogger("psycopg").addHandler(logging.NullHandler())
@@ -97,6 +98,12 @@ class PostgresDatabase(SharedConnection):
         """Run a statement once for each row."""
         with self._lock, self._guard(), self._connection.cursor() as cursor:
             cursor.executemany(_translated(sql), rows)
+
+    @contextmanager
+    def checking(self) -> Iterator[Callable[[], list[str]]]:
+        """Begin to check the indexes, beside what the body does."""
+        with self._guard(), checking(self._connected) as faults:
+            yield faults
 
     def insert(self, table: str, rows: Iterable[Row]) -> None:
         """Insert rows by binary COPY: a statement for each would cost more than the rows."""
@@ -190,6 +197,14 @@ class PostgresDatabase(SharedConnection):
             client_encoding="utf8",
             connect_timeout=given.get("connect_timeout", CONNECT_SECONDS),
         )
+
+    def _connected(self) -> psycopg.Connection[Row]:
+        """Return another connection to the schema, for reading."""
+        connection = self._connect()
+        connection.execute(
+            "SELECT set_config('search_path', %s, false)", (self.location.quoted_schema,)
+        )
+        return connection
 
     def _enter(self, busy_seconds: float) -> None:
         run = self._connection.execute

@@ -177,6 +177,7 @@ checkpoint = Table(
     Column("version", Integer, primary_key=True, autoincrement=False),
     Column("revision", BigInteger, primary_key=True, autoincrement=False),
     Column("known", BigInteger, nullable=False),
+    Column("hash", LargeBinary, nullable=False),
     Column("data", LargeBinary, nullable=False),
 )
 
@@ -191,6 +192,7 @@ fact_block = Table(
     Column("low_revision", BigInteger, nullable=False),
     Column("high_revision", BigInteger, nullable=False),
     Column("unrevisioned", Boolean, nullable=False),
+    Column("hash", LargeBinary, nullable=False),
     Column("data", LargeBinary, nullable=False),
 )
 
@@ -203,5 +205,18 @@ clock_block = Table(
     Column("part", SmallInteger, primary_key=True, autoincrement=False),
     Column("number", Integer, primary_key=True, autoincrement=False),
     Column("known", BigInteger, nullable=False),
+    Column("hash", LargeBinary, nullable=False),
     Column("data", LargeBinary, nullable=False),
 )
+
+seal = Table(
+    "seal",
+    metadata,
+    Column("branch_id", SmallInteger, primary_key=True, autoincrement=False),
+    Column("cluster_id", SmallInteger, primary_key=True, autoincrement=False),
+    Column("version", Integer, primary_key=True, autoincrement=False),
+    Column("part", SmallInteger, primary_key=True, autoincrement=False),
+    Column("rows", LargeBinary, nullable=False),
+    Column("batch", LargeBinary, nullable=False),
+)
+"""Which derived rows there are, hashed, and the batch that they were made up to."""

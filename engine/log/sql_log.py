@@ -15,6 +15,7 @@ from ..events.upcast import upcast
 from . import branches, columns, derived, sources
 from .append import append
 from .database import Database
+from .inspection import mended
 from .names import Names
 from .packing import Packer
 from .payloads import Payloads
@@ -28,6 +29,7 @@ from .store import (
     ClockBlock,
     Extent,
     FactBlock,
+    HeadInfo,
     LogInfo,
     Query,
     SourceInfo,
@@ -45,19 +47,30 @@ def wall_clock() -> int:
     return time.time_ns() // 1000
 
 
+def _silent(_: str) -> None:
+    """Say nothing."""
+
+
 class SqlLog:
     """A :class:`~.store.LogStore` on SQLite or Postgres.
 
     :param clock: gives ``recorded_at`` in microseconds.
     :param lift: brings events of older schemas to the present one.
+    :param remark: called with a sentence for each damage that changes no answer.
     """
 
     def __init__(
-        self, database: Database, *, clock: Callable[[], int] = wall_clock, lift: Upcast = upcast
+        self,
+        database: Database,
+        *,
+        clock: Callable[[], int] = wall_clock,
+        lift: Upcast = upcast,
+        remark: Callable[[str], None] | None = None,
     ) -> None:
         self._database = database
         self._clock = clock
         self._names = Names(database)
+        self._derived = derived.Derived(database, self._names, remark or _silent)
         self._packer = Packer(
             {
                 number: bytes(data)
@@ -78,6 +91,7 @@ class SqlLog:
                 self._database,
                 self._names,
                 self._packer,
+                self._derived,
                 events,
                 branch=branch,
                 expected=expected,
@@ -152,7 +166,12 @@ class SqlLog:
         """Return the first and last revision among what was known by a position."""
         with self._database.alone():
             return columns.extent(
-                self._database, self._names, known=known, cluster=cluster, branch=branch
+                self._database,
+                self._names,
+                self._derived,
+                known=known,
+                cluster=cluster,
+                branch=branch,
             )
 
     def sources(self, *, known: int, cluster: str, branch: str = MAIN) -> Sequence[SourceInfo]:
@@ -177,15 +196,20 @@ class SqlLog:
         """Return all branches, ``main`` first, then by name."""
         return branches.all_branches(self._database)
 
+    def heads(self) -> Sequence[HeadInfo]:
+        """Return where each branch ends, ``main`` first, then by name."""
+        with self._database.alone():
+            return branches.heads(self._database)
+
     def put_checkpoint(self, checkpoint: Checkpoint) -> None:
         """Store a checkpoint, replacing one at the same place."""
         with self._writing():
-            derived.put_checkpoint(self._database, self._names, checkpoint)
+            self._derived.put_checkpoint(checkpoint)
 
     def nearest_checkpoint(self, window: Window, version: int) -> Checkpoint | None:
         """Return the last checkpoint with revision <= ``until`` and ``known`` within the window."""
         with self._database.alone():
-            return derived.nearest_checkpoint(self._database, self._names, window, version)
+            return self._derived.nearest_checkpoint(window, version)
 
     def checkpoints(self) -> Sequence[tuple[str, str, int, int, int]]:
         """Return (branch, cluster, revision, known, bytes) of every checkpoint, in order."""
@@ -196,21 +220,14 @@ class SqlLog:
     ) -> None:
         """Delete checkpoints, the fact sidecar and the clock; all can be made again."""
         with self._writing():
-            derived.drop_derived(self._database, checkpoints=checkpoints, facts=facts, clock=clock)
+            self._derived.drop(checkpoints=checkpoints, facts=facts, clock=clock)
 
     def put_clock(
         self, blocks: Sequence[ClockBlock], *, cluster: str, branch: str, version: int
     ) -> None:
         """Store a clock, replacing the one that the branch has."""
         with self._writing():
-            derived.put_clock(
-                self._database,
-                self._names,
-                blocks,
-                cluster=cluster,
-                branch=branch,
-                version=version,
-            )
+            self._derived.put_clock(blocks, cluster=cluster, branch=branch, version=version)
 
     def clock(
         self,
@@ -223,14 +240,8 @@ class SqlLog:
     ) -> Sequence[ClockBlock]:
         """Return the blocks of the branch's clock, of one part, or one of them, in order."""
         with self._database.alone():
-            return derived.clock(
-                self._database,
-                self._names,
-                cluster=cluster,
-                branch=branch,
-                version=version,
-                part=part,
-                number=number,
+            return self._derived.clock(
+                cluster=cluster, branch=branch, version=version, part=part, number=number
             )
 
     def symbols(self, numbers: Sequence[int]) -> Mapping[int, str]:
@@ -243,39 +254,42 @@ class SqlLog:
     ) -> None:
         """Store blocks of the fact sidecar."""
         with self._writing():
-            derived.put_facts(
-                self._database,
-                self._names,
-                blocks,
-                cluster=cluster,
-                branch=branch,
-                version=version,
-            )
+            self._derived.put_facts(blocks, cluster=cluster, branch=branch, version=version)
 
     def facts_until(self, *, cluster: str, branch: str, version: int) -> int:
         """Return the position up to which the fact sidecar of this version reaches."""
         with self._database.alone():
-            return derived.facts_until(
-                self._database, self._names, cluster=cluster, branch=branch, version=version
-            )
+            return self._derived.facts_until(cluster=cluster, branch=branch, version=version)
 
     def facts(self, window: Window, version: int) -> Iterator[FactBlock]:
         """Yield the blocks that may hold events of a window, in position order."""
-        return derived.facts(self._database, self._names, window, version)
+        return self._derived.facts(window, version)
 
     def verify(
-        self, *, branch: str | None = None, progress: Progress | None = None
+        self,
+        *,
+        branch: str | None = None,
+        heads: Sequence[str] = (),
+        progress: Progress | None = None,
     ) -> VerifyReport:
         """Recompute every hash of the log (or one branch and its past) and compare."""
         # Names are read anew: what is cached was true once, but may have been tampered with since.
-        with self._database.reading():
+        names = Names(self._database, check_keys=True)
+        with self._database.checking() as faults, self._database.reading():
             return verify(
                 self._database,
-                Names(self._database),
+                names,
                 self._packer,
                 branch=branch,
+                heads=heads,
+                faults=faults,
                 progress=progress,
             )
+
+    def mend_derived(self) -> Sequence[str]:
+        """Delete derived rows that are damaged; return what was wrong, one sentence each."""
+        with self._writing():
+            return mended(self._database, self._derived)
 
     def info(self) -> LogInfo:
         """Return figures about the log."""

@@ -7,7 +7,7 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from itertools import chain, islice
@@ -19,6 +19,8 @@ from ..errors import LogCorrupt, LogError, LogNotFound, LogUnavailable
 from .connection import SharedConnection
 from .database import COLUMNS, Row
 from .location import Location
+from .sealed_folder import Stamp, is_sealed, is_unchanged, lacks_memory, stamp_of
+from .sqlite_check import checking
 
 _V = TypeVar("_V", bytes, str)
 
@@ -33,6 +35,10 @@ _WAL_PAGES = (16 << 20) // PAGE_BYTES
 
 _AT_ONCE = 64
 """Values that one query looks up, and rows that one statement inserts."""
+
+_TRIES = 5
+_PAUSE_SECONDS = 0.05
+"""How often, and after how long, a file is opened again whose neighbours came or went."""
 
 BUSY_SECONDS = 30.0
 """How long a writer waits for another one before it gives up."""
@@ -74,19 +80,18 @@ class SqliteDatabase(SharedConnection):
                 where=location.shown,
                 now="check the path, or make a log with: plinian ingest --log PATH …",
             )
+        self._path = path
+        self._busy_seconds = busy_seconds
         with self._guard():
-            uri = path.absolute().as_uri() + _mode(path, read_only=read_only)
-            self._connection = sqlite3.connect(
-                uri, uri=True, isolation_level=None, check_same_thread=False, timeout=busy_seconds
-            )
-            self._connection.execute("PRAGMA synchronous = NORMAL")
-            self._connection.execute("PRAGMA cache_size = -16384")
-            self._connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_PAGES}")
+            self._open()
 
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[Row]:
         """Return all rows of a query."""
         with self._guard():
-            return self._connection.execute(sql, parameters).fetchall()
+            if self._stamp is None:
+                return self._connection.execute(sql, parameters).fetchall()
+            with self._lock:
+                return self._sealed_rows(sql, parameters, self._stamp)
 
     def run(self, sql: str, parameters: Sequence[object] = ()) -> int:
         """Run a statement and return how many rows it touched."""
@@ -102,6 +107,12 @@ class SqliteDatabase(SharedConnection):
         """Run a statement once for each row."""
         with self._guard():
             self._connection.executemany(sql, rows)
+
+    @contextmanager
+    def checking(self) -> Iterator[Callable[[], list[str]]]:
+        """Begin to check pages, indexes and the shape of tables, beside what the body does."""
+        with self._guard(), checking(self._uri) as faults:
+            yield faults
 
     def insert(self, table: str, rows: Iterable[Row]) -> None:
         """Insert rows of a table, many with one statement: that is a quarter cheaper."""
@@ -171,6 +182,64 @@ class SqliteDatabase(SharedConnection):
         files = (path, path.with_name(path.name + "-wal"))
         return sum(file.stat().st_size for file in files if file.exists())
 
+    def _open(self) -> None:
+        """Connect to the file; as one that does not change only where nothing else is possible."""
+        for left in reversed(range(_TRIES)):
+            sealed = self.read_only and is_sealed(self._path)
+            self._stamp = stamp_of(self._path) if sealed else None
+            mode = "immutable=1" if sealed else "mode=ro" if self.read_only else "mode=rw"
+            self._uri = f"{self._path.absolute().as_uri()}?{mode}"
+            self._connection = sqlite3.connect(
+                self._uri,
+                uri=True,
+                isolation_level=None,
+                check_same_thread=False,
+                timeout=self._busy_seconds,
+            )
+            try:
+                self._connection.execute("PRAGMA synchronous = NORMAL")
+                self._connection.execute("PRAGMA cache_size = -16384")
+                self._connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_PAGES}")
+                if self.read_only and not os.access(self._path.parent, os.W_OK):
+                    # Files beside the log may come and go until the first query holds them.
+                    self._connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+            except sqlite3.Error as fault:
+                self._connection.close()
+                if not left and lacks_memory(self._path) and self.read_only:
+                    raise LogUnavailable(
+                        f"the log was not closed: {self._path.name}-wal is there, but not"
+                        f" {self._path.name}-shm, and the folder may not be written to",
+                        where=self.location.shown,
+                        now="copy the log with its -wal into a folder of your own, or run any"
+                        " command on it as a user who may write there",
+                    ) from fault
+                if not left or not self.read_only:
+                    raise
+                time.sleep(_PAUSE_SECONDS)
+            else:
+                return
+
+    def _sealed_rows(self, sql: str, parameters: Sequence[object], stamp: Stamp) -> list[Row]:
+        """Return all rows of a query on a file that must not change meanwhile."""
+        try:
+            found = self._connection.execute(sql, parameters).fetchall()
+        except (sqlite3.Error, UnicodeDecodeError):
+            if is_unchanged(self._path, stamp):
+                raise
+        else:
+            if is_unchanged(self._path, stamp):
+                return found
+        if self._connection.in_transaction:
+            raise LogUnavailable(
+                "another process writes to the log, and its folder may not be written to: what was"
+                " read until now does not go together with what comes",
+                where=self.location.shown,
+                now="run the same command again",
+            )
+        self._connection.close()
+        self._open()
+        return self.rows(sql, parameters)
+
     def close(self) -> None:
         """Close the file; the write-ahead log is folded into it by the last one out."""
         with self._lock, self._guard():
@@ -205,14 +274,6 @@ def _insert(table: str, rows: int) -> str:
     columns = COLUMNS[table]
     row = f"({', '.join('?' * len(columns))})"
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES {', '.join([row] * rows)}"
-
-
-def _mode(path: Path, *, read_only: bool) -> str:
-    if not read_only:
-        return "?mode=rw"
-    # Even a reader needs a place for SQLite's shared memory, unless nobody can be writing.
-    sealed = not os.access(path.parent, os.W_OK) and not Path(f"{path}-wal").exists()
-    return "?immutable=1" if sealed else "?mode=ro"
 
 
 def _explained(fault: sqlite3.Error, where: str) -> LogError:

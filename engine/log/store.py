@@ -178,6 +178,19 @@ class BranchInfo(msgspec.Struct, frozen=True, kw_only=True):
     last: int
 
 
+class HeadInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a branch ends.
+
+    :param batch: number of its last batch of its own, 0 if it has none.
+    :param hash: of that batch, or of the branch's origin, in hexadecimal.
+    """
+
+    branch: str
+    position: int
+    batch: int
+    hash: str
+
+
 class SourceInfo(msgspec.Struct, frozen=True, kw_only=True):
     """What one input gave: events by kind, and the reach of their revisions."""
 
@@ -206,12 +219,33 @@ class LogInfo(msgspec.Struct, frozen=True, kw_only=True):
     branches: tuple[BranchInfo, ...]
 
 
+class HeldHead(msgspec.Struct, frozen=True, kw_only=True):
+    """A hash that was kept elsewhere, and where the log holds it.
+
+    :param position: the last one that the hash commits to. :param batch: the number of its batch,
+        0 if it is the origin of the branch. :param later: events of the branch after it.
+    """
+
+    hash: str
+    branch: str
+    position: int
+    batch: int
+    later: int
+
+
 class VerifyReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What verification went through when nothing was wrong."""
+    """What verification went through when nothing was wrong.
+
+    :param head: hash of the end of the branch that was asked for, in hexadecimal.
+    :param held: where the hashes that were given are. :param damaged: what is wrong with derived
+        rows, one sentence each: they are not used, and can be made again.
+    """
 
     events: int
     batches: int
     head: str
+    held: tuple[HeldHead, ...] = ()
+    damaged: tuple[str, ...] = ()
 
 
 class LogStore(Protocol):
@@ -295,6 +329,9 @@ class LogStore(Protocol):
     def branches(self) -> Sequence[BranchInfo]:
         """Return all branches, ``main`` first, then by name."""
 
+    def heads(self) -> Sequence[HeadInfo]:
+        """Return where each branch ends, ``main`` first, then by name."""
+
     def put_checkpoint(self, checkpoint: Checkpoint) -> None:
         """Store a checkpoint, replacing one at the same place."""
 
@@ -318,16 +355,28 @@ class LogStore(Protocol):
         """Return the position up to which the fact sidecar of this version reaches."""
 
     def facts(self, window: Window, version: int) -> Iterator[FactBlock]:
-        """Yield the blocks that may hold events of a window, in position order."""
+        """Yield the blocks that may hold events of a window, in position order.
+
+        :raises DerivedDamaged: one is damaged; it is left out when asked again.
+        """
 
     def verify(
-        self, *, branch: str | None = None, progress: Callable[[int, int], None] | None = None
+        self,
+        *,
+        branch: str | None = None,
+        heads: Sequence[str] = (),
+        progress: Callable[[int, int], None] | None = None,
     ) -> VerifyReport:
         """Recompute every hash of the log (or one branch) and compare.
 
+        :param heads: hashes that were kept elsewhere, in hexadecimal; each must be that of a batch.
         :param progress: called with (events done, events in all) now and then.
         :raises LogCorrupt: naming the first position that cannot be trusted.
+        :raises HeadMissing: the log does not hold one of the hashes.
         """
+
+    def mend_derived(self) -> Sequence[str]:
+        """Delete derived rows that are damaged; return what was wrong, one sentence each."""
 
     def info(self) -> LogInfo:
         """Return figures about the log."""

@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from ..errors import LogCorrupt
-from .branches import all_branches, hash_at, head_of
+from ..errors import HeadMissing, LogCorrupt, UsageError
+from .branches import END, Segment, all_branches, hash_at, lineage, stored_head
 from .chain import (
+    HASH_BYTES,
     MARK_BYTES,
     batch_hash,
     genesis_hash,
@@ -24,10 +25,12 @@ from .chain import (
     packed_marks,
 )
 from .database import Database, Row
+from .inspection import damages
 from .names import Names
 from .packing import Packer, cut
 from .payloads import COLUMNS, Payloads, block_of
-from .store import BranchInfo, VerifyReport
+from .rest import Rest
+from .store import BranchInfo, HeldHead, VerifyReport
 from .stored_headers import StoredHeaders
 
 Progress = Callable[[int, int], None]
@@ -71,34 +74,85 @@ def verify(
     packer: Packer,
     *,
     branch: str | None,
+    heads: Sequence[str],
+    faults: Callable[[], list[str]],
     progress: Progress | None,
 ) -> VerifyReport:
     """Recompute and compare; within the database's ``reading``.
 
+    :param faults: gives what the database's own check found.
     :raises LogCorrupt: naming the first position that cannot be trusted.
     """
+    wanted = _digests(heads)
     branches = all_branches(database)
     chosen = branches if branch is None else _with_parents(database, branches, branch)
     total = sum(info.last - info.fork for info in chosen)
+    rest = Rest(database, names)
     events, batches, head = 0, 0, b""
+    held: dict[bytes, HeldHead] = {}
     for info in chosen:
-        check = _BranchCheck(database, names, packer, info)
+        check = _BranchCheck(database, names, packer, info, rest)
         try:
             for done in check.run():
+                if check.hash in wanted:
+                    held.setdefault(check.hash, check.held())
                 if progress is not None:
                     progress(events + done, total)
-        except (TypeError, ValueError, OverflowError) as fault:
+        except (TypeError, ValueError, OverflowError, AttributeError) as fault:
             # A column can hold what is of another type than any of ours.
             raise check.fault(f"a value is of another type: {fault}", check.position + 1) from fault
         events += info.last - info.fork
         batches += check.batches
         if info.name == (branch or "main"):
             head = check.hash
-    return VerifyReport(events=events, batches=batches, head=head.hex())
+    rest.check(whole=branch is None)
+    found = faults()
+    database.rows("SELECT 1 FROM log")  # Complains if the file has changed under the check.
+    _complain_of(database, found)
+    for digest in wanted:
+        if digest not in held:
+            raise HeadMissing(digest.hex(), where=database.location.shown)
+    return VerifyReport(
+        events=events,
+        batches=batches,
+        head=head.hex(),
+        held=tuple(held[digest] for digest in wanted),
+        damaged=tuple(damage.text for damage in damages(database)),
+    )
+
+
+def _digests(heads: Sequence[str]) -> list[bytes]:
+    """Return the bytes of hashes that were kept.
+
+    :raises UsageError: one of them is no hash.
+    """
+    found = []
+    for head in heads:
+        try:
+            digest = bytes.fromhex(head)
+        except ValueError:
+            digest = b""
+        if len(digest) != HASH_BYTES:
+            raise UsageError(
+                f"{head[:80]!r} is no hash of a batch: it has 64 hexadecimal digits",
+                now="give one that plinian head or plinian verify printed",
+            )
+        found.append(digest)
+    return list(dict.fromkeys(found))
+
+
+def _complain_of(database: Database, faults: Sequence[str]) -> None:
+    if faults:
+        raise LogCorrupt(
+            f"the database's own check finds damage: {'; '.join(faults)}",
+            position=0,
+            where=database.location.shown,
+            now=f"{_NOW}; if only an index is hit, REINDEX of the database makes it anew",
+        )
 
 
 def _with_parents(database: Database, branches: list[BranchInfo], name: str) -> list[BranchInfo]:
-    head_of(database, name)
+    lineage(database, name)  # Complains of a branch that is not there, or has no parent.
     by_name = {info.name: info for info in branches}
     chosen, at = [], by_name[name]
     while True:
@@ -115,12 +169,15 @@ class _BranchCheck:
     than was committed, its events are looked at one by one, to find the first bad one.
     """
 
-    def __init__(self, database: Database, names: Names, packer: Packer, info: BranchInfo) -> None:
+    def __init__(
+        self, database: Database, names: Names, packer: Packer, info: BranchInfo, rest: Rest
+    ) -> None:
         self._database = database
         self._packer = packer
         self._payloads = Payloads(database, packer)
         self._info = info
-        self._head = head_of(database, info.name)
+        self._rest = rest
+        self._head = stored_head(database, info.name)
         self._headers = StoredHeaders(
             database, names, branch_id=self._head.branch_id, branch=info.name
         )
@@ -128,10 +185,12 @@ class _BranchCheck:
         self.hash = b""
         self.batches = 0
         self.position = info.fork
+        self._recorded_at: int | None = None
 
     def run(self) -> Iterator[int]:
         """Check everything; yield the number of events done now and then."""
         self.hash = self._genesis()
+        yield 0
         pages = self._pages()
         for batch in self._batch_rows():
             self._check_place(batch)
@@ -139,9 +198,20 @@ class _BranchCheck:
             self.position = batch.last
             self.hash = batch.hash
             self.batches = batch.number
+            self._recorded_at = batch.recorded_at
             yield self.position - self._info.fork
         self._check_strays()
         self._check_head()
+
+    def held(self) -> HeldHead:
+        """Return the hash that was come to, as one that was kept elsewhere."""
+        return HeldHead(
+            hash=self.hash.hex(),
+            branch=self._info.name,
+            position=self.position,
+            batch=self.batches,
+            later=self._head.position - self.position,
+        )
 
     def _taken(self, pages: Iterator[list[_Leaf]], last: int) -> list[_Leaf]:
         """Return the next leaves, as far as they begin by a position."""
@@ -237,12 +307,14 @@ class _BranchCheck:
                 min(position, head.position) + 1,
             )
 
-        greatest = self._database.rows(
-            "SELECT max(revision) FROM event WHERE branch_id = ? AND revision IS NOT NULL",
-            (head.branch_id,),
-        )[0][0]
-        if greatest is not None and greatest > head.revision:
+        greatest = max(_greatest(self._database, part) for part in self._parts())
+        if greatest > head.revision:
             raise self.fault("the head's revision is less than an event's", position)
+        if self._recorded_at is not None and head.recorded_at != self._recorded_at:
+            raise self.fault("the head's time is not that of the last batch", position)
+
+    def _parts(self) -> list[Segment]:
+        return lineage(self._database, self._info.name)
 
     def _pages(self) -> Iterator[list[_Leaf]]:
         """Yield the leaves of the branch's blocks as they are stored now, in order."""
@@ -275,6 +347,7 @@ class _BranchCheck:
             if identified:
                 payloads[start:end] = cut(*there)
         headers = list(self._headers.headers(page, sizes, payloads))
+        self._rest.saw(page.objects)
         return [
             _Leaf(
                 row[0],
@@ -293,6 +366,19 @@ class _BranchCheck:
             where=f"{self._database.location.shown} {self._info.name}@{position}",
             now=_NOW,
         )
+
+
+def _greatest(database: Database, part: Segment) -> int:
+    """Return the greatest revision in a segment; -1 if none has any."""
+    # Only a branch's past needs to look at positions.
+    within = "" if part.last == END else " AND +position <= ?"
+    bounds = [part.last] if within else []
+    rows = database.rows(
+        "SELECT revision FROM event WHERE branch_id = ? AND revision IS NOT NULL"
+        f"{within} ORDER BY branch_id DESC, revision DESC LIMIT 1",
+        (part.branch_id, *bounds),
+    )
+    return int(rows[0][0]) if rows else -1
 
 
 def _break(batch: _Batch, leaves: Sequence[_Leaf]) -> int:

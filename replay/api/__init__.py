@@ -24,8 +24,10 @@ from importlib import import_module
 from types import MappingProxyType
 
 from .engine.errors import (
+    DerivedDamaged,
     EventMalformed,
     FormatUnknown,
+    HeadMissing,
     InputDamaged,
     InputError,
     InputTruncated,
@@ -50,7 +52,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from .engine.events import Event, Recorded, Reference
-    from .engine.log import BranchInfo, LogInfo, VerifyReport
+    from .engine.log import BranchInfo, HeadInfo, HeldHead, LogInfo, VerifyReport
     from .replay.comparison.bisection import Bisection
     from .replay.comparison.sessions import Comparison
     from .replay.comparison.upgrade import Upgrade
@@ -90,6 +92,7 @@ __all__ = [
     "CheckpointInfo",
     "Comparison",
     "ConfText",
+    "DerivedDamaged",
     "Diff",
     "Drift",
     "Event",
@@ -97,6 +100,9 @@ __all__ = [
     "Finding",
     "FormatUnknown",
     "Happening",
+    "HeadInfo",
+    "HeadMissing",
+    "HeldHead",
     "History",
     "IngestOptions",
     "IngestSummary",
@@ -153,7 +159,7 @@ __all__ = [
 _PLACES = MappingProxyType(
     {
         "engine.events": "Event Recorded Reference",
-        "engine.log": "BranchInfo LogInfo VerifyReport",
+        "engine.log": "BranchInfo HeadInfo HeldHead LogInfo VerifyReport",
         "replay.comparison.bisection": "Bisection",
         "replay.comparison.sessions": "Comparison",
         "replay.comparison.upgrade": "Upgrade",

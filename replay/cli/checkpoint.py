@@ -23,13 +23,18 @@ def build(
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
 ) -> None:
-    """Bring the fact sidecar and the checkpoints up to the end of the log."""
+    """Bring the index and the checkpoints up to the end of the log.
+
+    What is damaged of them is made anew.
+    """
     from ...engine.log import open_log
     from ..points import only_cluster
     from ..render.progress import counting
     from ..truth import build_index
 
     with open_log(log) as store, counting("indexing", visible=shows_progress()) as progress:
+        for damage in store.mend_derived():
+            note(f"plinian: {damage}")
         names = [only_cluster(store, cluster)] if cluster else store.clusters()
         for name in names:
             build_index(store, branch=branch, cluster=name, progress=progress)

@@ -16,6 +16,9 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+_INDEX_ANEW = "0004"
+"""The revision at which what is derived from the log is dropped."""
+
 
 @app.command()
 @guarded
@@ -55,7 +58,10 @@ def upgrade(
 
     before = migrations.info(log).current
     migrations.upgrade(log, revision)
-    note(f"the tables were at revision {before}, now at {migrations.info(log).current}")
+    now = migrations.info(log).current
+    note(f"the tables were at revision {before}, now at {now}")
+    if before is not None and before < _INDEX_ANEW <= (now or ""):
+        note("the index and the stored states are to be made anew: plinian checkpoint build")
 
 
 @app.command()

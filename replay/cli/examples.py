@@ -49,7 +49,11 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "plinian belief jobs ml/bert",
         ),
         "drift": ("plinian drift --at rv:1042 --release v1.8.2",),
-        "verify": ("plinian verify --log cluster.db",),
+        "verify": (
+            "plinian verify --log cluster.db",
+            "plinian verify --head $(cat kept-elsewhere)",
+        ),
+        "head": ("plinian head --log cluster.db", "plinian head -o json > kept-elsewhere.json"),
         "export": (
             "plinian export events.ndjson",
             "plinian export events.parquet",

@@ -31,6 +31,7 @@ from . import (
     events,
     export,
     get,
+    head,
     history,
     ingest,
     lint,
@@ -91,6 +92,7 @@ app.command()(digest.digest)
 app.command()(belief.belief)
 app.command()(drift.drift)
 app.command()(verify.verify)
+app.command()(head.head)
 app.command()(export.export)
 app.command()(session.session)
 app.command()(bisect.bisect)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from . import options
-from .shell import guarded, shows_progress
+from .shell import guarded, note, shows_progress
 
 
 @guarded
@@ -18,14 +18,26 @@ def verify(
     branch: Annotated[
         str | None, typer.Option("--branch", metavar="NAME", help="Only this branch.")
     ] = None,
+    heads: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--head",
+            metavar="HASH",
+            help="A hash that was kept elsewhere; the log must hold it. May be repeated.",
+        ),
+    ] = None,
 ) -> None:
     """Prove that the log is what was written.
 
-    Recomputes every hash, and names the first position that cannot be trusted, if there is one.
-    Keep the head that this prints in another place: whoever can write to the database can make a
-    log that is whole in itself, but not one with the same head.
+    Recomputes every hash, lets the database check its own pages and indexes, and names the first
+    position that cannot be trusted, if there is one. Keep the hashes that plinian head prints in
+    another place: whoever can write to the database can make a log that is whole in itself, or cut
+    off its end, but --head does not find the hash then.
     """
+    import msgspec
+
     from ..render.documents import json_text
+    from ..render.figures import counted
     from ..render.progress import counting
     from .opening import opened
 
@@ -33,12 +45,18 @@ def verify(
         opened(log, read_only=True) as opened_log,
         counting("verifying", visible=shows_progress()) as progress,
     ):
-        report = opened_log.store.verify(branch=branch, progress=progress)
+        report = opened_log.store.verify(branch=branch, heads=heads or (), progress=progress)
     if output == "json":
-        fields = {"events": report.events, "batches": report.batches, "head": report.head}
-        sys.stdout.write(json_text(fields) + "\n")
-    else:
+        sys.stdout.write(json_text(msgspec.to_builtins(report)) + "\n")
+        return
+    sys.stdout.write(
+        f"{report.events} events in {report.batches} batches are what was committed\n"
+        f"head {report.head}\n"
+    )
+    for held in report.held:
         sys.stdout.write(
-            f"{report.events} events in {report.batches} batches are what was committed\n"
-            f"head {report.head}\n"
+            f"{held.hash} is batch {held.batch} of branch {held.branch}, which ends at"
+            f" @{held.position}; {counted(held.later, 'event')} of the branch after it\n"
         )
+    for text in report.damaged:
+        note(f"plinian: {text}")

@@ -252,10 +252,13 @@ class StoredLog(Log):
     def build_checkpoints(self, *, progress: Progress | None = None) -> None:
         """Bring the index and the checkpoints of this branch up to the end of the log.
 
+        What is damaged of them is made anew.
+
         :param progress: called with (events done, events in all).
         """
         from ..truth import build_index  # noqa: PLC0415 -- only needed here
 
+        self.store.mend_derived()
         for cluster in [self.cluster] if self.cluster else self.store.clusters():
             build_index(self.store, branch=self.branch, cluster=cluster, progress=progress)
 

@@ -19,6 +19,7 @@ from plinian.engine.log import LogStore, Query, Window, open_log
 from plinian.engine.log.location import parse_location
 from plinian.engine.log.sql_log import SqlLog
 from plinian.engine.log.sqlite import SqliteDatabase
+from plinian.migrations import upgrade
 from pods import bound, message, pod
 
 STORED = Path(__file__).parents[1] / "data" / "log-of-schema-1.db.xz"
@@ -58,6 +59,7 @@ def stored(tmp_path: Path) -> str:
     """Unpack the log of schema 1."""
     path = tmp_path / "log.db"
     path.write_bytes(lzma.decompress(STORED.read_bytes()))
+    upgrade(str(path))
     return str(path)
 
 

@@ -206,7 +206,8 @@ def test_a_broken_line_in_the_middle_is_malformed_and_named() -> None:
             {"type": "ADDED", "object": pod(revision="abc")},
             "expected a decimal number, found 'abc'",
         ),
-        ({"type": "ADDED", "object": pod(revision="9" * 30)}, "expected a number below 2^63"),
+        ({"type": "ADDED", "object": pod(revision="9" * 30)}, "expected a number below 2^61"),
+        ({"type": "ADDED", "object": pod(revision=2**61)}, "expected a number below 2^61"),
         (
             {"type": "ADDED", "object": pod(labels=["a"])},
             "$.object.metadata.labels: expected an obj",

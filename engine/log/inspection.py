@@ -1,0 +1,93 @@
+"""All derived rows looked at: for verification, and to delete what is damaged."""
+
+# ruff: noqa: S608 -- SQL is put together from our own constants; values are always bound
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from .database import Database, Row
+from .derived import Derived, follow
+from .seals import KINDS, MINE, Kind, Place, drop_rows, is_whole, listing, stored_seal, whole_data
+
+_AT_ONCE = 64
+"""Rows whose data is read together."""
+
+
+class Damage(NamedTuple):
+    """Derived rows that are not what was stored.
+
+    :param place: what of; names are empty where an id stands for nothing.
+    """
+
+    kind: Kind
+    place: Place
+
+    @property
+    def what(self) -> str:
+        """What is damaged, without what becomes of it."""
+        branch = self.place.branch or f"number {self.place.branch_id}"
+        return f"the {self.kind.named} of branch {branch!r} are damaged"
+
+    @property
+    def text(self) -> str:
+        """Say what is damaged, and what that means."""
+        return (
+            f"{self.what}; they are not used, and answers stay the same:"
+            " plinian checkpoint build makes them anew"
+        )
+
+
+def damages(database: Database) -> Iterator[Damage]:
+    """Yield what is damaged of all derived rows, their data included."""
+    branches: dict[int, str] = dict(database.rows("SELECT id, name FROM branch"))
+    clusters: dict[int, str] = dict(database.rows("SELECT id, name FROM cluster"))
+    for kind in KINDS:
+        for branch, cluster, version in _places(database, kind):
+            place = Place(
+                branch, branches.get(branch, ""), cluster, clusters.get(cluster, ""), version
+            )
+            named = branch in branches and cluster in clusters
+            if not named or not _is_sound(database, kind, place):
+                yield Damage(kind, place)
+
+
+def mended(database: Database, derived: Derived) -> list[str]:
+    """Delete what is damaged; return what it was, one sentence each; within ``writing``."""
+    found = list(damages(database))
+    for damage in found:
+        drop_rows(database, damage.kind, damage.place)
+    if found:
+        derived.forget()
+    return [f"{damage.what}, and were deleted" for damage in found]
+
+
+def _places(database: Database, kind: Kind) -> list[Row]:
+    rows = database.rows(f"SELECT DISTINCT branch_id, cluster_id, version FROM {kind.table}")
+    sealed = database.rows(
+        "SELECT branch_id, cluster_id, version FROM seal WHERE part = ?", (kind.part,)
+    )
+    return sorted({*rows, *sealed}, key=repr)  # Damaged ids may be of several types.
+
+
+def _is_sound(database: Database, kind: Kind, place: Place) -> bool:
+    seal = stored_seal(database, kind, place)
+    rows = listing(database, kind, place)
+    if seal is None or not is_whole(database, kind, place, seal, rows) or not follow(kind, rows):
+        return False
+    # All keys are known by now to be integers.
+    return all(
+        _has_data(database, kind, place, rows[start : start + _AT_ONCE])
+        for start in range(0, len(rows), _AT_ONCE)
+    )
+
+
+def _has_data(database: Database, kind: Kind, place: Place, rows: Sequence[Row]) -> bool:
+    keys = kind.columns[: kind.keys]
+    marks = f"({', '.join('?' * len(keys))})"
+    data = database.rows(
+        f"SELECT hash, data FROM {kind.table} WHERE {MINE}"
+        f" AND ({', '.join(keys)}) IN (VALUES {', '.join([marks] * len(rows))})",
+        (*place.key, *(value for row in rows for value in row[: kind.keys])),
+    )
+    return len(data) == len(rows) and all(whole_data(some, own) is not None for own, some in data)

@@ -1,0 +1,190 @@
+"""Seals: by which damage to derived rows is found before they are used.
+
+Each derived row carries the hash of its data. A seal commits to all rows of one table that belong
+together (a branch, a cluster, a version): to their places, ranges and hashes in order, so that none
+can be missing, changed, swapped or there twice. It names the batch up to which they were made, so
+that they cannot outlive an end of the log that was cut off.
+"""
+
+# ruff: noqa: S608 -- SQL is put together from our own constants; values are always bound
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import msgspec
+from blake3 import blake3
+
+from ..errors import LogCorrupt
+from .branches import hash_at
+from .database import Database, Row
+
+DATA_HASH_BYTES = 16
+"""Bytes of the hash of one row's data."""
+
+_PACK = msgspec.msgpack.Encoder()
+
+
+class Kind(NamedTuple):
+    """A table of derived rows.
+
+    :param part: its number in seals. :param columns: what a seal covers besides the hash, with the
+        key first. :param keys: how many of them are the key, in which rows are ordered.
+    :param reach: which of them is the position up to which the log was known.
+    :param named: what messages call its rows.
+    """
+
+    part: int
+    table: str
+    columns: tuple[str, ...]
+    keys: int
+    reach: int
+    named: str
+
+    @property
+    def listed(self) -> str:
+        """The columns that a seal covers, as SQL."""
+        return ", ".join((*self.columns, "hash"))
+
+    @property
+    def order(self) -> str:
+        """The columns in which rows are ordered, as SQL."""
+        return ", ".join(self.columns[: self.keys])
+
+
+CHECKPOINTS = Kind(0, "checkpoint", ("revision", "known"), 1, 1, "checkpoints")
+FACTS = Kind(
+    1,
+    "fact_block",
+    ("first", "last", "low_revision", "high_revision", "unrevisioned"),
+    1,
+    1,
+    "fact blocks",
+)
+CLOCK = Kind(2, "clock_block", ("part", "number", "known"), 2, 2, "blocks of the clock")
+
+KINDS = (CHECKPOINTS, FACTS, CLOCK)
+
+
+class Place(NamedTuple):
+    """Which derived rows of a table belong together."""
+
+    branch_id: int
+    branch: str
+    cluster_id: int
+    cluster: str
+    version: int
+
+    @property
+    def key(self) -> tuple[int, int, int]:
+        """What rows of the place have in common."""
+        return self.branch_id, self.cluster_id, self.version
+
+
+MINE = "branch_id = ? AND cluster_id = ? AND version = ?"
+"""SQL that holds for the rows of a place, bound to its :attr:`Place.key`."""
+
+
+class Seal(NamedTuple):
+    """A stored seal: what commits to the rows, and the hash of the batch they were made up to."""
+
+    rows: bytes
+    batch: bytes
+
+
+def data_hash(data: bytes) -> bytes:
+    """Return the hash of a row's data."""
+    return blake3(data).digest(length=DATA_HASH_BYTES)
+
+
+def whole_data(data: object, digest: object) -> bytes | None:
+    """Return a row's data if it has a hash; None if not, or if it is of another type by damage."""
+    if isinstance(data, bytes | memoryview) and isinstance(digest, bytes | memoryview):
+        plain = bytes(data)
+        return plain if data_hash(plain) == bytes(digest) else None
+    return None
+
+
+def stored_seal(database: Database, kind: Kind, place: Place) -> Seal | None:
+    """Return the seal of a place as it is stored."""
+    rows = database.rows(
+        f"SELECT rows, batch FROM seal WHERE {MINE} AND part = ?", (*place.key, kind.part)
+    )
+    return Seal(rows[0][0], rows[0][1]) if rows else None
+
+
+def listing(database: Database, kind: Kind, place: Place) -> list[Row]:
+    """Return what a seal covers of each row, in order."""
+    found = database.rows(
+        f"SELECT {kind.listed} FROM {kind.table} WHERE {MINE} ORDER BY {kind.order}", place.key
+    )
+    return [tuple(int(v) if isinstance(v, bool) else v for v in row) for row in found]
+
+
+def is_whole(database: Database, kind: Kind, place: Place, seal: Seal, rows: Sequence[Row]) -> bool:
+    """Say whether some rows are those that a seal was made for, of the log as it is."""
+    try:
+        return (
+            bool(rows)
+            and seal.rows == linked(_begin(kind, place), rows)
+            and seal.batch == _batch(database, kind, place, rows)
+        )
+    except (LogCorrupt, TypeError, OverflowError):  # Of a reach that no batch has, or is no number.
+        return False
+
+
+def put_seal(database: Database, kind: Kind, place: Place, rows: Sequence[Row]) -> None:
+    """Store the seal of a place for some rows, which are all that it has; within ``writing``."""
+    drop_seal(database, kind, place)
+    if rows:
+        _insert(
+            database,
+            kind,
+            place,
+            Seal(linked(_begin(kind, place), rows), _batch(database, kind, place, rows)),
+        )
+
+
+def extend_seal(
+    database: Database, kind: Kind, place: Place, seal: Seal, rows: Sequence[Row]
+) -> None:
+    """Store the seal of a place that gets some rows behind those it has; within ``writing``."""
+    drop_seal(database, kind, place)
+    whole = Seal(linked(seal.rows, rows), _batch(database, kind, place, rows))
+    _insert(database, kind, place, whole)
+
+
+def drop_seal(database: Database, kind: Kind, place: Place) -> None:
+    """Delete the seal of a place; within ``writing``."""
+    database.run(f"DELETE FROM seal WHERE {MINE} AND part = ?", (*place.key, kind.part))
+
+
+def drop_rows(database: Database, kind: Kind, place: Place) -> None:
+    """Delete all rows of a place with their seal; within ``writing``."""
+    database.run(f"DELETE FROM {kind.table} WHERE {MINE}", place.key)
+    drop_seal(database, kind, place)
+
+
+def linked(link: bytes, rows: Iterable[Row]) -> bytes:
+    """Return the hash that commits to some rows and to all before them."""
+    for row in rows:
+        link = blake3(link + _PACK.encode(row)).digest()
+    return link
+
+
+def _begin(kind: Kind, place: Place) -> bytes:
+    told = ("plinian-derived", kind.table, place.branch, place.cluster, place.version)
+    return blake3(_PACK.encode(told)).digest()
+
+
+def _batch(database: Database, kind: Kind, place: Place, rows: Sequence[Row]) -> bytes:
+    """Return the hash of the batch that the rows were made up to."""
+    return hash_at(database, place.branch, max(row[kind.reach] for row in rows))
+
+
+def _insert(database: Database, kind: Kind, place: Place, seal: Seal) -> None:
+    database.run(
+        "INSERT INTO seal (branch_id, cluster_id, version, part, rows, batch)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
+        (*place.key, kind.part, seal.rows, seal.batch),
+    )
