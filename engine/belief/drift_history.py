@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from ..events import KINDS, Effect, Event, Reference
 from .drift import DEFAULT, Comparison, Difference, Place, PodIndex, Unit
 from .job_cache import job_of
@@ -27,6 +29,18 @@ class DriftHistory:
         """Return what differs now and the positions since which it does, in order of place."""
         found = [entry for places in self._found.values() for entry in places.values()]
         return sorted(found, key=lambda entry: entry[0].place)
+
+    def found(self) -> list[tuple[Unit, list[tuple[Difference, int]]]]:
+        """Return what differs now by unit, with the positions since which it does."""
+        return [(unit, list(places.values())) for unit, places in self._found.items()]
+
+    def go_on(self, found: Mapping[Unit, Sequence[tuple[Difference, int]]]) -> None:
+        """Go on from what another history had found of the same cache (:meth:`found`)."""
+        self._found = {
+            unit: {one.place: (one, since) for one, since in parted}
+            for unit, parted in found.items()
+        }
+        self._pods = PodIndex(self._cache.stores.of("Pod").values())
 
     def after(self, event: Event, position: int) -> None:
         """Compare what an event can have set apart or brought together."""

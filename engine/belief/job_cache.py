@@ -172,10 +172,14 @@ class JobCache:
             self._changes.job(job.key)
         return None
 
+    def new_job(self, key: str) -> JobInfo:
+        """Return a job of which nothing is known, and that the cache does not have yet."""
+        return JobInfo(key, self._subtract)
+
     def _job(self, key: str) -> JobInfo:
         job = self.infos.get(key)
         if job is None:
-            job = self.infos[key] = JobInfo(key, self._subtract)
+            job = self.infos[key] = self.new_job(key)
         return job
 
     def _update_pod(self, old: objects.Pod, new: objects.Pod) -> None:

@@ -68,6 +68,14 @@ class TaskClasses:
             self.select(_selectors(pod))
         return known
 
+    def begin(self, pods: Iterable[Pod], selected: Iterable[str]) -> None:
+        """Know the classes of some pods, in their order, and no others.
+
+        :param selected: names of labels that some selector has named.
+        """
+        self._known = {self._encoder.encode(_key(pod)): each for each, pod in enumerate(pods)}
+        self._selected, self._finer = tuple(sorted(selected)), {}
+
     def select(self, selectors: Iterable[LabelSelector | dict[str, str]]) -> None:
         """Take note of selectors that are applied to pods: their labels matter from now on."""
         found = set(self._selected)
@@ -86,8 +94,6 @@ class TaskClasses:
 
         Numbers of the same :attr:`selected` may be compared with each other, and no others.
         """
-        if not self._selected:
-            return klass
         key = (klass, tuple(map(pod.labels.get, self._selected)))
         return self._finer.setdefault(key, len(self._finer))
 

@@ -62,6 +62,16 @@ def nearest_checkpoint(
     return None
 
 
+def drop_checkpoints(
+    database: Database, names: Names, *, branch: str, cluster: str, version: int
+) -> None:
+    """Delete the checkpoints of a version that a branch has of a cluster; within ``writing``."""
+    database.run(
+        "DELETE FROM checkpoint WHERE branch_id = ? AND cluster_id = ? AND version = ?",
+        (head_of(database, branch).branch_id, names.cluster_id(cluster), version),
+    )
+
+
 def checkpoints(database: Database) -> list[tuple[str, str, int, int, int]]:
     """Return (branch, cluster, revision, known, bytes) of every checkpoint, in order."""
     rows = database.rows(
