@@ -19,7 +19,7 @@ import numpy as np
 from ..engine.belief.cache import SchedulerCache
 from ..engine.belief.drift import Difference
 from ..engine.belief.drift_history import DriftHistory
-from ..engine.belief.projector import WATCHED, Projector
+from ..engine.belief.projector import WATCHED, Projector, key_of
 from ..engine.belief.restored import decode_belief
 from ..engine.belief.stored import encode_belief
 from ..engine.errors import LogCorrupt
@@ -206,11 +206,6 @@ def _came_back(store: LogStore, moment: Moment, projector: Projector, found: Che
                 if _told_before(store, then, reference):
                     return True
     return False
-
-
-def key_of(reference: Reference) -> str:
-    """Return the key that informers have of an object."""
-    return f"{reference.namespace}/{reference.name}" if reference.namespace else reference.name
 
 
 def _told_before(store: LogStore, moment: Moment, reference: Reference) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ..events import KINDS, Effect, Event, Reference
 from .drift import DEFAULT, Comparison, Difference, Place, PodIndex, Unit
+from .drift_settled import Settled
 from .job_cache import job_of
-from .projector import WATCHED, Projector
+from .projector import WATCHED, Projector, key_of
 
 _OF_A_NODE = frozenset({"Node", "CSINode"})
 
@@ -15,14 +16,16 @@ _OF_A_NODE = frozenset({"Node", "CSINode"})
 class DriftHistory:
     """Goes along with a projector; truth is what was delivered to its informers.
 
-    An event reaches the object that it names, and the job and nodes of a pod. After a list, a crash
-    or a new start of the process everything is compared.
+    An event reaches the object that it names, and the job and nodes of a pod. After a list, what it
+    took out is compared; after a crash or a new start of the process, everything.
     """
 
     def __init__(self, projector: Projector) -> None:
         self._projector = projector
         self._cache = projector.cache
+        self._ignored = self._cache.node_cache.ignored
         self._pods = PodIndex()
+        self._settled = Settled(self._cache)
         self._found: dict[Unit, dict[Place, tuple[Difference, int]]] = {}
 
     def differences(self) -> list[tuple[Difference, int]]:
@@ -40,23 +43,47 @@ class DriftHistory:
             unit: {one.place: (one, since) for one, since in parted}
             for unit, parted in found.items()
         }
-        self._pods = PodIndex(self._cache.stores.of("Pod").values())
+        self._look_anew()
 
     def after(self, event: Event, position: int) -> None:
         """Compare what an event can have set apart or brought together."""
-        reference = event.reference
-        listed = KINDS[event.kind].effect is Effect.LISTED
-        if self._projector.cache is not self._cache or listed:
-            self._cache = self._projector.cache
-            self._pods = PodIndex(self._cache.stores.of("Pod").values())
-            comparison = Comparison(self._cache, self._cache.stores, self._pods)
-            self._compare(comparison, [*self._found, *comparison.units()], position)
+        reference, projector = event.reference, self._projector
+        if (
+            projector.cache is not self._cache
+            or projector.cache.node_cache.ignored != self._ignored
+        ):
+            self._look_anew()
+            units = [*self._found, *self._comparison().units()]
+            self._compare(dict.fromkeys(units), position)
+        elif KINDS[event.kind].effect is Effect.LISTED:
+            units = [*self._found]
+            for gone in projector.taken_out:
+                units += self._reached(gone)
+            self._compare(dict.fromkeys(units), position)
         elif (reference.group, reference.kind) in WATCHED:
+            before = self._pods.get(key_of(reference)) if reference.kind == "Pod" else None
             units = self._reached(reference)
-            comparison = Comparison(self._cache, self._cache.stores, self._pods)
-            self._compare(comparison, units, position)
+            now = self._pods.get(key_of(reference)) if reference.kind == "Pod" else None
+            pods, kind = (before, now), reference.kind
+            stays = self._settled.stays
+            units = [unit for unit in units if not stays(unit, kind, pods)]
+            if units:
+                self._compare(units, position)
 
-    def _compare(self, comparison: Comparison, units: list[Unit], position: int) -> None:
+    def _look_anew(self) -> None:
+        """Take up the cache and the pods as they are, and settle nothing."""
+        self._cache = self._projector.cache
+        self._ignored = self._cache.node_cache.ignored
+        self._pods = PodIndex(self._cache.stores.of("Pod").values())
+        self._settled = Settled(self._cache)
+        for pod, request in self._pods.all():
+            self._settled.put(pod, request)
+
+    def _comparison(self) -> Comparison:
+        return Comparison(self._cache, self._cache.stores, self._pods)
+
+    def _compare(self, units: Iterable[Unit], position: int) -> None:
+        comparison = self._comparison()
         for unit in units:
             before = self._found.pop(unit, {})
             found = {
@@ -65,10 +92,11 @@ class DriftHistory:
             }
             if found:
                 self._found[unit] = found
+            self._settled.note(unit, differs=bool(found))
 
     def _reached(self, reference: Reference) -> list[Unit]:
         if reference.kind == "Pod":
-            return self._reached_by_pod(f"{reference.namespace}/{reference.name}")
+            return self._reached_by_pod(key_of(reference))
         if reference.kind in _OF_A_NODE:
             return [("Node", reference.name)]
         if reference.kind == "PodGroup":
@@ -78,11 +106,13 @@ class DriftHistory:
         return [("Queue", reference.name)] if reference.kind == "Queue" else []
 
     def _reached_by_pod(self, key: str) -> list[Unit]:
-        pods = (self._pods.get(key), self._cache.stores.get("Pod", key))
-        before, now = pods
-        self._pods.remove(key)
+        before, request = self._pods.remove(key)
+        now = self._cache.stores.get("Pod", key)
+        if before is not None and request is not None:
+            self._settled.remove(before, request)
         if now is not None:
-            self._pods.put(now)
+            same = before is not None and before.spec == now.spec
+            self._settled.put(now, self._pods.put(now, request if same else None))
         units: dict[Unit, None] = {}
         for pod in (before, now):
             if pod is not None:

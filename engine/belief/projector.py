@@ -82,6 +82,7 @@ class Projector:
     :ivar holds_cleanup: a scenario keeps the worker that takes out jobs from doing so.
     :ivar listed: by kind and namespaces, the last list that did not know its revision.
     :ivar doomed: by uid, objects that a list lacked and of which something is still to come.
+    :ivar taken_out: what the last event took out because a list lacked it.
     :ivar origins: by kind and key, the last version delivered of each object.
     """
 
@@ -93,6 +94,7 @@ class Projector:
         self.listed: dict[Shape, Listing] = {}
         self.doomed: dict[str, Reference] = {}
         self.origins: dict[str, dict[str, Origin]] = {kind: {} for kind in KINDS}
+        self.taken_out: list[Reference] = []
         self._position = 0
 
     def apply(
@@ -110,7 +112,7 @@ class Projector:
             lacks an object says that it is gone; if it lives on, it goes after its last version.
         """
         reference, effect = event.reference, EVENT_KINDS[event.kind].effect
-        self._position = position
+        self._position, self.taken_out = position, []
         try:
             if effect is Effect.LISTED:
                 self._apply_list(msgspec.json.decode(event.payload, type=ListObserved), lives_on)
@@ -147,7 +149,7 @@ class Projector:
     def _change(
         self, kind: type[Object], effect: Effect, reference: Reference, payload: bytes
     ) -> None:
-        held = self.cache.stores.get(kind.__name__, _key(reference))
+        held = self.cache.stores.get(kind.__name__, key_of(reference))
         try:
             if effect is Effect.VERSION:
                 item = decode(kind, payload)
@@ -160,7 +162,7 @@ class Projector:
             else:
                 self._bind(held, reference, payload)
         except (EventMalformed, ValueError) as fault:
-            self.malformed.append(f"{kind.__name__} {_key(reference)}: {fault}")
+            self.malformed.append(f"{kind.__name__} {key_of(reference)}: {fault}")
         self._work()
 
     def _delete(
@@ -212,7 +214,8 @@ class Projector:
         """Take out an object that a list lacked, once nothing more is to come of it."""
         if reference.uid in self.doomed and not lives_on(reference):
             del self.doomed[reference.uid]
-            held = self.cache.stores.get(reference.kind, _key(reference))
+            self.taken_out.append(reference)
+            held = self.cache.stores.get(reference.kind, key_of(reference))
             self._delete(reference.kind, held, reference, held)
             self._work()
 
@@ -254,6 +257,7 @@ def _texts(flag: str) -> tuple[str, ...]:
     return tuple(text.strip() for text in inner.replace(" ", ",").split(",") if text.strip())
 
 
-def _key(reference: Reference) -> str:
+def key_of(reference: Reference) -> str:
+    """Return the key that informers have of an object."""
     namespace, name = reference.namespace, reference.name
     return f"{namespace}/{name}" if namespace else name

@@ -88,7 +88,7 @@ class SnapshotBuilder:
         if self._last is None:  # What was marked when does not matter: rows are in the maps' order.
             self._changes.clear()
             self._changes.mark(self._cache.nodes, self._cache.jobs)
-        if self._changes:
+        if self._last is None or self._changes:
             self._refresh_jobs()
             self._refresh_nodes()
             self._tasks.sweep()
