@@ -108,6 +108,14 @@ def _node(name: str, cpu: int, *, image: str, granted: str, zone: str) -> Docume
     return made
 
 
+def _group(name: str, least: int, role: str) -> Document:
+    made = group(name, least)
+    if role:
+        made["spec"].update(minTaskMember={role: least}, minResources={"cpu": least, "x.y/z": 1})
+        made["metadata"]["annotations"] = {"volcano.sh/sla-waiting-time": "1h"}
+    return made
+
+
 def _tree(name: str, tier: int, member: str) -> Document:
     kind = "HyperNode" if member in {"h1", "h2"} else "Node"
     selector: Document = {"exactMatch": {"name": member}}
@@ -149,7 +157,7 @@ objects = st.one_of(
         )
         for _ in range(4)
     ],
-    st.builds(group, names, st.integers(0, 2)),
+    st.builds(_group, names, st.integers(0, 2), st.sampled_from(("", "a", "b"))),
     st.builds(queue, names),
     st.builds(
         lambda name, value, default: document(

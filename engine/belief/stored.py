@@ -217,7 +217,7 @@ class _Writer:
             holds_cleanup=projector.holds_cleanup,
             listed=[
                 (group, kind, list(namespaces), listing.position)
-                for (group, kind, namespaces), listing in sorted(projector.listed.items())
+                for (group, kind, namespaces), listing in projector.listed.items()
             ],
             doomed=[*projector.doomed.values()],
             stores=self._stores,
