@@ -28,7 +28,7 @@ class Graph:
         """Return a value, with all that it holds."""
         if isinstance(value, _PLAIN):
             return repr(value)
-        if isinstance(value, type) or isinstance(value, _FUNCTIONS):
+        if isinstance(value, (type, *_FUNCTIONS)):
             return getattr(value, "__qualname__", type(value).__name__)
         if isinstance(value, frozenset | set):
             return ["set", *sorted(map(repr, value))]

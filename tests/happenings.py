@@ -133,30 +133,27 @@ def _csi_node(name: str, count: int) -> Document:
     )
 
 
+_nodes = st.builds(
+    _node,
+    names,
+    st.integers(1, 4),
+    image=st.sampled_from(("", "i1")),
+    granted=st.sampled_from(("", "", "500")),
+    zone=names,
+)
+_pods = st.builds(
+    _pod,
+    pods,
+    st.sampled_from(("x1", "x2", "")),
+    places,
+    st.sampled_from(("Pending", "Running", "Running", "Succeeded")),
+    going=st.sampled_from((False, False, True)),
+    again=st.sampled_from((False, False, True)),
+    claim=st.sampled_from(("", "", "", "c")),
+    owner=st.sampled_from(("", "", "own", "other")),
+    resized=st.sampled_from(("", "", "2")),
+)
 objects = st.one_of(
-    st.builds(
-        _node,
-        names,
-        st.integers(1, 4),
-        image=st.sampled_from(("", "i1")),
-        granted=st.sampled_from(("", "500")),
-        zone=names,
-    ),
-    *[
-        st.builds(
-            _pod,
-            pods,
-            st.sampled_from(("x1", "x2", "")),
-            places,
-            st.sampled_from(("Pending", "Running", "Succeeded")),
-            going=st.booleans(),
-            again=st.sampled_from((False, False, True)),
-            claim=st.sampled_from(("", "", "", "c")),
-            owner=st.sampled_from(("", "", "own", "other")),
-            resized=st.sampled_from(("", "", "2")),
-        )
-        for _ in range(4)
-    ],
     st.builds(_group, names, st.integers(0, 2), st.sampled_from(("", "a", "b"))),
     st.builds(queue, names),
     st.builds(
@@ -199,9 +196,28 @@ _lists = st.one_of(
         st.just("Node"), st.sets(st.sampled_from(("uid-x1", "uid-x2"))).map(sorted), st.booleans()
     ),
 )
+_BEGIN = (
+    *[("updated", lambda name=name: node(name)) for name in ("x1", "x2")],
+    ("updated", lambda: queue("default")),
+    *[("updated", lambda name=name: group(name)) for name in ("x1", "x2")],
+    ("updated", lambda: pod("p1", "x1", on="x1")),
+    ("updated", lambda: pod("p2", "x1", on="x2")),
+    ("updated", lambda: pod("p3", "x2")),
+)
+
+
+def _begun(history: list[Happening]) -> list[Happening]:
+    return [*[(what, about()) for what, about in _BEGIN], *history]
+
+
+def _changes(about: st.SearchStrategy[Document]) -> st.SearchStrategy[Happening]:
+    return st.tuples(st.sampled_from(("updated", "updated", "deleted")), about)
+
+
 happenings = st.lists(
     st.one_of(
-        *[st.tuples(st.sampled_from(("updated", "updated", "deleted")), objects)] * 6,
+        *[_changes(_nodes), _changes(_pods), _changes(_pods)] * 3,
+        *[_changes(objects)] * 3,
         st.tuples(st.just("list"), _lists),
         st.tuples(st.just("bound"), st.tuples(pods, names)),
         st.tuples(
@@ -213,6 +229,7 @@ happenings = st.lists(
             st.sampled_from(({}, {"scheduler-name": "[other]"}, {"node-selector": "[zone:x1]"})),
         ),
     ),
+    min_size=4,
     max_size=40,
-)
+).map(_begun)
 """Histories of a few nodes, pods and PodGroups, with whatever else shapes a cache."""

@@ -16,8 +16,9 @@ _OF_A_NODE = frozenset({"Node", "CSINode"})
 class DriftHistory:
     """Goes along with a projector; truth is what was delivered to its informers.
 
-    An event reaches the object that it names, and the job and nodes of a pod. After a list, what it
-    took out is compared; after a crash or a new start of the process, everything.
+    An event reaches the object that it names, the job and nodes of a pod, and where that pod was
+    taken for something else. After a list, what it took out is compared; after a crash or a new
+    start of the process, everything.
     """
 
     def __init__(self, projector: Projector) -> None:
@@ -27,6 +28,7 @@ class DriftHistory:
         self._pods = PodIndex()
         self._settled = Settled(self._cache)
         self._found: dict[Unit, dict[Place, tuple[Difference, int]]] = {}
+        self._differing: dict[str, dict[Unit, None]] = {}
 
     def differences(self) -> list[tuple[Difference, int]]:
         """Return what differs now and the positions since which it does, in order of place."""
@@ -43,6 +45,8 @@ class DriftHistory:
             unit: {one.place: (one, since) for one, since in parted}
             for unit, parted in found.items()
         }
+        for unit, places in self._found.items():
+            self._note_pods(unit, (), places)
         self._look_anew()
 
     def after(self, event: Event, position: int) -> None:
@@ -92,7 +96,16 @@ class DriftHistory:
             }
             if found:
                 self._found[unit] = found
+            if before.keys() != found.keys():
+                self._note_pods(unit, before, found)
             self._settled.note(unit, differs=bool(found))
+
+    def _note_pods(self, unit: Unit, before: Iterable[Place], now: Iterable[Place]) -> None:
+        """Take note which pods differ in a unit: what is believed of them may be of another one."""
+        for place in before:
+            self._differing.get(_pod_of(place), {}).pop(unit, None)
+        for place in now:
+            self._differing.setdefault(_pod_of(place), {})[unit] = None
 
     def _reached(self, reference: Reference) -> list[Unit]:
         if reference.kind == "Pod":
@@ -113,10 +126,18 @@ class DriftHistory:
         if now is not None:
             same = before is not None and before.spec == now.spec
             self._settled.put(now, self._pods.put(now, request if same else None))
-        units: dict[Unit, None] = {}
+        units = dict(self._differing.get(key, {}))
         for pod in (before, now):
             if pod is not None:
                 units["PodGroup", job_of(pod)] = units["Node", pod.spec.node_name] = None
         units.pop(("PodGroup", ""), None)
         units.pop(("Node", ""), None)
         return list(units)
+
+
+def _pod_of(place: Place) -> str:
+    """Return the pod that a difference is about; empty if it is about none."""
+    kind, name, field = place
+    if kind == "Node" and field.startswith("pods["):
+        return field.removeprefix("pods[").removesuffix("]")
+    return name if kind == "Pod" else ""

@@ -363,11 +363,16 @@ class _Tasks:
     def stored(self) -> StoredTasks:
         """Return all tasks that were numbered."""
         tasks = self._tasks
-        requests: dict[int, tuple[int, Resource]] = {}
+        requests: dict[int, int] = {}
+        known: dict[tuple[Any, ...], int] = {}
         traits: dict[tuple[Any, ...], int] = {}
         classes: dict[int, int] = {}
         for task in tasks:
-            requests.setdefault(id(task.request), (len(requests), task.request))
+            request = task.request
+            if id(request) not in requests:
+                scalars = None if request.scalars is None else (*request.scalars.items(),)
+                value = (request.cpu, request.memory, scalars, request.max_task_num)
+                requests[id(request)] = known.setdefault(value, len(known))
             classes.setdefault(task.klass, len(classes))
         return StoredTasks(
             pods=[self._writer.number(task.pod) for task in tasks],
@@ -375,7 +380,7 @@ class _Tasks:
             traits=[
                 traits.setdefault(
                     (
-                        requests[id(task.request)][0],
+                        requests[id(task.request)],
                         *(task.role, task.priority, task.best_effort, task.preemptable),
                         *(task.revocable_zone, task.numa_policy, task.gated),
                         task.has_restartable_init_container,
@@ -395,7 +400,10 @@ class _Tasks:
                 for number, task in enumerate(tasks)
                 if task.devices
             },
-            requests=[amounts(request) for _, request in requests.values()],
+            requests=[
+                (cpu, memory, None if scalars is None else dict(scalars), count)
+                for cpu, memory, scalars, count in known
+            ],
             known_traits=[*traits],
         )
 
