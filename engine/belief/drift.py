@@ -224,6 +224,17 @@ class Comparison:
         return [Difference("PriorityClass", "", "default", truth, str(held))]
 
 
+def asks_the_same(pod: Pod, other: Pod) -> bool:
+    """Say whether two pods ask for the same for sure."""
+    mine, theirs = pod.spec, other.spec
+    return (
+        mine.containers == theirs.containers
+        and mine.init_containers == theirs.init_containers
+        and mine.overhead == theirs.overhead
+        and mine.resources == theirs.resources
+    )
+
+
 def same_version(true: Object | None, held: Object | None) -> bool:
     """Say whether two objects are the same, in the same version, or both are not there."""
     if true is None or held is None:

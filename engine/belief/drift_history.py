@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from ..events import KINDS, Effect, Event, Reference
-from .drift import DEFAULT, Comparison, Difference, Place, PodIndex, Unit
+from .drift import (
+    DEFAULT,
+    Comparison,
+    Difference,
+    Place,
+    PodIndex,
+    Unit,
+    asks_the_same,
+)
 from .drift_settled import Settled
 from .job_cache import job_of
 from .projector import WATCHED, Projector, key_of
@@ -124,7 +132,7 @@ class DriftHistory:
         if before is not None and request is not None:
             self._settled.remove(before, request)
         if now is not None:
-            same = before is not None and before.spec == now.spec
+            same = before is not None and asks_the_same(before, now)
             self._settled.put(now, self._pods.put(now, request if same else None))
         units = dict(self._differing.get(key, {}))
         for pod in (before, now):

@@ -113,9 +113,12 @@ class NodeCache:
 
     def run_workers(self) -> None:
         """Let every delay be over, and both workers go once over what is queued."""
-        self.queue.fire_all()
-        for _ in range(len(self.queue)):
-            self.sync_next()
+        if not self.queue.idle:
+            self.queue.fire_all()
+            for _ in range(len(self.queue)):
+                self.sync_next()
+        if self.hypernode_queue.idle:
+            return
         self.hypernode_queue.fire_all()
         for _ in range(len(self.hypernode_queue)):
             self.sync_next_hypernode()

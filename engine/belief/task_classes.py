@@ -98,6 +98,23 @@ class TaskClasses:
         return self._finer.setdefault(key, len(self._finer))
 
 
+def is_of_class_of(pod: Pod, other: Pod) -> bool:
+    """Say whether two pods are of one class for sure: where they run is all that they differ in."""
+    mine, theirs = pod.metadata, other.metadata
+    if (
+        mine.labels != theirs.labels
+        or mine.annotations != theirs.annotations
+        or mine.owner_references != theirs.owner_references
+        or mine.name != theirs.name
+        or mine.namespace != theirs.namespace
+    ):
+        return False
+    spec, node = pod.spec, other.spec.node_name
+    if spec.node_name != node:
+        spec = msgspec.structs.replace(spec, node_name=node)
+    return spec == other.spec
+
+
 def _key(pod: Pod) -> tuple[object, ...]:
     """Return all of a pod that some plugin looks at before the pod runs anywhere."""
     spec, annotations = pod.spec, pod.annotations

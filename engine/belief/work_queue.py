@@ -38,6 +38,11 @@ class WorkQueue(Generic[Item]):
     def __len__(self) -> int:
         return len(self._ready)
 
+    @property
+    def idle(self) -> bool:
+        """Whether a worker would find nothing, even if all delays were over."""
+        return not (self._ready or self._delayed)
+
     def waiting(self) -> Waiting[Item]:
         """Return all that the queue holds."""
         return Waiting(
