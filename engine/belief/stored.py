@@ -7,7 +7,7 @@ format is private to one version of this package, and :mod:`.restored` reads it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 import msgspec
@@ -165,7 +165,7 @@ class _Writer:
         self._others: list[tuple[int, str, msgspec.Raw]] = []
         self._kept: list[Object] = []
         self._stores = [(kind, self._positions(kind)) for kind in KINDS]
-        self._tasks = _Tasks(self)
+        self._tasks = _Tasks()
         self._job_number: dict[int, int] = {}
         self._image_number: dict[str, int] = {}
 
@@ -224,7 +224,7 @@ class _Writer:
             others=self._others,
             selected=list(cache.classes.selected),
             ignored=sorted(nodes.ignored),
-            tasks=self._tasks.stored(),
+            tasks=self._tasks.stored(self.number),
             jobs=stored_jobs,
             past_jobs=past,
             deleted_jobs=self._waiting_jobs(jobs.deleted_jobs),
@@ -347,8 +347,7 @@ class _Writer:
 class _Tasks:
     """Tasks, numbered as they are met."""
 
-    def __init__(self, writer: _Writer) -> None:
-        self._writer = writer
+    def __init__(self) -> None:
         self._number: dict[int, int] = {}
         self._tasks: list[TaskInfo] = []
 
@@ -360,8 +359,8 @@ class _Tasks:
             self._tasks.append(task)
         return known
 
-    def stored(self) -> StoredTasks:
-        """Return all tasks that were numbered."""
+    def stored(self, number: Callable[[Object], int]) -> StoredTasks:
+        """Return all tasks that were numbered; their pods are numbered with the other objects."""
         tasks = self._tasks
         requests: dict[int, int] = {}
         known: dict[tuple[Any, ...], int] = {}
@@ -375,7 +374,7 @@ class _Tasks:
                 requests[id(request)] = known.setdefault(value, len(known))
             classes.setdefault(task.klass, len(classes))
         return StoredTasks(
-            pods=[self._writer.number(task.pod) for task in tasks],
+            pods=[number(task.pod) for task in tasks],
             classes=[classes[task.klass] for task in tasks],
             traits=[
                 traits.setdefault(
