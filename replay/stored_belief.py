@@ -7,7 +7,7 @@ and for the behaviours that a cache asks for. They may be dropped at any time.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -30,15 +30,21 @@ from ..engine.state.clock import Clock
 from ..engine.volcano.behaviours import Behaviours
 from .clock import clock_of
 from .moment import Moment
-from .story import Step, Story, steering, told_later
+from .story import STRETCH, Step, Story, steering, told_later
 
 Progress = Callable[[int, int], None]
 
 Way = tuple[tuple[str, object], ...]
 """The behaviours that a cache asks for, with their values: by these alone beliefs differ."""
 
-_FIRST_VERSION = 2**30
+FIRST_VERSION = 2**30
 """Versions of truth are smaller."""
+
+_FORMAT = 1
+"""Of what is stored beside a projector."""
+
+FAR = 3 * STRETCH
+"""So many events are not gone through for an answer where they can be stored on the way."""
 
 _HASH_BYTES = 16
 _TRIES = 8
@@ -46,7 +52,7 @@ _TELLING = (Effect.VERSION, Effect.DELETED, Effect.BOUND)
 _SOURCES = (
     ("plinian.engine", ("belief", "quantity.py", "duration.py")),
     ("plinian.engine.session", ("kube",)),
-    ("plinian.replay", ("story.py", "stored_belief.py", "clock.py")),
+    ("plinian.replay", ("story.py",)),
 )
 
 
@@ -97,8 +103,8 @@ _DECODE_CHECKED = msgspec.msgpack.Decoder(_Checked).decode
 
 def version_of(behaviours: Behaviours) -> int:
     """Return the version of the checkpoints that hold what schedulers of a release believe."""
-    told = f"{_code()} {believed(behaviours)}".encode()
-    return _FIRST_VERSION | int.from_bytes(hashlib.sha256(told).digest()[:4]) % _FIRST_VERSION
+    told = f"{_FORMAT} {_code()} {believed(behaviours)}".encode()
+    return FIRST_VERSION | int.from_bytes(hashlib.sha256(told).digest()[:4]) % FIRST_VERSION
 
 
 @cache
@@ -120,23 +126,46 @@ def _python(place: Traversable) -> Iterator[Traversable]:
         yield place
 
 
-def start_of(
-    store: LogStore, moment: Moment, behaviours: Behaviours, *, before: int | None = None
-) -> Start | None:
+def start_of(store: LogStore, moment: Moment, behaviours: Behaviours) -> Start | None:
     """Return the last stored belief up to a moment that is what the log tells now, if there is one.
 
-    :param before: only those before this revision.
+    :param behaviours: of the release whose schedulers are meant.
     """
+    for found, kept in _candidates(store, moment, behaviours):
+        start = _start(store, moment, behaviours, found, kept)
+        if start is not None:
+            return start
+    return None
+
+
+def is_far(store: LogStore, moment: Moment, behaviours: Behaviours) -> bool:
+    """Say whether a moment lies many events after what is stored of schedulers of a release."""
+    after = next(
+        (found.revision for found, _ in _candidates(store, moment, behaviours)), NO_REVISION
+    )
+    window = Window(
+        branch=moment.branch,
+        cluster=moment.cluster,
+        known=moment.known,
+        after=after,
+        until=moment.revision,
+    )
+    return store.revision_after(window, FAR) is not None
+
+
+def _candidates(
+    store: LogStore, moment: Moment, behaviours: Behaviours
+) -> Iterator[tuple[Checkpoint, _Kept]]:
+    """Yield what is stored up to a moment and places everything as the log does now; last first."""
     version, clock = version_of(behaviours), clock_of_moment(store, moment)
-    until = moment.revision if before is None else before - 1
-    steps = None
+    until, steps = moment.revision, None
     for _ in range(_TRIES):
         window = Window(
             branch=moment.branch, cluster=moment.cluster, known=moment.known, until=until
         )
         found = store.nearest_checkpoint(window, version)
         if found is None or found.revision <= NO_REVISION:
-            return None
+            return
         kept = _opened(found)
         if kept is None:
             until = found.revision - 1
@@ -144,11 +173,8 @@ def start_of(
         if steps is None:
             steps = steering(store, moment, clock)
         if (kept.mark, kept.steering) == _placing(clock, steps, found.revision):
-            start = _start(store, moment, behaviours, found, kept)
-            if start is not None:
-                return start
+            yield found, kept
         until = found.revision // 2
-    return None
 
 
 def clock_of_moment(store: LogStore, moment: Moment) -> Clock:
@@ -259,6 +285,7 @@ def build_beliefs(
     *,
     branch: str,
     cluster: str,
+    until: int | None = None,
     progress: Progress | None = None,
 ) -> None:
     """Store what schedulers of a release believed, after every so many events up to the end.
@@ -266,6 +293,7 @@ def build_beliefs(
     They only make questions fast: without them every answer is the same, and later. What is stored
     already is gone on from, unless something was learned that makes it untrue.
 
+    :param until: what comes after this revision can wait.
     :param progress: called with (position reached, last position) now and then.
     """
     last = store.last(branch)
@@ -280,8 +308,30 @@ def build_beliefs(
     place = Checkpoint(
         branch=branch, cluster=cluster, revision=NO_REVISION, known=0, version=version, data=b""
     )
-    _play_on(store, end, start, place, progress)
+    told = end if until is None else msgspec.structs.replace(end, revision=until)
+    _play_on(store, told, start, place, progress)
     _put(store, place, NO_REVISION, last, _ENCODE(_Checked(objects)))
+
+
+def build_all(
+    store: LogStore,
+    several: Iterable[Behaviours],
+    *,
+    branch: str,
+    cluster: str,
+    progress: Progress | None = None,
+) -> None:
+    """Store what schedulers of several releases believed; those that believe the same share it.
+
+    :param progress: called with (position reached, last position) for each, now and then.
+    """
+    for behaviours in {believed(one): one for one in several}.values():
+        build_beliefs(store, behaviours, branch=branch, cluster=cluster, progress=progress)
+
+
+def what_of(version: int) -> str:
+    """Return what checkpoints of a version hold: ``truth`` or ``belief``."""
+    return "belief" if version >= FIRST_VERSION else "truth"
 
 
 def _play_on(
@@ -291,11 +341,13 @@ def _play_on(
     clock = clock_of_moment(store, end)
     steps = steering(store, end, clock)
     projector, history = start.projector, start.drift
+    if end.revision is not None and end.revision <= start.revision:
+        return
     story = Story(store, end, start.revision)
     known = 0 if start.revision <= NO_REVISION else _known_at(store, end, start.revision, place)
     for until, told in story.stretches():
-        if until is None:
-            break  # The end is where the next look begins: nothing is stored there.
+        if until is None or until == end.revision:
+            break  # The last stretch is not at its end yet: nothing is stored there.
         for step in told:
             projector.apply(step.event, position=step.position, lives_on=story.lives_on)
             history.after(step.event, step.position)
@@ -326,12 +378,3 @@ def _drift(
 def _put(store: LogStore, place: Checkpoint, revision: int, known: int, body: bytes) -> None:
     put = msgspec.structs.replace(place, revision=revision, known=known)
     store.put_checkpoint(msgspec.structs.replace(put, data=_hash(put, body) + body))
-
-
-def beliefs_stored(store: LogStore, moment: Moment, behaviours: Behaviours) -> bool:
-    """Say whether anything is stored of what schedulers of a release believed up to a moment."""
-    window = Window(
-        branch=moment.branch, cluster=moment.cluster, known=moment.known, until=moment.revision
-    )
-    found = store.nearest_checkpoint(window, version_of(behaviours))
-    return found is not None and found.revision > NO_REVISION

@@ -72,13 +72,14 @@ def drop_checkpoints(
     )
 
 
-def checkpoints(database: Database) -> list[tuple[str, str, int, int, int]]:
-    """Return (branch, cluster, revision, known, bytes) of every checkpoint, in order."""
+def checkpoints(database: Database) -> list[tuple[str, str, int, int, int, int]]:
+    """Return (branch, cluster, revision, known, bytes, version) of every checkpoint, in order."""
     rows = database.rows(
-        "SELECT b.name, c.name, k.revision, k.known, length(k.data) FROM checkpoint k"
+        "SELECT b.name, c.name, k.revision, k.known, length(k.data), k.version FROM checkpoint k"
         " JOIN branch b ON b.id = k.branch_id JOIN cluster c ON c.id = k.cluster_id"
+        " WHERE k.revision >= 0"
     )
-    return sorted((b, c, revision, known, size) for b, c, revision, known, size in rows)
+    return sorted((b, c, revision, *rest) for b, c, revision, *rest in rows)
 
 
 def drop_derived(database: Database, *, checkpoints: bool, facts: bool, clock: bool) -> None:

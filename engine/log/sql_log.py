@@ -194,8 +194,8 @@ class SqlLog:
                 self._database, self._names, branch=branch, cluster=cluster, version=version
             )
 
-    def checkpoints(self) -> Sequence[tuple[str, str, int, int, int]]:
-        """Return (branch, cluster, revision, known, bytes) of every checkpoint, in order."""
+    def checkpoints(self) -> Sequence[tuple[str, str, int, int, int, int]]:
+        """Return (branch, cluster, revision, known, bytes, version) of every checkpoint in order."""
         return derived.checkpoints(self._database)
 
     def drop_derived(

@@ -310,8 +310,8 @@ class LogStore(Protocol):
     def drop_checkpoints(self, *, branch: str, cluster: str, version: int) -> None:
         """Delete the checkpoints of a version that a branch has of a cluster."""
 
-    def checkpoints(self) -> Sequence[tuple[str, str, int, int, int]]:
-        """Return (branch, cluster, revision, known, bytes) of every checkpoint, in order."""
+    def checkpoints(self) -> Sequence[tuple[str, str, int, int, int, int]]:
+        """Return (branch, cluster, revision, known, bytes, version) of every checkpoint in order."""
 
     def drop_derived(
         self, *, checkpoints: bool = True, facts: bool = True, clock: bool = True
