@@ -16,6 +16,7 @@ from .drift import (
 )
 from .drift_settled import Settled
 from .job_cache import job_of
+from .objects import Pod
 from .projector import WATCHED, Projector, key_of
 
 _OF_A_NODE = frozenset({"Node", "CSINode"})
@@ -73,12 +74,13 @@ class DriftHistory:
                 units += self._reached(gone)
             self._compare(dict.fromkeys(units), position)
         elif (reference.group, reference.kind) in WATCHED:
-            before = self._pods.get(key_of(reference)) if reference.kind == "Pod" else None
-            units = self._reached(reference)
-            now = self._pods.get(key_of(reference)) if reference.kind == "Pod" else None
-            pods, kind = (before, now), reference.kind
-            stays = self._settled.stays
-            units = [unit for unit in units if not stays(unit, kind, pods)]
+            before = now = None
+            if reference.kind == "Pod":
+                before, now, units = self._pod_changed(key_of(reference))
+            else:
+                units = self._reached(reference)
+            stays, kind = self._settled.stays, reference.kind
+            units = [unit for unit in units if not stays(unit, kind, before, now)]
             if units:
                 self._compare(units, position)
 
@@ -117,7 +119,7 @@ class DriftHistory:
 
     def _reached(self, reference: Reference) -> list[Unit]:
         if reference.kind == "Pod":
-            return self._reached_by_pod(key_of(reference))
+            return self._pod_changed(key_of(reference))[2]
         if reference.kind in _OF_A_NODE:
             return [("Node", reference.name)]
         if reference.kind == "PodGroup":
@@ -126,7 +128,8 @@ class DriftHistory:
             return [("PriorityClass", reference.name), ("PriorityClass", DEFAULT)]
         return [("Queue", reference.name)] if reference.kind == "Queue" else []
 
-    def _reached_by_pod(self, key: str) -> list[Unit]:
+    def _pod_changed(self, key: str) -> tuple[Pod | None, Pod | None, list[Unit]]:
+        """Take up a pod as it is now; return it before and now, and the units that it reaches."""
         before, request = self._pods.remove(key)
         now = self._cache.stores.get("Pod", key)
         if before is not None and request is not None:
@@ -140,7 +143,7 @@ class DriftHistory:
                 units["PodGroup", job_of(pod)] = units["Node", pod.spec.node_name] = None
         units.pop(("PodGroup", ""), None)
         units.pop(("Node", ""), None)
-        return list(units)
+        return before, now, list(units)
 
 
 def _pod_of(place: Place) -> str:

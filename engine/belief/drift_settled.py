@@ -6,8 +6,6 @@ about one pod can set apart that pod, and what the node sums up, and nothing els
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from .cache import SchedulerCache
 from .drift import Unit, same_version
 from .job_cache import job_of
@@ -69,14 +67,13 @@ class Settled:
         else:
             self._units.add(unit)
 
-    def stays(self, unit: Unit, kind: str, pods: Iterable[Pod | None]) -> bool:
+    def stays(self, unit: Unit, kind: str, before: Pod | None, now: Pod | None) -> bool:
         """Say whether nothing differs in a unit after an event about an object of a kind.
 
-        :param pods: versions of the pod that it is about, the one before it and the one now.
+        :param before: the version before it of the pod that it is about; ``now``: the one now.
         """
         if unit not in self._units:
             return False
-        before, now = (*pods, None, None)[:2]
         if unit[0] == "Node":
             return self._node_stays(unit[1], before, now, read=kind != "Pod")
         return unit[0] == "PodGroup" and self._job_stays(unit[1], before, now)

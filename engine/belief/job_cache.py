@@ -143,9 +143,9 @@ class JobCache:
             task.devices = device_claims(pod, self._stores.of("ResourceClaim"))
         return task
 
-    def _with_volumes(self, pod: objects.Pod) -> TaskInfo:
+    def _with_volumes(self, pod: objects.Pod, before: TaskInfo | None = None) -> TaskInfo:
         if not self._volumes_counted:
-            return self._builder.task(pod)
+            return self._builder.task(pod, before=before)
         stores = self._stores
         volumes = csi_volumes(
             pod,
@@ -154,7 +154,7 @@ class JobCache:
             stores.of("StorageClass"),
             IGNORED_PROVISIONERS | self._options.ignored_provisioners,
         )
-        return self._builder.task(pod, volumes)
+        return self._builder.task(pod, volumes, before=before)
 
     def _add_task(self, task: TaskInfo) -> str | None:
         """Note a task on its node and in its job; if the node refuses, the job is not told.
