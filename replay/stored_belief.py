@@ -1,7 +1,7 @@
 """Stored beliefs: what a scheduler believed at some revisions, to begin there and not at the first.
 
-They are checkpoints like those of truth, of a version of their own: it stands for the handlers' code
-and for the behaviours that a cache asks for. They may be dropped at any time.
+They are checkpoints like those of truth, of a version of their own: it stands for the handlers'
+code and for the behaviours that a cache asks for. They may be dropped at any time.
 """
 
 from __future__ import annotations

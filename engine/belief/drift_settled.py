@@ -1,7 +1,7 @@
 """What need not be compared again: units in which nothing differed, and an event changed nothing.
 
-A comparison of a node or of a job goes over all of its pods. Where nothing differed before, an event
-about one pod can set apart that pod, and what the node sums up, and nothing else.
+A comparison of a node or of a job goes over all of its pods. Where nothing differed before, an
+event about one pod can set apart that pod, and what the node sums up, and nothing else.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class Settled:
         if not same_version(self._cache.stores.get("PodGroup", key), believed):
             return False
         tasks = {} if info is None else info.tasks
-        for uid in {pod.uid for pod in (before, now) if pod is not None}:
+        for uid in dict.fromkeys(pod.uid for pod in (before, now) if pod is not None):
             task = tasks.get(uid)
             if now is None or now.uid != uid or job_of(now) != key or not self._handles(now):
                 if task is not None:

@@ -195,7 +195,7 @@ class SqlLog:
             )
 
     def checkpoints(self) -> Sequence[tuple[str, str, int, int, int, int]]:
-        """Return (branch, cluster, revision, known, bytes, version) of every checkpoint in order."""
+        """Return branch, cluster, revision, known, bytes and version of every checkpoint."""
         return derived.checkpoints(self._database)
 
     def drop_derived(

@@ -311,7 +311,7 @@ class LogStore(Protocol):
         """Delete the checkpoints of a version that a branch has of a cluster."""
 
     def checkpoints(self) -> Sequence[tuple[str, str, int, int, int, int]]:
-        """Return (branch, cluster, revision, known, bytes, version) of every checkpoint in order."""
+        """Return branch, cluster, revision, known, bytes and version of every checkpoint."""
 
     def drop_derived(
         self, *, checkpoints: bool = True, facts: bool = True, clock: bool = True
