@@ -152,4 +152,4 @@ def _alike(true: Resource, held: Resource) -> bool:
     if true.cpu >= _EXACT or true.memory >= _EXACT:
         return False
     mine, theirs = true.scalars or {}, held.scalars or {}
-    return all(mine.get(name, 0.0) == theirs.get(name, 0.0) < _EXACT for name in {*mine, *theirs})
+    return all(mine.get(name, 0.0) == theirs.get(name, 0.0) < _EXACT for name in mine | theirs)
