@@ -8,10 +8,12 @@ from ..engine.belief.drift import Difference
 from ..engine.belief.drift_history import DriftHistory
 from ..engine.belief.options import CacheOptions
 from ..engine.belief.projector import Projector
-from ..engine.log.store import LogStore
+from ..engine.log.store import NO_REVISION, LogStore
 from ..engine.volcano.behaviours import Behaviours
-from .belief import Progress, Step, play
+from .belief import Progress, play
 from .moment import Moment
+from .stored_belief import Start, start_of
+from .story import Step
 
 
 class Parted(NamedTuple):
@@ -40,16 +42,23 @@ def drift_at(
     behaviours: Behaviours,
     options: CacheOptions | None = None,
     *,
+    use_stored: bool = True,
     progress: Progress | None = None,
 ) -> Drift:
-    """Return where the belief of a scheduler whose informers are never late parts from truth."""
-    projector = Projector(behaviours, options)
-    history = DriftHistory(projector)
+    """Return where the belief of a scheduler whose informers are never late parts from truth.
+
+    :param options, use_stored, progress: as for :func:`.belief.belief_at`.
+    """
+    start = start_of(store, moment, behaviours) if use_stored and options is None else None
+    if start is None:
+        projector = Projector(behaviours, options)
+        start = Start(projector, NO_REVISION, DriftHistory(projector))
+    projector, after, history = start
 
     def compare(step: Step) -> None:
         history.after(step.event, step.position)
 
-    play(store, moment, projector, after_each=compare, progress=progress)
+    play(store, moment, projector, after=after, after_each=compare, progress=progress)
     return Drift(
         at=moment.label,
         release=behaviours.release,

@@ -48,6 +48,7 @@ class SchedulerCache:
     :ivar jobs: by ``namespace/name`` of the PodGroup.
     :ivar nodes: by name, with those that only pods have spoken of.
     :ivar queues: by name. :ivar quotas: namespace to name to the quota's status.
+    :ivar classes: what tells pods apart.
     """
 
     def __init__(self, behaviours: Behaviours, options: CacheOptions | None = None) -> None:
@@ -55,9 +56,9 @@ class SchedulerCache:
         self.options = options or CacheOptions()
         self.stores = Stores()
         self._changes = Changes()
-        self._classes = TaskClasses()
+        self.classes = TaskClasses()
         uncounted: frozenset[str] = frozenset() if behaviours.pods_counted else frozenset({PODS})
-        builder = TaskBuilder(self._classes, uncounted, rules=_task_rules(behaviours))
+        builder = TaskBuilder(self.classes, uncounted, rules=_task_rules(behaviours))
         self.node_cache = NodeCache(
             self.stores,
             self._changes,
@@ -90,7 +91,7 @@ class SchedulerCache:
         self.priority_classes: dict[str, objects.PriorityClass] = {}
         self.default_priority = 0
         self.quotas: dict[str, dict[str, objects.ResourceQuotaStatus]] = {}
-        self._snapshots = SnapshotBuilder(self, self._changes, self._classes)
+        self._snapshots = SnapshotBuilder(self, self._changes, self.classes)
         self._handlers = self._table()
 
     def _table(self) -> dict[str, _Handlers]:
@@ -129,7 +130,7 @@ class SchedulerCache:
         self._changes.objects = True
         handlers = self._handlers.get(kind)
         if handlers is None:
-            self._classes.select(_selectors(item))
+            self.classes.select(_selectors(item))
         elif before is None:
             handlers.added(item)
         else:
@@ -159,7 +160,7 @@ class SchedulerCache:
 
         Its first snapshot looks at everything.
         """
-        shared = (self.behaviours, self._classes, *self.stores.items())
+        shared = (self.behaviours, self.classes, *self.stores.items())
         known: dict[int, Any] = {id(one): one for one in shared}
         known[id(self._snapshots)] = None
         twin = deepcopy(self, known)
@@ -169,7 +170,7 @@ class SchedulerCache:
     def forget_columns(self) -> None:
         """Forget what earlier snapshots were made of: the next one looks at everything."""
         self._changes.mark(self.nodes, self.jobs)
-        self._snapshots = SnapshotBuilder(self, self._changes, self._classes)
+        self._snapshots = SnapshotBuilder(self, self._changes, self.classes)
 
     def add_bind_task(self, job: str, uid: str, node: str) -> str | None:
         """Begin to bind the task of a job; see :meth:`.JobCache.add_bind_task`."""

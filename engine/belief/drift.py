@@ -59,19 +59,31 @@ class PodIndex:
         for pod in pods:
             self.put(pod)
 
-    def put(self, pod: Pod) -> None:
-        """Take in a pod, or a new version of one."""
+    def put(self, pod: Pod, request: Resource | None = None) -> Resource:
+        """Take in a pod, or a new version of one; return what it asks for.
+
+        :param request: that, where it is known.
+        """
         self.remove(pod.key)
-        self._pods[pod.key] = (pod, pod_request(pod))
+        if request is None:
+            request = pod_request(pod)
+        self._pods[pod.key] = (pod, request)
         for index, name in self._places(pod):
             index.setdefault(name, {})[pod.key] = None
+        return request
 
-    def remove(self, key: str) -> None:
-        """Take out a pod, if there is one of that name."""
-        pod, _ = self._pods.pop(key, (None, None))
-        if pod is not None:
-            for index, name in self._places(pod):
-                del index[name][key]
+    def remove(self, key: str) -> tuple[Pod, Resource] | tuple[None, None]:
+        """Take out a pod and return it with what it asked for, if there is one of that name."""
+        pod, request = self._pods.pop(key, (None, None))
+        if pod is None or request is None:
+            return None, None
+        for index, name in self._places(pod):
+            del index[name][key]
+        return pod, request
+
+    def all(self) -> Iterable[tuple[Pod, Resource]]:
+        """Return all pods with their requests."""
+        return self._pods.values()
 
     def _places(self, pod: Pod) -> tuple[tuple[dict[str, dict[str, None]], str], ...]:
         return (self._by_node, pod.spec.node_name), (self._by_job, job_of(pod))
@@ -210,6 +222,26 @@ class Comparison:
             return []
         truth = str(defaults[-1]) if defaults else "0"
         return [Difference("PriorityClass", "", "default", truth, str(held))]
+
+
+def asks_the_same(pod: Pod, other: Pod) -> bool:
+    """Say whether two pods ask for the same for sure."""
+    mine, theirs = pod.spec, other.spec
+    return (
+        mine.containers == theirs.containers
+        and mine.init_containers == theirs.init_containers
+        and mine.overhead == theirs.overhead
+        and mine.resources == theirs.resources
+    )
+
+
+def same_version(true: Object | None, held: Object | None) -> bool:
+    """Say whether two objects are the same, in the same version, or both are not there."""
+    if true is None or held is None:
+        return true is held
+    return true.uid == held.uid and (
+        true.metadata.resource_version == held.metadata.resource_version
+    )
 
 
 def _identity(

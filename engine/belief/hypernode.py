@@ -134,9 +134,10 @@ class HyperNodesInfo(HyperNodeMap):
     """The tree under changes.
 
     :param nodes: the node informer's store, looked into by pattern and label selectors.
+    :ivar building_failed_at: the HyperNode whose member has another parent; empty if none has.
     """
 
-    __slots__ = ("_building_failed_at", "_nodes", "by_tier", "ready", "real_nodes")
+    __slots__ = ("_nodes", "building_failed_at", "by_tier", "ready", "real_nodes")
 
     def __init__(self, nodes: Mapping[str, Node]) -> None:
         super().__init__()
@@ -144,7 +145,7 @@ class HyperNodesInfo(HyperNodeMap):
         self.real_nodes: dict[str, frozenset[str]] = {}
         self.ready = False
         self._nodes = nodes
-        self._building_failed_at = ""
+        self.building_failed_at = ""
 
     def snapshot(self) -> HyperNodes:
         """Return the tree as it is now."""
@@ -218,12 +219,12 @@ class HyperNodesInfo(HyperNodeMap):
         if error is not None:
             self.ready = False
             return error
-        if self._building_failed_at == name:
+        if self.building_failed_at == name:
             for leaf in self._leaves(name):
                 error = self._rebuild(leaf)
                 if error is not None:
                     return error
-        self._building_failed_at = ""
+        self.building_failed_at = ""
         self.ready = True
         return None
 
@@ -255,7 +256,7 @@ class HyperNodesInfo(HyperNodeMap):
             self.infos[member] = HyperNodeInfo(unseen, parent=parent)
             return None
         if info.parent not in {"", parent}:
-            self._building_failed_at = parent
+            self.building_failed_at = parent
             return (
                 f"HyperNode {member} already has a parent {info.parent}, "
                 f"and cannot set another parent {parent}"

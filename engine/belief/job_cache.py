@@ -111,9 +111,9 @@ class JobCache:
         if self.handles(pod):
             self._delete_pod(pod)
 
-    def _add_pod(self, pod: objects.Pod) -> None:
+    def _add_pod(self, pod: objects.Pod, before: TaskInfo | None = None) -> None:
         try:
-            task = self._task_of(pod)
+            task = self._task_of(pod, before)
         except ClaimMissing as missing:
             volumes = pod.spec.volumes and isinstance(missing, DeviceClaimMissing)
             task = self._with_volumes(pod) if volumes else self._builder.task(pod)
@@ -129,21 +129,23 @@ class JobCache:
             return isinstance(missing, ClaimUnknown)
         return self._claimless_pods is ClaimlessPods.KEPT
 
-    def _task_of(self, pod: objects.Pod) -> TaskInfo:
+    def _task_of(self, pod: objects.Pod, before: TaskInfo | None = None) -> TaskInfo:
         """Return the task of a pod, with the volumes that it attaches and the devices it claims.
 
         :raises ClaimMissing: the volumes, or devices, cannot be counted.
 
         Source: event_handlers.go NewTaskInfo.
         """
-        task = self._with_volumes(pod) if pod.spec.volumes else self._builder.task(pod)
+        task = (
+            self._with_volumes(pod) if pod.spec.volumes else self._builder.task(pod, before=before)
+        )
         if pod.spec.resource_claims and self._needs_device_claims:
             task.devices = device_claims(pod, self._stores.of("ResourceClaim"))
         return task
 
-    def _with_volumes(self, pod: objects.Pod) -> TaskInfo:
+    def _with_volumes(self, pod: objects.Pod, before: TaskInfo | None = None) -> TaskInfo:
         if not self._volumes_counted:
-            return self._builder.task(pod)
+            return self._builder.task(pod, before=before)
         stores = self._stores
         volumes = csi_volumes(
             pod,
@@ -152,7 +154,7 @@ class JobCache:
             stores.of("StorageClass"),
             IGNORED_PROVISIONERS | self._options.ignored_provisioners,
         )
-        return self._builder.task(pod, volumes)
+        return self._builder.task(pod, volumes, before=before)
 
     def _add_task(self, task: TaskInfo) -> str | None:
         """Note a task on its node and in its job; if the node refuses, the job is not told.
@@ -172,10 +174,14 @@ class JobCache:
             self._changes.job(job.key)
         return None
 
+    def new_job(self, key: str) -> JobInfo:
+        """Return a job of which nothing is known, and that the cache does not have yet."""
+        return JobInfo(key, self._subtract)
+
     def _job(self, key: str) -> JobInfo:
         job = self.infos.get(key)
         if job is None:
-            job = self.infos[key] = JobInfo(key, self._subtract)
+            job = self.infos[key] = self.new_job(key)
         return job
 
     def _update_pod(self, old: objects.Pod, new: objects.Pod) -> None:
@@ -195,7 +201,7 @@ class JobCache:
             metadata = msgspec.structs.replace(new.metadata, owner_references=owners)
             new = msgspec.structs.replace(new, metadata=metadata)
             self._stores.put("Pod", new)
-        self._add_pod(new)
+        self._add_pod(new, cached)
 
     def _delete_pod(self, pod: objects.Pod) -> None:
         """Take out a pod's task, by the cached one if there is one: that may be binding.
@@ -340,6 +346,8 @@ class JobCache:
 
     def clean_up(self) -> None:
         """Let every delay be over, and the worker go once over what is queued."""
+        if self.deleted_jobs.idle:
+            return
         self.deleted_jobs.fire_all()
         for _ in range(len(self.deleted_jobs)):
             self.clean_up_next()

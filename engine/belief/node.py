@@ -116,6 +116,15 @@ class NodeInfo:
         self._parsed: tuple[Resource, Resource] | None = None
 
     @property
+    def ignored(self) -> frozenset[str]:
+        """The resources that shared devices counted themselves when the Node was last read."""
+        return self._ignored
+
+    def ignore(self, names: frozenset[str]) -> None:
+        """Leave these resources out where the Node is read again."""
+        self._ignored, self._parsed = names, None
+
+    @property
     def ready(self) -> bool:
         """Whether sessions see the node."""
         return not self.reason

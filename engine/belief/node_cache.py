@@ -36,6 +36,7 @@ class NodeCache:
     :ivar queue: names of nodes to be looked at; ``hypernode_queue`` has what changed, by kind
         (``node`` or ``hyperNode``) and name.
     :ivar ignored: resources that shared devices count themselves, as of now.
+    :ivar images: which nodes have which image.
     """
 
     def __init__(
@@ -65,7 +66,7 @@ class NodeCache:
         self._selectors = node_selectors
         self._condition_hides = condition_hides
         self._rules = rules
-        self._images = ImageStates()
+        self.images = ImageStates()
 
     def on_trial(self) -> NodeCache:
         """Return a cache whose nodes are copies; it is for binding and evicting only."""
@@ -91,6 +92,11 @@ class NodeCache:
         if old.labels != new.labels:
             self.hypernode_queue.add(("node", new.name))
 
+    def ignore(self, names: frozenset[str]) -> None:
+        """Leave these resources out of Nodes and pods from now on."""
+        self.ignored = names
+        self._builder.ignore(names)
+
     def sync_next(self) -> str | None:
         """Let a worker take the next name off the queue; return the error, or None.
 
@@ -107,9 +113,12 @@ class NodeCache:
 
     def run_workers(self) -> None:
         """Let every delay be over, and both workers go once over what is queued."""
-        self.queue.fire_all()
-        for _ in range(len(self.queue)):
-            self.sync_next()
+        if not self.queue.idle:
+            self.queue.fire_all()
+            for _ in range(len(self.queue)):
+                self.sync_next()
+        if self.hypernode_queue.idle:
+            return
         self.hypernode_queue.fire_all()
         for _ in range(len(self.hypernode_queue)):
             self.sync_next_hypernode()
@@ -127,8 +136,7 @@ class NodeCache:
         if self._volumes_counted:
             node = with_volume_limits(node, self._stores.get("CSINode", name))
         if self._gpus_uncounted and self.ignored == self._uncounted:
-            self.ignored = VGPU_RESOURCES | self._uncounted
-            self._builder.ignore(self.ignored)
+            self.ignore(VGPU_RESOURCES | self._uncounted)
         known = self.infos.get(name)
         info = self.get_or_create(name)
         hidden = self._condition_hides and _not_ready(node)
@@ -136,14 +144,14 @@ class NodeCache:
             info.set_node(node, self.ignored)
         if hidden:
             info.hide()
-        self._images.remove(name)
-        info.images = self._images.add(node)
+        self.images.remove(name)
+        info.images = self.images.add(node)
         self._changes.node(name)
         return None
 
     def _remove(self, name: str) -> str | None:
         """Source: event_handlers.go RemoveNode. The node's tasks go with it, or wait for it."""
-        self._images.remove(name)
+        self.images.remove(name)
         info = self.infos.get(name)
         if info is None:
             return f"node <{name}> does not exist"

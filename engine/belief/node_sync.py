@@ -5,6 +5,8 @@ Source: pkg/scheduler/cache/event_handlers.go setCSIResourceOnNode, addNodeImage
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import msgspec
 
 from .node import ImageState
@@ -39,6 +41,22 @@ class ImageStates:
         self._sizes: dict[str, int] = {}
         self._nodes: dict[str, set[str]] = {}
         self._images: dict[str, list[str]] = {}
+
+    def of_nodes(self) -> Mapping[str, Sequence[str]]:
+        """Return the names of each node's images."""
+        return self._images
+
+    def sizes(self) -> Mapping[str, int]:
+        """Return the sizes of the images, in bytes."""
+        return self._sizes
+
+    def hold(self, images: Mapping[str, Sequence[str]], sizes: Mapping[str, int]) -> None:
+        """Hold what others held (:meth:`of_nodes`, :meth:`sizes`), and nothing else."""
+        self._images = {node: list(names) for node, names in images.items()}
+        self._sizes, self._nodes = dict(sizes), {name: set() for name in sizes}
+        for node, names in images.items():
+            for name in names:
+                self._nodes[name].add(node)
 
     def add(self, node: Node) -> dict[str, ImageState]:
         """Note a node's images, and return what the node is told of them now.

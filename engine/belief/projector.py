@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -49,11 +49,28 @@ FIRST_LISTED = ("Node", "HyperNode", "PriorityClass", "Queue")
 LAST_LISTED = ("Pod", "PodGroup")
 """In this order a process that starts sees what there is: first these, the others, then these."""
 
+Shape: TypeAlias = tuple[str, str, tuple[str, ...]]
+"""What lists have in common that can be compared: API group, kind and namespaces."""
+
 _SCHEDULER = "scheduler"
 
 
 def _never(_: Reference) -> bool:
     return False
+
+
+class Origin(NamedTuple):
+    """An object as an event told it: what can be read again need not be stored."""
+
+    item: Object
+    position: int
+
+
+class Listing(NamedTuple):
+    """The objects of a list, by uid, and where it is told."""
+
+    uids: frozenset[str]
+    position: int
 
 
 class Projector:
@@ -62,23 +79,40 @@ class Projector:
     :ivar cache: the cache as it is after what was applied.
     :ivar malformed: what Go could not have decoded, or amounts that are none; passed over.
     :ivar crashes: what the process died of, one after the other.
+    :ivar holds_cleanup: a scenario keeps the worker that takes out jobs from doing so.
+    :ivar listed: by kind and namespaces, the last list that did not know its revision.
+    :ivar doomed: by uid, objects that a list lacked and of which something is still to come.
+    :ivar taken_out: what the last event took out because a list lacked it.
+    :ivar origins: by kind and key, the last version delivered of each object.
     """
 
     def __init__(self, behaviours: Behaviours, options: CacheOptions | None = None) -> None:
         self.cache = SchedulerCache(behaviours, options)
         self.malformed: list[str] = []
         self.crashes: list[Panic] = []
-        self._holds_cleanup = False
-        self._listed: dict[tuple[Any, ...], frozenset[str]] = {}
-        self._doomed: dict[str, Reference] = {}
+        self.holds_cleanup = False
+        self.listed: dict[Shape, Listing] = {}
+        self.doomed: dict[str, Reference] = {}
+        self.origins: dict[str, dict[str, Origin]] = {kind: {} for kind in KINDS}
+        self.taken_out: list[Reference] = []
+        self._position = 0
 
-    def apply(self, event: Event, *, lives_on: Callable[[Reference], bool] = _never) -> None:
+    def apply(
+        self,
+        event: Event,
+        *,
+        position: int = 0,
+        lives_on: Callable[[Reference], bool] = _never,
+    ) -> None:
         """Let the scheduler see an event; one that tells it nothing is passed over.
+
+        :param position: where the event stands in its log; 0 if in none.
 
         :param lives_on: says whether an object has versions still to come. A complete list that
             lacks an object says that it is gone; if it lives on, it goes after its last version.
         """
         reference, effect = event.reference, EVENT_KINDS[event.kind].effect
+        self._position, self.taken_out = position, []
         try:
             if effect is Effect.LISTED:
                 self._apply_list(msgspec.json.decode(event.payload, type=ListObserved), lives_on)
@@ -115,17 +149,20 @@ class Projector:
     def _change(
         self, kind: type[Object], effect: Effect, reference: Reference, payload: bytes
     ) -> None:
-        held = self.cache.stores.get(kind.__name__, _key(reference))
+        held = self.cache.stores.get(kind.__name__, key_of(reference))
         try:
             if effect is Effect.VERSION:
-                self.cache.deliver(kind.__name__, decode(kind, payload))
+                item = decode(kind, payload)
+                if self._position:
+                    self.origins[kind.__name__][item.key] = Origin(item, self._position)
+                self.cache.deliver(kind.__name__, item)
             elif effect is Effect.DELETED:
                 last = decode(kind, payload)
                 self._delete(kind.__name__, held, reference, last if last.name else held)
             else:
                 self._bind(held, reference, payload)
         except (EventMalformed, ValueError) as fault:
-            self.malformed.append(f"{kind.__name__} {_key(reference)}: {fault}")
+            self.malformed.append(f"{kind.__name__} {key_of(reference)}: {fault}")
         self._work()
 
     def _delete(
@@ -136,6 +173,7 @@ class Projector:
         :param last: the version that the handlers are told of.
         """
         if held is not None and last is not None and reference.uid in {"", held.uid}:
+            self.origins[kind].pop(last.key, None)
             self.cache.deliver_deletion(kind, last)
 
     def _bind(self, held: Object | None, reference: Reference, payload: bytes) -> None:
@@ -157,9 +195,9 @@ class Projector:
             return
         shape = (listing.group, listing.listed, listing.namespaces)
         held = frozenset(listing.uids)
-        before = self._listed.get(shape, frozenset())
+        before = self.listed[shape].uids if shape in self.listed else frozenset()
         if not listing.exact:
-            self._listed[shape] = held
+            self.listed[shape] = Listing(held, self._position)
         for item in list(self.cache.stores.of(kind.__name__).values()):
             if item.uid in held or (
                 listing.namespaces and item.namespace not in listing.namespaces
@@ -169,14 +207,15 @@ class Projector:
                 reference = Reference(
                     listing.group, listing.listed, item.namespace, item.name, item.uid
                 )
-                self._doomed[item.uid] = reference
+                self.doomed[item.uid] = reference
                 self._fulfil(reference, lives_on)
 
     def _fulfil(self, reference: Reference, lives_on: Callable[[Reference], bool]) -> None:
         """Take out an object that a list lacked, once nothing more is to come of it."""
-        if reference.uid in self._doomed and not lives_on(reference):
-            del self._doomed[reference.uid]
-            held = self.cache.stores.get(reference.kind, _key(reference))
+        if reference.uid in self.doomed and not lives_on(reference):
+            del self.doomed[reference.uid]
+            self.taken_out.append(reference)
+            held = self.cache.stores.get(reference.kind, key_of(reference))
             self._delete(reference.kind, held, reference, held)
             self._work()
 
@@ -186,13 +225,13 @@ class Projector:
         elif control == "CLEANUP_STEP":
             self.cache.job_cache.clean_up()
         elif control in {"CLEANUP_HOLD", "CLEANUP_RUN"}:
-            self._holds_cleanup = control == "CLEANUP_HOLD"
+            self.holds_cleanup = control == "CLEANUP_HOLD"
             self._work()
 
     def _work(self) -> None:
         """Let every worker go once over its queue."""
         self.cache.node_cache.run_workers()
-        if not self._holds_cleanup:
+        if not self.holds_cleanup:
             self.cache.job_cache.clean_up()
 
 
@@ -218,6 +257,7 @@ def _texts(flag: str) -> tuple[str, ...]:
     return tuple(text.strip() for text in inner.replace(" ", ",").split(",") if text.strip())
 
 
-def _key(reference: Reference) -> str:
+def key_of(reference: Reference) -> str:
+    """Return the key that informers have of an object."""
     namespace, name = reference.namespace, reference.name
     return f"{namespace}/{name}" if namespace else name

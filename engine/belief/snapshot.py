@@ -85,6 +85,9 @@ class SnapshotBuilder:
 
     def take(self) -> Snapshot:
         """Bring the columns up to date and return them."""
+        if self._last is None:  # What was marked when does not matter: rows are in the maps' order.
+            self._changes.clear()
+            self._changes.mark(self._cache.nodes, self._cache.jobs)
         if self._last is None or self._changes:
             self._refresh_jobs()
             self._refresh_nodes()

@@ -14,7 +14,7 @@ from .resizes import as_resized
 from .resource import Resource
 from .resource_names import PODS
 from .status import Status, status_of
-from .task_classes import TaskClasses
+from .task_classes import TaskClasses, is_of_class_of
 
 GROUP_NAME = "scheduling.k8s.io/group-name"
 TASK_SPEC = "volcano.sh/task-spec"
@@ -115,9 +115,12 @@ class TaskBuilder:
             self._ignored = names
             self._traits.clear()
 
-    def task(self, pod: Pod, volumes: Mapping[str, int] | None = None) -> TaskInfo:
+    def task(
+        self, pod: Pod, volumes: Mapping[str, int] | None = None, *, before: TaskInfo | None = None
+    ) -> TaskInfo:
         """Return the task of a pod.
 
+        :param before: the task that the pod had; of the same class, most often.
         :param volumes: how many volumes of which driver it attaches, by resource name
             (:func:`.volumes.csi_volumes`).
         :raises ValueError: a quantity is none.
@@ -127,7 +130,11 @@ class TaskBuilder:
         """
         if self._rules.resizes_count:
             pod = as_resized(pod)
-        klass = self.classes.of(pod)
+        klass = (
+            before.klass
+            if before is not None and is_of_class_of(pod, before.pod)
+            else self.classes.of(pod)
+        )
         traits = self._traits.get(klass)
         if traits is None:
             traits = self._traits[klass] = traits_of(pod, self._ignored, self._rules)

@@ -68,6 +68,14 @@ class TaskClasses:
             self.select(_selectors(pod))
         return known
 
+    def begin(self, pods: Iterable[Pod], selected: Iterable[str]) -> None:
+        """Know the classes of some pods, in their order, and no others.
+
+        :param selected: names of labels that some selector has named.
+        """
+        self._known = {self._encoder.encode(_key(pod)): each for each, pod in enumerate(pods)}
+        self._selected, self._finer = tuple(sorted(selected)), {}
+
     def select(self, selectors: Iterable[LabelSelector | dict[str, str]]) -> None:
         """Take note of selectors that are applied to pods: their labels matter from now on."""
         found = set(self._selected)
@@ -86,10 +94,25 @@ class TaskClasses:
 
         Numbers of the same :attr:`selected` may be compared with each other, and no others.
         """
-        if not self._selected:
-            return klass
         key = (klass, tuple(map(pod.labels.get, self._selected)))
         return self._finer.setdefault(key, len(self._finer))
+
+
+def is_of_class_of(pod: Pod, other: Pod) -> bool:
+    """Say whether two pods are of one class for sure: where they run is all that they differ in."""
+    mine, theirs = pod.metadata, other.metadata
+    if (
+        mine.labels != theirs.labels
+        or mine.annotations != theirs.annotations
+        or mine.owner_references != theirs.owner_references
+        or mine.name != theirs.name
+        or mine.namespace != theirs.namespace
+    ):
+        return False
+    spec, node = pod.spec, other.spec.node_name
+    if spec.node_name != node:
+        spec = msgspec.structs.replace(spec, node_name=node)
+    return spec == other.spec
 
 
 def _key(pod: Pod) -> tuple[object, ...]:

@@ -5,13 +5,22 @@ Source: k8s.io/client-go/util/workqueue queue.go, delaying_queue.go, default_rat
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Generic, TypeVar
+from collections.abc import Hashable, Iterable
+from typing import Generic, NamedTuple, TypeVar
 
 Item = TypeVar("Item", bound=Hashable)
 
 BASE_DELAY_US = 5_000
 LONGEST_DELAY_US = 1_000_000_000
+
+
+class Waiting(NamedTuple, Generic[Item]):
+    """All that a queue holds: what is ready, delayed and taken, and how often what failed."""
+
+    ready: list[Item]
+    delayed: list[Item]
+    taken: list[tuple[Item, bool]]
+    failures: list[tuple[Item, int]]
 
 
 class WorkQueue(Generic[Item]):
@@ -28,6 +37,28 @@ class WorkQueue(Generic[Item]):
 
     def __len__(self) -> int:
         return len(self._ready)
+
+    @property
+    def idle(self) -> bool:
+        """Whether a worker would find nothing, even if all delays were over."""
+        return not (self._ready or self._delayed)
+
+    def waiting(self) -> Waiting[Item]:
+        """Return all that the queue holds."""
+        return Waiting(
+            [*self._ready], [*self._delayed], [*self._taken.items()], [*self._failures.items()]
+        )
+
+    def hold(
+        self,
+        ready: Iterable[Item],
+        delayed: Iterable[Item],
+        taken: Iterable[tuple[Item, bool]],
+        failures: Iterable[tuple[Item, int]],
+    ) -> None:
+        """Hold what another queue held (:meth:`waiting`), and nothing else."""
+        self._ready, self._delayed = dict.fromkeys(ready), dict.fromkeys(delayed)
+        self._taken, self._failures = dict(taken), dict(failures)
 
     def ready(self) -> list[Item]:
         """Return what a worker can take now, first in first out."""

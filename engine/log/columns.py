@@ -61,6 +61,21 @@ def extent(
     return Extent(first_revision=min(low, default=None), last_revision=max(high, default=None))
 
 
+def revision_after(database: Database, window: Window, events: int) -> int | None:
+    """Return the revision after so many events with one, None if the window has fewer."""
+    condition, bounds = ("", []) if window.until is None else (" AND revision < ?", [window.until])
+    found = [
+        row[0]
+        for part in lineage(database, window.branch, until=window.known)
+        for row in database.rows(
+            "SELECT revision FROM event WHERE branch_id = ? AND revision > ?"
+            f"{condition} ORDER BY branch_id, revision LIMIT 1 OFFSET {events - 1}",
+            (part.branch_id, window.after, *bounds),
+        )
+    ]
+    return min(found, default=None)
+
+
 def least_list(
     database: Database, names: Names, *, branch: str, cluster: str, known: int
 ) -> int | None:
@@ -139,12 +154,15 @@ def _sparse_pages(
         f"{condition}{within} AND e.effect > 0{only}",
         (part.branch_id, window.after, *bounds, part.first, part.last),
     )
-    found += database.rows(
-        "SELECT e.position FROM event e WHERE e.branch_id = ? AND e.effect > 0"
-        f" AND e.identity IS NOT NULL{within}{only}",
-        (part.branch_id, part.first, part.last),
-    )
-    positions = sorted(row[0] for row in found)
+    if window.loose is None:
+        found += database.rows(
+            "SELECT e.position FROM event e WHERE e.branch_id = ? AND e.effect > 0"
+            f" AND e.identity IS NOT NULL{within}{only}",
+            (part.branch_id, part.first, part.last),
+        )
+    positions = [row[0] for row in found]
+    positions += [one for one in window.loose or () if part.first <= one <= part.last]
+    positions.sort()
     for start in range(0, len(positions), CHUNK_ROWS):
         yield database.rows(
             f"SELECT {_COLUMNS} FROM event e WHERE e.branch_id = ?"

@@ -362,13 +362,24 @@ class Derived:
         )
 
 
-def checkpoints(database: Database) -> list[tuple[str, str, int, int, int]]:
-    """Return (branch, cluster, revision, known, bytes) of every checkpoint, in order."""
-    rows = database.rows(
-        "SELECT b.name, c.name, k.revision, k.known, length(k.data) FROM checkpoint k"
-        " JOIN branch b ON b.id = k.branch_id JOIN cluster c ON c.id = k.cluster_id"
+def drop_checkpoints(
+    database: Database, names: Names, *, branch: str, cluster: str, version: int
+) -> None:
+    """Delete the checkpoints of a version that a branch has of a cluster; within ``writing``."""
+    database.run(
+        "DELETE FROM checkpoint WHERE branch_id = ? AND cluster_id = ? AND version = ?",
+        (head_of(database, branch).branch_id, names.cluster_id(cluster), version),
     )
-    return sorted((b, c, revision, known, size) for b, c, revision, known, size in rows)
+
+
+def checkpoints(database: Database) -> list[tuple[str, str, int, int, int, int]]:
+    """Return (branch, cluster, revision, known, bytes, version) of every checkpoint, in order."""
+    rows = database.rows(
+        "SELECT b.name, c.name, k.revision, k.known, length(k.data), k.version FROM checkpoint k"
+        " JOIN branch b ON b.id = k.branch_id JOIN cluster c ON c.id = k.cluster_id"
+        " WHERE k.revision >= 0"
+    )
+    return sorted((b, c, revision, *rest) for b, c, revision, *rest in rows)
 
 
 def follow(kind: Kind, rows: Sequence[Row]) -> bool:

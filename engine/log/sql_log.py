@@ -211,8 +211,15 @@ class SqlLog:
         with self._database.alone():
             return self._derived.nearest_checkpoint(window, version)
 
-    def checkpoints(self) -> Sequence[tuple[str, str, int, int, int]]:
-        """Return (branch, cluster, revision, known, bytes) of every checkpoint, in order."""
+    def drop_checkpoints(self, *, branch: str, cluster: str, version: int) -> None:
+        """Delete the checkpoints of a version that a branch has of a cluster."""
+        with self._writing():
+            derived.drop_checkpoints(
+                self._database, self._names, branch=branch, cluster=cluster, version=version
+            )
+
+    def checkpoints(self) -> Sequence[tuple[str, str, int, int, int, int]]:
+        """Return branch, cluster, revision, known, bytes and version of every checkpoint."""
         return derived.checkpoints(self._database)
 
     def drop_derived(
@@ -221,6 +228,11 @@ class SqlLog:
         """Delete checkpoints, the fact sidecar and the clock; all can be made again."""
         with self._writing():
             self._derived.drop(checkpoints=checkpoints, facts=facts, clock=clock)
+
+    def revision_after(self, window: Window, events: int) -> int | None:
+        """Return the revision after about so many events of a window, None if it has fewer."""
+        with self._database.alone():
+            return columns.revision_after(self._database, window, events)
 
     def put_clock(
         self, blocks: Sequence[ClockBlock], *, cluster: str, branch: str, version: int

@@ -98,6 +98,8 @@ class Window(msgspec.Struct, frozen=True, kw_only=True):
     :param known: only positions up to this.
     :param after: only revisions greater than this, plus events without revision.
     :param until: only revisions up to this (same); None is open.
+    :param loose: positions of the events without revision that are needed; None is all. There may
+        be others among what is given.
     """
 
     branch: str = MAIN
@@ -105,6 +107,7 @@ class Window(msgspec.Struct, frozen=True, kw_only=True):
     known: int
     after: int = NO_REVISION
     until: int | None = None
+    loose: tuple[int, ...] | None = None
 
 
 class Chunk(msgspec.Struct, frozen=True, kw_only=True):
@@ -293,6 +296,9 @@ class LogStore(Protocol):
     def extent(self, *, known: int, cluster: str, branch: str = MAIN) -> Extent:
         """Return the first and last revision among what was known by a position."""
 
+    def revision_after(self, window: Window, events: int) -> int | None:
+        """Return the revision after about so many events of a window, None if it has fewer."""
+
     def put_clock(
         self, blocks: Sequence[ClockBlock], *, cluster: str, branch: str, version: int
     ) -> None:
@@ -338,8 +344,11 @@ class LogStore(Protocol):
     def nearest_checkpoint(self, window: Window, version: int) -> Checkpoint | None:
         """Return the last checkpoint with revision <= ``until`` and ``known`` within the window."""
 
-    def checkpoints(self) -> Sequence[tuple[str, str, int, int, int]]:
-        """Return (branch, cluster, revision, known, bytes) of every checkpoint, in order."""
+    def drop_checkpoints(self, *, branch: str, cluster: str, version: int) -> None:
+        """Delete the checkpoints of a version that a branch has of a cluster."""
+
+    def checkpoints(self) -> Sequence[tuple[str, str, int, int, int, int]]:
+        """Return branch, cluster, revision, known, bytes and version of every checkpoint."""
 
     def drop_derived(
         self, *, checkpoints: bool = True, facts: bool = True, clock: bool = True

@@ -46,12 +46,16 @@ def belief(
     It is made as a release makes it. All that had happened by then is delivered to the release's
     handlers in the order in which it happened, and its workers run after each event. What a session
     had decided and no event shows yet is not in it. Exits with 1 if a name is not there.
+
+    What schedulers believed is stored in the log on the way, every 10,000 events, and dropped where
+    something is learned that makes it untrue: the next question goes on from there.
     """
     from ...engine.volcano.history import resolve
     from ..belief import belief_at
     from ..render.belief import NAME_OF, documents_of
     from ..render.progress import counting
     from .opening import opened
+    from .storing import store_beliefs
 
     wanted, names = _wanted(parts)
     taken = chosen([release], assume=assume)
@@ -59,6 +63,7 @@ def belief(
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         moment = opened_log.moment(at, as_known_at=as_known_at)
         warn_sessions(opened_log, moment, strict=strict)
+        store_beliefs(log, opened_log, moment, taken.names)
         with counting("deliver", visible=shows_progress()) as progress:
             cache = belief_at(opened_log.store, moment, behaviours, progress=progress)
     found = {part: documents_of(cache, part) for part in wanted}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
+from typing import Annotated
 
 import typer
 
@@ -22,22 +24,42 @@ def build(
     log: options.Place = options.DEFAULT_LOG,
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
+    release: Annotated[
+        list[str],
+        typer.Option(
+            "--release",
+            metavar="RELEASE",
+            help="Also store what schedulers of this release of Volcano believed; may be repeated. "
+            f"By default {options.DEFAULT_RELEASE}.",
+        ),
+    ] = [],  # noqa: B006 -- typer copies it
+    no_beliefs: Annotated[
+        bool, typer.Option("--no-beliefs", help="Store nothing of what schedulers believed.")
+    ] = False,
 ) -> None:
     """Bring the index and the checkpoints up to the end of the log.
 
-    What is damaged of them is made anew.
+    Checkpoints are states of the cluster, and what schedulers of a release believed. Releases that
+    believe the same share them. Commands that need more of them store them themselves. What is
+    damaged of them is made anew.
     """
     from ...engine.log import open_log
+    from ...engine.volcano.history import resolve
     from ..points import only_cluster
-    from ..render.progress import counting
+    from ..render.progress import phases
+    from ..stored_belief import build_all
     from ..truth import build_index
 
-    with open_log(log) as store, counting("indexing", visible=shows_progress()) as progress:
+    asked = [] if no_beliefs else [resolve(one) for one in release or [options.DEFAULT_RELEASE]]
+    with open_log(log) as store, phases(visible=shows_progress()) as move:
         for damage in store.mend_derived():
             note(f"plinian: {damage}")
         names = [only_cluster(store, cluster)] if cluster else store.clusters()
         for name in names:
-            build_index(store, branch=branch, cluster=name, progress=progress)
+            told = None if move is None else partial(move, "index")
+            build_index(store, branch=branch, cluster=name, progress=told)
+            told = None if move is None else partial(move, "beliefs")
+            build_all(store, asked, branch=branch, cluster=name, progress=told)
         info = store.info()
     note(f"{info.fact_blocks} fact blocks, {info.checkpoints} checkpoints")
 
@@ -52,25 +74,26 @@ def list_checkpoints(
     from ..render.documents import json_text
     from ..render.figures import bytes_text
     from ..render.tables import Table, write_table
+    from ..stored_belief import what_of
 
     with open_log(log, read_only=True) as store:
-        found = list(store.checkpoints())
+        found = [(*row[:5], what_of(row[5])) for row in store.checkpoints()]
     if output == "json":
-        names = ("branch", "cluster", "revision", "known", "bytes")
+        names = ("branch", "cluster", "revision", "known", "bytes", "of")
         sys.stdout.write(json_text([dict(zip(names, row, strict=True)) for row in found]) + "\n")
         return
     rows = [
-        [branch, cluster, f"rv:{revision}", f"@{known}", bytes_text(size)]
-        for branch, cluster, revision, known, size in found
+        [branch, cluster, f"rv:{revision}", f"@{known}", bytes_text(size), of]
+        for branch, cluster, revision, known, size, of in found
     ]
-    headers = ("BRANCH", "CLUSTER", "REVISION", "KNOWN", "SIZE")
+    headers = ("BRANCH", "CLUSTER", "REVISION", "KNOWN", "SIZE", "OF")
     write_table(sys.stdout, Table(headers, rows), style=style())
 
 
 @app.command()
 @guarded
 def drop(log: options.Place = options.DEFAULT_LOG) -> None:
-    """Delete the fact sidecar and all checkpoints.
+    """Delete the fact sidecar and all checkpoints, of the cluster and of what schedulers believed.
 
     plinian checkpoint build makes them again.
     """

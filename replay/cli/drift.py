@@ -42,12 +42,14 @@ def drift(
     from ..drift import drift_at
     from ..render.progress import counting
     from .opening import opened
+    from .storing import store_beliefs
 
     taken = chosen([release], assume=assume)
     behaviours = resolve(taken.names[0])
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         moment = opened_log.moment(at, as_known_at=as_known_at)
         warn_sessions(opened_log, moment, strict=strict)
+        store_beliefs(log, opened_log, moment, taken.names)
         with counting("compare", visible=shows_progress()) as progress:
             found = drift_at(opened_log.store, moment, behaviours, progress=progress)
     _write(found, output, taken, no_headers=no_headers)

@@ -83,6 +83,7 @@ def session(
     from ..comparison.sessions import compare_variants
     from ..session import conf_file, session_at
     from .opening import opened
+    from .storing import store_beliefs
 
     taken = chosen(release or [options.DEFAULT_RELEASE], assume=assume)
     releases = taken.names
@@ -91,6 +92,7 @@ def session(
         given: list[ConfText | None] = [*map(conf_file, conf)] or [None]
         check_confs(given, releases, assume=assume)
         unknown = warn_sessions(opened_log, moment, unconfigured=not conf, strict=strict)
+        store_beliefs(log, opened_log, moment, releases)
         if len(releases) * len(given) == 1:
             chance = chance_of(opened_log, moment, choose, samples_nodes=sample_nodes)
             answer = session_at(

@@ -9,8 +9,8 @@ from typing import NamedTuple, Protocol
 from ...engine.session.consulted import Consulted
 from ...engine.session.trace import Step
 from ...engine.volcano.behaviours import Behaviours
-from ..belief import believed
 from ..releases import BehaviourDiff
+from ..stored_belief import believed
 from .causes import Cause, changed, partly, suspects
 from .decisions import Parting
 from .following import Enough, Until

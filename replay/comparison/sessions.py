@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 from ...engine.session.consulted import Consulted
 from ...engine.session.trace import Trace
 from ...engine.volcano.history import resolve
-from ..belief import believed
 from ..coverage import document_of
 from ..log import Log
 from ..moment import Moment
 from ..releases import BehaviourDiff, session_diff
 from ..session import ConfText, SessionAnswer, answer_document, step_document
+from ..stored_belief import believed
 from .consultation import Consultation, Way, consultations
 from .decisions import CONTEXT, Differing, Parting, decisions_of, differing, partings
 from .following import Beginning, Following

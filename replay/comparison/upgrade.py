@@ -16,11 +16,12 @@ from ...engine.state.clock import Unsure
 from ...engine.volcano.behaviours import Behaviours
 from ...engine.volcano.history import resolve
 from .. import parallel
-from ..belief import Way, beliefs_along, believed
+from ..belief import beliefs_along
 from ..coverage import Unknown
 from ..log import opened
 from ..releases import BehaviourDiff, session_diff
 from ..session import ConfText, Scene, scene_at, session_in
+from ..stored_belief import Way, believed
 from .causes import Cause, causes, changed, partly, suspects
 from .decisions import Decision, Differing, decisions_of, differing
 from .places import Place, Places, evenly

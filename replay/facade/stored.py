@@ -17,7 +17,7 @@ from ..kinds import CLUSTER_SCOPED, ObjectName
 from ..log import Log, Point, Progress
 from ..names import not_found
 from ..times import AT_ONCE
-from .options import FilePath, Names, paths_of, several
+from .options import DEFAULT_RELEASE, FilePath, Names, paths_of, several
 
 if TYPE_CHECKING:
     from ..diff import Diff
@@ -28,13 +28,17 @@ _VERSIONS_DESCRIBED = 10
 
 
 class CheckpointInfo(NamedTuple):
-    """A stored state: all known by a position and happened by a revision; its size in bytes."""
+    """A stored state: all known by a position and happened by a revision; its size in bytes.
+
+    :param of: ``truth``, or ``belief``: what schedulers of some release believed.
+    """
 
     branch: str
     cluster: str
     revision: int
     known: int
     bytes: int
+    of: str = "truth"
 
 
 class ObjectHistory(History, frozen=True, kw_only=True):
@@ -247,20 +251,35 @@ class StoredLog(Log):
 
     def checkpoints(self) -> list[CheckpointInfo]:
         """Return the stored states, which make questions about a moment fast."""
-        return [CheckpointInfo(*row) for row in self.store.checkpoints()]
+        from ..stored_belief import what_of  # noqa: PLC0415 -- only needed here
 
-    def build_checkpoints(self, *, progress: Progress | None = None) -> None:
+        return [CheckpointInfo(*row[:5], what_of(row[5])) for row in self.store.checkpoints()]
+
+    def build_checkpoints(
+        self,
+        *,
+        release: Names = DEFAULT_RELEASE,
+        no_beliefs: bool = False,
+        progress: Progress | None = None,
+    ) -> None:
         """Bring the index and the checkpoints of this branch up to the end of the log.
 
         What is damaged of them is made anew.
 
-        :param progress: called with (events done, events in all).
+        :param release: whose schedulers' beliefs are stored as well; several, if they are given.
+        :param no_beliefs: none are.
+        :param progress: called with (events done, events in all), for one thing after the other.
+        :raises UsageError: the release is not known.
         """
-        from ..truth import build_index  # noqa: PLC0415 -- only needed here
+        from ...engine.volcano.history import resolve  # noqa: PLC0415 -- only needed here
+        from ..stored_belief import build_all  # noqa: PLC0415
+        from ..truth import build_index  # noqa: PLC0415
 
         self.store.mend_derived()
+        asked = [] if no_beliefs else [resolve(name) for name in several(release)]
         for cluster in [self.cluster] if self.cluster else self.store.clusters():
             build_index(self.store, branch=self.branch, cluster=cluster, progress=progress)
+            build_all(self.store, asked, branch=self.branch, cluster=cluster, progress=progress)
 
     def drop_checkpoints(self) -> None:
         """Delete the index and all checkpoints; :meth:`build_checkpoints` makes them again."""

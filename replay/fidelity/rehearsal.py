@@ -161,7 +161,11 @@ class _Rehearsal(Projector):
         self._snapshots: dict[int, Snapshot] = {}
 
     def apply(
-        self, event: Event, *, lives_on: Callable[[Reference], bool] = lambda _: False
+        self,
+        event: Event,
+        *,
+        position: int = 0,
+        lives_on: Callable[[Reference], bool] = lambda _: False,
     ) -> None:
         """Let the scheduler see an event, after the sessions that did not know of it.
 
@@ -171,7 +175,7 @@ class _Rehearsal(Projector):
             self._until(event.revision)
             self._revision = event.revision
         if EVENT_KINDS[event.kind].effect is not Effect.BOUND:
-            super().apply(event, lives_on=lives_on)
+            super().apply(event, position=position, lives_on=lives_on)
 
     def finish(self) -> None:
         """Run the sessions after the last event."""

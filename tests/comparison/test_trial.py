@@ -14,11 +14,12 @@ from plinian.engine.belief.projector import Projector
 from plinian.engine.session.consulted import Consulted
 from plinian.engine.session.trace import Trace
 from plinian.engine.volcano.history import resolve
-from plinian.replay.belief import Beliefs, believed, play
+from plinian.replay.belief import Beliefs, play
 from plinian.replay.cli.main import app
 from plinian.replay.comparison.subjects import LogSubject
 from plinian.replay.log import opened
 from plinian.replay.session import SessionAnswer, answer_document, session_at
+from plinian.replay.stored_belief import believed
 
 RELEASE = "v1.12.1"
 

@@ -20,7 +20,7 @@ from .cluster import (
     StatefulSet,
     StorageClass,
 )
-from .decoding import KINDS, decode
+from .decoding import KINDS, decode, told
 from .devices import (
     Allocation,
     Device,
@@ -153,4 +153,5 @@ __all__ = [
     "Volume",
     "WeightedPodAffinityTerm",
     "decode",
+    "told",
 ]
