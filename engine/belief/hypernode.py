@@ -112,9 +112,10 @@ class HyperNodes(HyperNodeMap):
     :param by_tier: names in ascending order, tiers from the lowest up.
     :param real_nodes: names of the nodes below each HyperNode; some may not exist.
     :param ready: the last change was built without an error.
+    :param dangling: HyperNodes that still list a child that is gone, since it went.
     """
 
-    __slots__ = ("by_tier", "ready", "real_nodes")
+    __slots__ = ("by_tier", "dangling", "ready", "real_nodes")
 
     def __init__(
         self,
@@ -123,8 +124,10 @@ class HyperNodes(HyperNodeMap):
         real_nodes: Mapping[str, frozenset[str]],
         *,
         ready: bool,
+        dangling: frozenset[str] = frozenset(),
     ) -> None:
         super().__init__(infos)
+        self.dangling = dangling
         self.by_tier = by_tier
         self.real_nodes = real_nodes
         self.ready = ready
@@ -136,7 +139,7 @@ class HyperNodesInfo(HyperNodeMap):
     :param nodes: the node informer's store, looked into by pattern and label selectors.
     """
 
-    __slots__ = ("_building_failed_at", "_nodes", "by_tier", "ready", "real_nodes")
+    __slots__ = ("_building_failed_at", "_dangling", "_nodes", "by_tier", "ready", "real_nodes")
 
     def __init__(self, nodes: Mapping[str, Node]) -> None:
         super().__init__()
@@ -145,6 +148,8 @@ class HyperNodesInfo(HyperNodeMap):
         self.ready = False
         self._nodes = nodes
         self._building_failed_at = ""
+        self._dangling: set[str] = set()
+        """HyperNodes of which a child went after they were built."""
 
     def snapshot(self) -> HyperNodes:
         """Return the tree as it is now."""
@@ -155,6 +160,7 @@ class HyperNodesInfo(HyperNodeMap):
             ),
             MappingProxyType({name: self.real_nodes[name] for name in sorted(self.real_nodes)}),
             ready=self.ready,
+            dangling=frozenset(self._dangling),
         )
 
     def update(self, hyper_node: HyperNode) -> str | None:
@@ -194,6 +200,9 @@ class HyperNodesInfo(HyperNodeMap):
                 self._reset_parent(child)
             del self.infos[name]
             self._leave_tier(name, info.tier)
+            self._dangling.discard(name)
+            if info.parent in self.infos:
+                self._dangling.add(info.parent)
         return None
 
     def node_changed(self, node: str) -> str | None:
@@ -236,6 +245,7 @@ class HyperNodesInfo(HyperNodeMap):
         for ancestor in ancestors:
             self.real_nodes.pop(ancestor, None)
             self._reset_parent(ancestor)
+            self._dangling.discard(ancestor)
         build = _Build(self, ancestors)
         for ancestor in ancestors:
             info = self.infos.get(ancestor)

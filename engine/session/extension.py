@@ -52,7 +52,7 @@ class Extensions(Registry):
         self.affinity_heeds_victims = True
         """Whether that changes while victims are tried out."""
         self.tries_out = False
-        """Whether victims are tried out: the original does so with copies that plugins never see."""
+        """Whether victims are tried out: the original does so with copies, unseen by plugins."""
         self.prepared: set[int] | None = None
         """Tasks that the filters were prepared for, if an action asks; ``None``: all are."""
         self.trace = trace

@@ -286,7 +286,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         "scores_need_predicates",
         False,
         landed("v1.12.2", "v1.13.0"),
-        source="cmd/scheduler/app/server.go Run; metrics/metrics.go InitKubeSchedulerRelatedMetrics",
+        source="cmd/scheduler/app/server.go Run (InitKubeSchedulerRelatedMetrics)",
         why="With --enable-metrics, as the chart has it, nodes are scored without predicates too.",
         pull=4422,
     ),

@@ -246,10 +246,10 @@ def predicates_missing(given: Checked, how: Behaviours) -> Iterator[Issue]:
 
 
 def nodeorder_without_predicates(given: Checked, how: Behaviours) -> Iterator[Issue]:
-    """The plugin ``nodeorder`` without ``predicates``: v1.12.0 and v1.12.1 crash at the first score.
+    """The plugin ``nodeorder`` without ``predicates``: some releases crash at the first score.
 
-    There ``predicates`` makes a metric that the scores of kube-scheduler count in. v1.12.2 and
-    v1.13.0 crash as well if the scheduler runs with neither ``--enable-metrics`` nor
+    In v1.12.0 and v1.12.1, ``predicates`` makes a metric that kube-scheduler's scores need. v1.12.2
+    and v1.13.0 crash as well if the scheduler runs with neither ``--enable-metrics`` nor
     ``--enable-pprof``; the Helm chart sets the first. Other releases do not crash.
     """
     for read in read_by(given, how):

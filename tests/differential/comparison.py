@@ -106,9 +106,8 @@ def compare(driver: Driver, case: Path, release: str, *, rolling: Driver, again:
     if real is None:
         return Verdict(case.name, release, "died")
     own = ours(case, release)
-    if b'"HyperNode"' in case.read_bytes():
-        for step in (*real, *own):
-            step["fit"] = {}  # which hypernode's failures are told last is chance
+    text = case.read_bytes()
+    _leave_out(text, (*real, *own))
     part = first_part(real, own)
     if part is None:
         return Verdict(case.name, release, "same")
@@ -117,14 +116,29 @@ def compare(driver: Driver, case: Path, release: str, *, rolling: Driver, again:
         other = rolling.run(case)
         if other is None:
             continue
-        for step in other if not any(step["fit"] for step in (*real, *own)) else ():
-            step["fit"] = {}
+        _leave_out(text, other)
         if first_part(other, own) is None:
             return Verdict(case.name, release, "chance", part, number + 2)
         between = first_part(real, other)
         unstable = unstable or (between is not None and between.step <= part.step)
     kind = "unstable" if unstable else "differs"
     return Verdict(case.name, release, kind, part, again + 1)
+
+
+def _leave_out(case: bytes, steps: Sequence[Step]) -> None:
+    """Leave out what is chance, or what a new process knows nothing of.
+
+    Which hypernode's failures are told last is chance. Gauges of scalars that a process set before
+    a restart are told until somebody sets them anew, which depends on who asks.
+    """
+    for step in steps:
+        if b'"HyperNode"' in case:
+            step["fit"] = {}
+        if b'"RESTART"' in case:
+            step["shares"] = {
+                queue: {name: one for name, one in of.items() if "scalar" not in name}
+                for queue, of in step["shares"].items()
+            }
 
 
 def _compared(real: Step, own: Step) -> Sequence[str]:

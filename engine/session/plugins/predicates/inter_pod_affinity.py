@@ -1,8 +1,8 @@
 """Filter ``InterPodAffinity``: near which pods a pod must lie, and which must not be near.
 
 What counts is fixed before nodes are looked at (PreFilter); pods that are evicted or placed while
-the nodes are looked at do not change it, nor until the task is prepared for again. A task for which there was nothing to check once is not
-checked for the rest of the session.
+the nodes are looked at do not change it, nor until the task is prepared for again. A task for which
+there was nothing to check once is not checked for the rest of the session.
 
 Source: pkg/scheduler/framework/plugins/interpodaffinity/filtering.go, of Kubernetes;
 pkg/scheduler/plugins/predicates/predicates.go, where every failure is final.
