@@ -176,3 +176,40 @@ def test_a_hypernode_that_goes_before_its_parent_crashes_the_search(
         release=release,
     )
     assert [step["panic"] is not None for step in steps] == [crashes, False]
+
+
+TREE = """actions: "preempt"
+tiers:
+- plugins:
+  - name: priority
+  - name: gang
+  - name: predicates
+  - name: capacity
+    enableHierarchy: true
+"""
+
+
+@pytest.mark.parametrize(
+    ("release", "crashes"),
+    [("v1.12.1", False), ("v1.13.0", True), ("v1.13.3", True), ("v1.14.0", False)],
+)
+def test_preempting_in_a_tree_that_was_given_up_crashes(
+    release: str,
+    crashes: bool,  # noqa: FBT001 - what is expected
+) -> None:
+    """The queue below may use more than its parent: neither has limits, and both are copied."""
+    parent = {"parent": "root", "capability": {"cpu": "1"}}
+    child = {"parent": "up", "capability": {"cpu": "2"}}
+    queues = [
+        added("Queue", name, VOLCANO, spec={"weight": 1, **spec}, status={"state": "Open"})
+        for name, spec in (("up", parent), ("down", child))
+    ]
+    wants = added(
+        "PodGroup",
+        "g",
+        VOLCANO,
+        spec={"minMember": 1, "queue": "down"},
+        status={"phase": "Inqueue"},
+    )
+    (step,) = run([node(), *queues, wants, pod("p", gpu="0")], conf=TREE, release=release)
+    assert (step["panic"] is not None) == crashes
