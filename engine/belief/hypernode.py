@@ -112,9 +112,10 @@ class HyperNodes(HyperNodeMap):
     :param by_tier: names in ascending order, tiers from the lowest up.
     :param real_nodes: names of the nodes below each HyperNode; some may not exist.
     :param ready: the last change was built without an error.
+    :param dangling: HyperNodes that still list a child that is gone, since it went.
     """
 
-    __slots__ = ("by_tier", "ready", "real_nodes")
+    __slots__ = ("by_tier", "dangling", "ready", "real_nodes")
 
     def __init__(
         self,
@@ -123,8 +124,10 @@ class HyperNodes(HyperNodeMap):
         real_nodes: Mapping[str, frozenset[str]],
         *,
         ready: bool,
+        dangling: frozenset[str] = frozenset(),
     ) -> None:
         super().__init__(infos)
+        self.dangling = dangling
         self.by_tier = by_tier
         self.real_nodes = real_nodes
         self.ready = ready
@@ -135,9 +138,10 @@ class HyperNodesInfo(HyperNodeMap):
 
     :param nodes: the node informer's store, looked into by pattern and label selectors.
     :ivar building_failed_at: the HyperNode whose member has another parent; empty if none has.
+    :ivar dangling: HyperNodes of which a child went after they were built.
     """
 
-    __slots__ = ("_nodes", "building_failed_at", "by_tier", "ready", "real_nodes")
+    __slots__ = ("_nodes", "building_failed_at", "by_tier", "dangling", "ready", "real_nodes")
 
     def __init__(self, nodes: Mapping[str, Node]) -> None:
         super().__init__()
@@ -146,6 +150,7 @@ class HyperNodesInfo(HyperNodeMap):
         self.ready = False
         self._nodes = nodes
         self.building_failed_at = ""
+        self.dangling: set[str] = set()
 
     def snapshot(self) -> HyperNodes:
         """Return the tree as it is now."""
@@ -156,6 +161,7 @@ class HyperNodesInfo(HyperNodeMap):
             ),
             MappingProxyType({name: self.real_nodes[name] for name in sorted(self.real_nodes)}),
             ready=self.ready,
+            dangling=frozenset(self.dangling),
         )
 
     def update(self, hyper_node: HyperNode) -> str | None:
@@ -195,6 +201,9 @@ class HyperNodesInfo(HyperNodeMap):
                 self._reset_parent(child)
             del self.infos[name]
             self._leave_tier(name, info.tier)
+            self.dangling.discard(name)
+            if info.parent in self.infos:
+                self.dangling.add(info.parent)
         return None
 
     def node_changed(self, node: str) -> str | None:
@@ -237,6 +246,7 @@ class HyperNodesInfo(HyperNodeMap):
         for ancestor in ancestors:
             self.real_nodes.pop(ancestor, None)
             self._reset_parent(ancestor)
+            self.dangling.discard(ancestor)
         build = _Build(self, ancestors)
         for ancestor in ancestors:
             info = self.infos.get(ancestor)

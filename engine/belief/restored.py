@@ -225,6 +225,7 @@ class _Reader:
         tree.real_nodes = {name: frozenset(nodes) for name, nodes in stored.real_nodes}
         tree.ready = stored.ready
         tree.building_failed_at = stored.building_failed_at
+        tree.dangling = set(stored.dangling)
 
     def _put_rest(self) -> None:
         cache, stored = self._cache, self._stored

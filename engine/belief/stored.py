@@ -106,6 +106,7 @@ class StoredHyperNodes(msgspec.Struct, array_like=True):
     real_nodes: list[tuple[str, list[str]]]
     ready: bool
     building_failed_at: str
+    dangling: list[str]
 
 
 class StoredBelief(msgspec.Struct, array_like=True, kw_only=True):
@@ -341,6 +342,7 @@ class _Writer:
             real_nodes=[(name, sorted(nodes)) for name, nodes in tree.real_nodes.items()],
             ready=tree.ready,
             building_failed_at=tree.building_failed_at,
+            dangling=sorted(tree.dangling),
         )
 
 

@@ -220,17 +220,25 @@ def order_score(orders: list[NodeOrderEntry], task: int, rows: Rows) -> Floats:
     return total
 
 
-def batch_score(batches: list[BatchEntry], task: int, rows: Rows) -> Floats:
+def batch_score(
+    batches: list[BatchEntry], task: int, rows: Rows, late: Floats, belongs_to: str
+) -> Floats:
     """Return the sum of the plugins' scores over a list of candidates.
 
+    :param late: scores of one plugin that are part of what it gives them over lists: sums of
+        fractions depend on when they are added.
+    :param belongs_to: that plugin; empty if there are none.
     :raises ScoreError: a plugin could not score.
     """
     total = np.zeros(len(rows))
     for entry in batches:
         answer = entry.function(task, rows)
+        if entry.plugin == belongs_to:
+            answer = late if answer is None else late + answer
+            belongs_to = ""
         if answer is not None:
             total += answer
-    return total
+    return total if not belongs_to else total + late
 
 
 def _requested(ssn: Session, task: int) -> list[int]:

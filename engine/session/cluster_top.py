@@ -44,6 +44,7 @@ def with_cluster_top(tree: HyperNodes, nodes: Iterable[str]) -> HyperNodes:
         MappingProxyType({**tree.by_tier, tier: (CLUSTER_TOP,)}),
         MappingProxyType({**real_nodes, CLUSTER_TOP: names}),
         ready=tree.ready or not tree.infos,
+        dangling=tree.dangling,
     )
 
 

@@ -51,6 +51,8 @@ class Extensions(Registry):
         """Whether affinity to pods lets a task onto a node as things are by now."""
         self.affinity_heeds_victims = True
         """Whether that changes while victims are tried out."""
+        self.tries_out = False
+        """Whether victims are tried out: the original does so with copies, unseen by plugins."""
         self.prepared: set[int] | None = None
         """Tasks that the filters were prepared for, if an action asks; ``None``: all are."""
         self.trace = trace

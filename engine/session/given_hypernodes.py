@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from .cluster_top import lca
-from .tables import ALLOCATED_STATUS, NO_NODE
+from .tables import ALLOCATED_STATUS
 
 if TYPE_CHECKING:
     from .session import Session
@@ -105,8 +105,8 @@ def _held(ssn: Session, tasks: Sequence[int]) -> list[int]:
 
 
 def _nodes(ssn: Session, tasks: Sequence[int]) -> set[str]:
-    rows = {ssn.snapshot.tasks.node.item(task) for task in _held(ssn, tasks)} - {NO_NODE}
-    return {ssn.nodes.names[row] for row in rows}
+    """Return the names of the nodes that some tasks hold, also of such as the session lacks."""
+    return {ssn.tasks.info[task].node_name for task in _held(ssn, tasks)} - {""}
 
 
 def _lowest(ssn: Session, job: int, nodes: set[str]) -> str:

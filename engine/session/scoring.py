@@ -89,6 +89,7 @@ class NodeSelection:
         self._batches: list[BatchEntry] = [entry for _, entry in ssn.flat("BatchNodeOrder")]
         self._orders = [entry for entry in orders if not entry.late]
         self._late_orders = [entry for entry in orders if entry.late]
+        self._late_plugin = self._late_orders[0].plugin if self._late_orders else ""
         self._by_class = all(entry.per == "class" for entry in orders)
         self._orders_by_class = (self._orders, self._late_orders) if self._by_class else ([], [])
         self._classes: dict[int, ClassColumns] = {}
@@ -161,7 +162,7 @@ class NodeSelection:
             order, late = self._order_scores(task, rows)
             uniform = self._uniform_score(task)
             if uniform is None:
-                total = order + (late + batch_score(self._batches, task, rows))
+                total = order + batch_score(self._batches, task, rows, late, self._late_plugin)
             else:
                 total = order + (late + uniform)
         except ScoreError as fault:

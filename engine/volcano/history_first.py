@@ -415,5 +415,12 @@ ROWS_FIRST: tuple[Row, ...] = (
         source="plugins/nodeorder/nodeorder.go podTopologySpreadScore",
         why="All scores are higher by the same amount.",
     ),
+    Row(
+        "scores_need_predicates",
+        False,
+        FIRST,
+        source="plugins/nodeorder/nodeorder.go (metrics of Kubernetes until 1.31)",
+        why="A configuration may score nodes without filtering them.",
+    ),
 )
 """What was so in v1.8.0."""

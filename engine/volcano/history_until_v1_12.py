@@ -275,6 +275,22 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         pull=4099,
     ),
     Row(
+        "scores_need_predicates",
+        True,
+        landed("v1.12.0"),
+        source="plugins/predicates/predicates.go PrePredicate (metrics.Register)",
+        why="A configuration with nodeorder and without predicates crashes at the first score.",
+        pull=4099,
+    ),
+    Row(
+        "scores_need_predicates",
+        False,
+        landed("v1.12.2", "v1.13.0"),
+        source="cmd/scheduler/app/server.go Run (InitKubeSchedulerRelatedMetrics)",
+        why="With --enable-metrics, as the chart has it, nodes are scored without predicates too.",
+        pull=4422,
+    ),
+    Row(
         "volume_binding_filter",
         True,
         landed("v1.12.0"),

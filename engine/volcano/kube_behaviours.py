@@ -37,3 +37,6 @@ class KubeBehaviours:
 
     zone_labels_renamed: bool
     """A volume's zone by the old name of the label is looked for under the present one too."""
+
+    scores_need_predicates: bool
+    """``nodeorder`` crashes the process unless ``predicates`` has prepared for a pod before."""

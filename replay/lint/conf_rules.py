@@ -245,6 +245,24 @@ def predicates_missing(given: Checked, how: Behaviours) -> Iterator[Issue]:
             yield read.issue(("tiers",), Effect.DIFFERS, message, "add predicates")
 
 
+def nodeorder_without_predicates(given: Checked, how: Behaviours) -> Iterator[Issue]:
+    """The plugin ``nodeorder`` without ``predicates``: some releases crash at the first score.
+
+    In v1.12.0 and v1.12.1, ``predicates`` makes a metric that kube-scheduler's scores need. v1.12.2
+    and v1.13.0 crash as well if the scheduler runs with neither ``--enable-metrics`` nor
+    ``--enable-pprof``; the Helm chart sets the first. Other releases do not crash.
+    """
+    for read in read_by(given, how):
+        scoring = [p for p in read.plugins if p.option.name == "nodeorder"]
+        scoring = [p for p in scoring if "NodeOrder" in p.option.enabled]
+        filtering = [p for p in read.plugins if p.option.name == "predicates"]
+        filtered = any("Predicate" in p.option.enabled for p in filtering)
+        if how.scores_need_predicates and scoring and not filtered:
+            message = "without predicates, nodeorder crashes the scheduler at the first score"
+            now = "add predicates, with enablePredicate"
+            yield read.issue((*scoring[0].path, "name"), Effect.CRASHES, message, now)
+
+
 def preempt_without_starving(given: Checked, how: Behaviours) -> Iterator[Issue]:
     """The action ``preempt`` where no plugin says which jobs starve: nobody ever preempts."""
     for read in read_by(given, how):

@@ -28,6 +28,7 @@ RULE_NAMES = (
     "job-without-tasks",
     "min-resources-above-cluster",
     "min-resources-above-queue",
+    "nodeorder-without-predicates",
     "object-malformed",
     "object-repeated",
     "object-unnamed",

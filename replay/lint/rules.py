@@ -103,6 +103,7 @@ RULES: tuple[Rule, ...] = tuple(
             conf_rules.queue_plugin_missing,
             conf_rules.gang_missing,
             conf_rules.predicates_missing,
+            conf_rules.nodeorder_without_predicates,
             conf_rules.preempt_without_starving,
             conf_rules.preempt_without_priority,
             conf_rules.reclaim_without_queue_plugin,

@@ -24,7 +24,7 @@ from linting import (
     world,
 )
 from plinian.engine.volcano.history import resolve
-from plinian.replay.lint.findings import Severity
+from plinian.replay.lint.findings import Effect, Severity
 from plinian.replay.lint.rules import RULES
 from plinian.replay.lint.run import lint
 
@@ -240,6 +240,12 @@ EXAMPLES: dict[str, Example] = {
     "queue-plugin-missing": of((), (), FLAT.replace("  - name: capacity\n", ""), PROPORTION),
     "gang-missing": of((), (), FLAT.replace("  - name: gang\n", ""), FLAT),
     "predicates-missing": of((), (), FLAT.replace("  - name: predicates\n", ""), FLAT),
+    "nodeorder-without-predicates": of(
+        (),
+        (),
+        FLAT.replace("predicates", "nodeorder"),
+        f"{FLAT}  - name: nodeorder\n",
+    ),
     "preempt-without-starving": of(
         (),
         (),
@@ -423,3 +429,16 @@ def test_our_own_release_grants_no_more_than_there_is() -> None:
     told = {finding.rule: finding.issue for finding in findings}
     assert "what exceeds is not granted" in told["queue-exceeds-parent"].message
     assert not told["queue-exceeds-parent"].effect.fatal
+
+
+def test_nodeorder_without_predicates_is_told_of_the_releases_that_crash() -> None:
+    bare = FLAT.replace("predicates", "nodeorder")
+    off = f"{FLAT}  - name: nodeorder\n".replace(
+        "predicates\n", "predicates\n    enablePredicate: false\n"
+    )
+    for conf in (bare, off):
+        (finding,) = found(conf=conf, rule="nodeorder-without-predicates")
+        assert list(finding.releases) == ["v1.12.0", "v1.12.1"]
+        assert finding.issue.effect is Effect.CRASHES
+    unscored = bare.replace("nodeorder\n", "nodeorder\n    enableNodeOrder: false\n")
+    assert found(conf=unscored, rule="nodeorder-without-predicates") == []

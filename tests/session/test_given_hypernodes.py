@@ -42,3 +42,21 @@ def test_a_hypernode_with_the_nodes_of_one_below_it_may_be_taken_for_it(
         release=release,
     )
     assert ssn.sub_jobs.of(ssn.jobs.row["ns/g"]).hypernode == found
+
+
+@pytest.mark.parametrize("release", ["v1.14.0", "v1.14.2", "v1.15.1"])
+def test_a_task_on_a_node_that_is_lost_hides_where_its_job_is(release: str) -> None:
+    """No hypernode has its node, and so none has all of the job's."""
+    topology = {"mode": "hard", "highestTierAllowed": 1}
+    ssn, _ = opened(
+        "network-topology-aware",
+        queue("default"),
+        node("n1"),
+        hyper_node("switch", 1, "Node", "n1", "lost"),
+        group("g", networkTopology=topology),
+        pod("p0", "g", on="n1"),
+        pod("p1", "g", on="lost"),
+        pod("more", "g"),
+        release=release,
+    )
+    assert ssn.sub_jobs.of(ssn.jobs.row["ns/g"]).hypernode == ""

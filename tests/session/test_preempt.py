@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from plinian.engine.session.actions import ACTIONS
+from plinian.engine.session.eligibility import may_preempt
+from plinian.engine.session.scoring import Purpose
+from plinian.engine.session.statement import Statement
 from plinian.engine.session.tables import Status
 
-from ..sessions import group, node, opened, pod, queue, tasks
+from ..sessions import Document, document, group, names, node, opened, pod, queue, tasks
 
 LEAVING = {"deletionTimestamp": "2025-11-21T14:00:30Z"}
 
@@ -34,3 +39,79 @@ def test_the_next_queue_only_has_tasks_that_the_job_has_not_tried() -> None:
     assert ssn.tasks.status[fits] == Status.PIPELINED
     assert ssn.tasks.status[too_large] == Status.PENDING
     assert ssn.nodes.pipelined[0, ssn.dims.index("cpu")] == 2000
+
+
+HOST = "kubernetes.io/hostname"
+LIKE = {"labelSelector": {"matchLabels": {"app": "x"}}, "topologyKey": HOST}
+APART = {
+    "affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [LIKE]}}
+}
+EVENLY = {
+    "topologySpreadConstraints": [{**LIKE, "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}]
+}
+
+
+def wanting(terms: Document, wants: Document) -> Document:
+    """Return a pod with further terms in its spec."""
+    wants["spec"].update(terms)
+    return wants
+
+
+@pytest.mark.parametrize("terms", [APART, EVENLY])
+@pytest.mark.parametrize("release", ["v1.13.0", "v1.14.2", "v1.15.1"])
+def test_a_nominated_node_is_judged_by_what_lay_there_when_the_pod_was_prepared_for(
+    release: str, terms: Document
+) -> None:
+    """``first`` was on the node then, and was taken back; the node does not take ``second``."""
+    ssn, _ = opened(
+        "priority gang predicates",
+        *(node(name, labels={HOST: name}) for name in ("n", "other")),
+        queue("default"),
+        group("g", min_member=2),
+        pod("first", "g", labels={"app": "x"}),
+        wanting(terms, pod("second", "g", labels={"app": "x"}, status={"nominatedNodeName": "n"})),
+        wanting(terms, pod("third", "g", labels={"app": "x"})),
+        release=release,
+    )
+    first, second, third = tasks(ssn, "first", "second", "third")
+    assert ssn.pre_predicate(first) is None
+    statement = Statement(ssn)
+    statement.allocate(first, 0)
+    assert ssn.pre_predicate(second) is None
+    statement.discard()
+    assert ssn.pre_predicate(third) is None
+    assert (
+        len(ssn.selection.predicate(third, ssn.selection.all_rows, Purpose.BACKFILL, None)[0]) == 2
+    )
+    assert may_preempt(ssn, second)
+    assert ssn.pre_predicate(second) is None
+    assert not may_preempt(ssn, second)
+
+
+@pytest.mark.parametrize("release", ["v1.13.0", "v1.14.4", "v1.15.1"])
+def test_a_victim_that_is_spared_on_trial_keeps_the_pod_out_again(release: str) -> None:
+    """``lies`` wants no pod like ``comes`` beside it: there is room for both, and it goes."""
+    ssn, _ = opened(
+        """actions: "preempt"
+configurations:
+- name: preempt
+  arguments:
+    enableTopologyAwarePreemption: true
+tiers:
+- plugins:
+  - name: priority
+  - name: predicates
+""",
+        node("n", labels={HOST: "n"}),
+        queue("default"),
+        group("old"),
+        wanting(APART, pod("lies", "old", on="n", priority=1)),
+        pod("beside", "old", on="n", priority=1),
+        document("PriorityClass", "high", value=10),
+        group("new", priorityClassName="high"),
+        pod("comes", "new", labels={"app": "x"}, priority=10),
+        release=release,
+    )
+    ACTIONS["preempt"](ssn)
+    assert names(ssn, [task for task, _ in ssn.evictions]) == ["lies"]
+    assert names(ssn, ssn.jobs.tasks_with(ssn.jobs.row["ns/new"], (Status.PIPELINED,))) == ["comes"]

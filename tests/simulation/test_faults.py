@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 import msgspec
+import pytest
 
 from plinian.engine.volcano.history import resolve
 from plinian.replay.simulation.cases import parse_case
@@ -134,3 +135,81 @@ def test_endless_amounts_are_written_as_prometheus_writes_them() -> None:
     (step,) = run([endless, group()], conf='actions: ""\ntiers: [{plugins: [{name: capacity}]}]')
     assert step["metrics"]["default"]["real_capacity_milli_cpu"] == "+Inf"
     json.dumps(step, allow_nan=False)
+
+
+TOPOLOGY = """actions: "allocate"
+tiers:
+- plugins:
+  - name: gang
+  - name: network-topology-aware
+"""
+
+
+def hypernode(name: str, tier: int, kind: str, *members: str) -> Event:
+    listed = [{"type": kind, "selector": {"exactMatch": {"name": each}}} for each in members]
+    spec = {"tier": tier, "members": listed}
+    return added("HyperNode", name, "topology.volcano.sh/v1alpha1", spec=spec)
+
+
+@pytest.mark.parametrize(
+    ("release", "crashes"),
+    [("v1.12.1", False), ("v1.13.0", False), ("v1.14.0", True), ("v1.15.1", True)],
+)
+def test_a_hypernode_that_goes_before_its_parent_crashes_the_search(
+    release: str,
+    crashes: bool,  # noqa: FBT001 - what is expected
+) -> None:
+    """The parent lists it until it is built anew, as it is when the child comes again."""
+    leaf, switch = hypernode("leaf", 1, "Node", "n"), hypernode("switch", 2, "HyperNode", "leaf")
+    hard = {"mode": "hard", "highestTierAllowed": 2}
+    wants = added(
+        "PodGroup",
+        "g",
+        VOLCANO,
+        spec={"minMember": 1, "networkTopology": hard},
+        status={"phase": "Inqueue"},
+    )
+    steps = run(
+        [node(), leaf, switch, deleted(leaf), wants, pod("p", gpu="0")],
+        [leaf],
+        conf=TOPOLOGY,
+        release=release,
+    )
+    assert [step["panic"] is not None for step in steps] == [crashes, False]
+
+
+TREE = """actions: "preempt"
+tiers:
+- plugins:
+  - name: priority
+  - name: gang
+  - name: predicates
+  - name: capacity
+    enableHierarchy: true
+"""
+
+
+@pytest.mark.parametrize(
+    ("release", "crashes"),
+    [("v1.12.1", False), ("v1.13.0", True), ("v1.13.3", True), ("v1.14.0", False)],
+)
+def test_preempting_in_a_tree_that_was_given_up_crashes(
+    release: str,
+    crashes: bool,  # noqa: FBT001 - what is expected
+) -> None:
+    """The queue below may use more than its parent: neither has limits, and both are copied."""
+    parent = {"parent": "root", "capability": {"cpu": "1"}}
+    child = {"parent": "up", "capability": {"cpu": "2"}}
+    queues = [
+        added("Queue", name, VOLCANO, spec={"weight": 1, **spec}, status={"state": "Open"})
+        for name, spec in (("up", parent), ("down", child))
+    ]
+    wants = added(
+        "PodGroup",
+        "g",
+        VOLCANO,
+        spec={"minMember": 1, "queue": "down"},
+        status={"phase": "Inqueue"},
+    )
+    (step,) = run([node(), *queues, wants, pod("p", gpu="0")], conf=TREE, release=release)
+    assert (step["panic"] is not None) == crashes

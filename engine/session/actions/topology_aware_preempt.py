@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...belief.objects.metadata import seconds
+from ..priority_queue import PriorityQueue
 from ..session import Session, fits
 from ..statement import Statement
 from ..tables import Rows
@@ -25,6 +26,14 @@ class _Candidate(NamedTuple):
 
     node: int
     victims: list[int]
+
+
+class _Trial(NamedTuple):
+    """A victim that is gone on trial, and what it was before."""
+
+    victim: int
+    status: int
+    attempt: Statement
 
 
 def enabled(ssn: Session) -> bool:
@@ -75,8 +84,15 @@ def _victims_on(ssn: Session, task: int, node: int, *, own: bool) -> list[int]:
         return []
     if not (ssn.affinity_heeds_victims or ssn.simulated_predicate(task, node)):
         return []
-    waiting = victims_queue(ssn, possible, task)
-    gone: list[tuple[int, Statement]] = []
+    ssn.tries_out = True
+    victims = _tried_out(ssn, task, node, victims_queue(ssn, possible, task))
+    ssn.tries_out = False
+    return victims
+
+
+def _tried_out(ssn: Session, task: int, node: int, waiting: PriorityQueue[int]) -> list[int]:
+    """Return whom of the waiting it takes; all of them are back on the node in the end."""
+    gone: list[_Trial] = []
     while waiting:
         gone.append(_without(ssn, waiting.pop()))
         if _fits(ssn, task, node):
@@ -84,22 +100,30 @@ def _victims_on(ssn: Session, task: int, node: int, *, own: bool) -> list[int]:
     victims: list[int] = []
     if gone and _affinity_allows(ssn, task, node):
         order = reversed(gone) if ssn.behaviours.important_victims_stay else iter(gone)
-        for victim, attempt in list(order):
-            attempt.discard()
-            gone.remove((victim, attempt))
+        for trial in list(order):
+            _bring_back(ssn, trial)
+            gone.remove(trial)
             if not _fits(ssn, task, node):
-                gone.append(_without(ssn, victim))
-                victims.append(victim)
-    for _, attempt in reversed(gone):
-        attempt.discard()
+                gone.append(_without(ssn, trial.victim))
+                victims.append(trial.victim)
+    for trial in reversed(gone):
+        _bring_back(ssn, trial)
     return victims
 
 
-def _without(ssn: Session, victim: int) -> tuple[int, Statement]:
+def _without(ssn: Session, victim: int) -> _Trial:
     """Evict a victim on trial."""
-    attempt = Statement(ssn)
-    attempt.evict(victim, "preempt")
-    return victim, attempt
+    trial = _Trial(victim, ssn.tasks.status.item(victim), Statement(ssn))
+    trial.attempt.evict(victim, "preempt")
+    return trial
+
+
+def _bring_back(ssn: Session, trial: _Trial) -> None:
+    """Undo a trial; the victim is what it was, where taking back would make it Running."""
+    trial.attempt.discard()
+    if ssn.tasks.status.item(trial.victim) != trial.status:
+        ssn.set_status(trial.victim, trial.status)
+        ssn.replace(trial.victim, ssn.tasks.node.item(trial.victim))
 
 
 def _fits(ssn: Session, task: int, node: int) -> bool:

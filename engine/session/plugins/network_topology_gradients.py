@@ -15,6 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ...belief.panic import Panic
 from ...belief.resource import ZERO, Resource
 from ...volcano.conf import Arguments
 from ..registration import SearchPurpose
@@ -26,6 +27,17 @@ _BINPACK = "hypernode.binpack"
 _NORMAL = f"{_BINPACK}.normal-pod"
 _EVICT_MOST = "hypernode.gradient.evict.max-hypernodes"
 _DEFAULT_EVICT_MOST = 8
+
+
+_PLUGIN = "plugins/network-topology-aware.(*networkTopologyAwarePlugin)"
+_NO_CHILD = Panic(
+    "runtime error: invalid memory address or nil pointer dereference",
+    (
+        "api.(*HyperNodeInfo).Tier",
+        f"{_PLUGIN}.isEligibleHyperNode",
+        f"{_PLUGIN}.hyperNodeGradientFn",
+    ),
+)
 
 
 class NetworkTopologyGradients:
@@ -220,7 +232,10 @@ class NetworkTopologyGradients:
         return [gradient for gradient in widest if gradient]
 
     def _below(self, root: str, highest: int, given: str) -> list[str]:
-        """Return the hypernodes that a job may be in, those above before those below them."""
+        """Return the hypernodes that a job may be in, those above before those below them.
+
+        :raises Panic: one of them still lists a child that is gone.
+        """
         start = self._search_root(root, highest, given)
         if start is None:
             return []
@@ -231,6 +246,8 @@ class NetworkTopologyGradients:
         waiting = [start]
         for name in waiting:
             waiting += [child for child in children.get(name, ()) if child not in waiting]
+            if name in self._ssn.hypernodes.dangling:
+                raise _NO_CHILD
         return [name for name in waiting if infos[name].tier <= highest]
 
     def _has_room(self, name: str, least: Resource, rooms: Sequence[Floats]) -> bool:

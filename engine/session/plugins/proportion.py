@@ -280,11 +280,19 @@ def divide(
     :param crashes: whether more than what remains must not be given away.
     :raises Panic: more was given away.
     """
-    unmet = everybody = list(queues)
+    everybody = list(queues)
+    if not sum(attr.weight for attr in everybody):
+        return
+    try:
+        _divide(everybody, total, zeros=zeros, crashes=crashes)
+    finally:  # in a round that crashes, too, they are told before what remains is reduced
+        for attr in everybody:
+            attr.settle()
+
+
+def _divide(unmet: list[QueueAttr], total: Resource, *, zeros: bool, crashes: bool) -> None:
     remaining = total.clone()
-    divided = False
     while weights := sum(attr.weight for attr in unmet):
-        divided = True
         increased, decreased = Resource(), Resource()
         still = []
         for attr in unmet:
@@ -304,8 +312,6 @@ def divide(
             remaining = remaining.clone().add(decreased).diff(increased, ZERO)[0]
         if remaining.is_empty() or _same(remaining, before_round):
             break
-    for attr in everybody if divided else ():
-        attr.settle()
 
 
 def _bounded(attr: QueueAttr, remaining: Resource, weights: int, *, zeros: bool) -> Resource:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plinian.engine.belief.objects import Queue, decode
+from plinian.engine.belief.panic import Panic
 from plinian.engine.belief.queue import QueueInfo
 from plinian.engine.belief.resource import Resource
 from plinian.engine.session.plugins.amounts import unguaranteed
@@ -43,6 +44,13 @@ def resource_list(amount: tuple[int, int] | None) -> dict[str, str]:
 
 def divided(total: Resource, *asking: Asking) -> list[QueueAttr]:
     """Return the queues' accounts after the division."""
+    attrs = accounts(total, *asking)
+    divide(attrs, total)
+    return attrs
+
+
+def accounts(total: Resource, *asking: Asking) -> list[QueueAttr]:
+    """Return the queues' accounts before the division."""
     queues = [
         QueueInfo(
             decode(
@@ -74,7 +82,6 @@ def divided(total: Resource, *asking: Asking) -> list[QueueAttr]:
                 {},
             )
         )
-    divide(attrs, total)
     return attrs
 
 
@@ -272,3 +279,17 @@ def test_a_queue_that_is_not_open_takes_nothing() -> None:
     )
     assert not ssn.job_enqueueable(job(ssn, "a"), "a")
     assert not ssn.allocatable("default", tasks(ssn, "a-0")[0])
+
+
+def test_what_queues_deserve_is_told_before_the_division_crashes() -> None:
+    """Each gets its part of the round: with the guarantee, they are more than there is."""
+    attrs = accounts(
+        resource(10, 10),
+        Asking(1, (10.0, 10.0, 0.0), (2.0, 2.0, 0.0), guarantee=(8, 8)),
+        Asking(1, (10.0, 10.0, 0.0), (1.0, 1.0, 0.0)),
+        Asking(1, (10.0, 10.0, 0.0)),
+    )
+    with pytest.raises(Panic, match="not sufficient"):
+        divide(attrs, resource(10, 10), crashes=True)
+    assert [attr.gauges["deserved_milli_cpu"] for attr in attrs] == [8000.0, 2000.0, 2000.0]
+    assert [attr.gauges["share"] for attr in attrs] == [0.25, 0.5, 0.0]

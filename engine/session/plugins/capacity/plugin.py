@@ -61,6 +61,7 @@ class Capacity:
         self._hierarchical = ssn.behaviours.root_queue and ssn.hierarchy_enabled(self.name)
         if self._hierarchical:
             self._ready = self._open_tree()
+            self._add_crash()
             if ssn.behaviours.capacity_victims is CapacityVictims.IN_ORDER_BY_DIMENSION:
                 self._level = max(0, self._arguments.get_int("ancestorReclaimLevel", 0))
         else:
@@ -112,6 +113,15 @@ class Capacity:
         ssn.add_queue_order(self.name, tree.queue_order)
         ssn.add_victim_queue_order(self.name, tree.victim_queue_order)
         return True
+
+    def _add_crash(self) -> None:
+        """Crash whoever prepares for a pod, if the tree was given up before all limits were set.
+
+        Releases that can try victims out copy all accounts then.
+        """
+        lacking = any(attr.real_capability is None for attr in self._attrs.values())
+        if lacking and self._ssn.behaviours.topology_aware_preemption:
+            self._ssn.add_pre_predicate(self.name, _copy_accounts)
 
     def _queue_order(self, left: str, right: str) -> float:
         """Put higher priority first, then the smaller share."""
@@ -308,3 +318,16 @@ def _no_devices(attr: QueueAttr) -> Verdict:
 _NOT_READY = Verdict(REJECT, "the tree of queues is not sound")
 _NOT_OPEN = Verdict(REJECT, "the queue is not Open")
 _NOT_LEAF = Verdict(REJECT, "the queue has queues below it")
+
+
+def _copy_accounts(_: int) -> str | None:
+    """Crash, as copying an account without a limit does."""
+    raise Panic(
+        "runtime error: invalid memory address or nil pointer dereference",
+        (
+            "api.(*Resource).Clone",
+            "plugins/capacity.(*queueAttr).Clone",
+            "plugins/capacity.(*capacityPlugin).OnSessionOpen.func5",
+            "framework.(*Session).PrePredicateFn",
+        ),
+    )

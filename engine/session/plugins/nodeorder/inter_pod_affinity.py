@@ -46,15 +46,15 @@ class InterPodAffinity:
 
     def concerns(self, klass: int) -> bool:
         """Return whether anything can be preferred for pods of a class."""
-        return bool(self._plan_of(klass)) or bool(self._fault(klass))
+        return bool(self._plan_of(klass)) or bool(self.fault(klass))
 
     def score(self, klass: int, rows: Rows) -> Floats | None:
         """Return the normalised scores of candidates, ``None`` if all are 0.
 
         :raises ScoreError: a term of the pod does not parse.
         """
-        if self._fault(klass):
-            raise ScoreError(f"failed to parse pod: {self._fault(klass)}")
+        if self.fault(klass):
+            raise ScoreError(f"failed to parse pod: {self.fault(klass)}")
         plan = [weighed for weighed in self._plan_of(klass) if weighed.counts.total]
         if not plan or not len(rows):
             return None
@@ -67,7 +67,8 @@ class InterPodAffinity:
         normalised: Floats = np.trunc(100.0 * ((scores - least) / float(most - least)))
         return normalised
 
-    def _fault(self, klass: int) -> str:
+    def fault(self, klass: int) -> str:
+        """Return why the terms of pods of a class do not parse; empty if they do."""
         pod = self._nodes.classes[klass]
         return pod.affinities.error if pod.has_affinity else ""
 

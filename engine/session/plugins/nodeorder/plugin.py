@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
+from ....belief.panic import Panic
 from ....volcano.conf import Arguments
 from ...extension import ScoreError
 from ...kube.node_columns import Amounts
 from ...kube.node_map import NodeMap, node_map
 from ...tables import Floats, Rows
+from ..predicates.metrics import metrics_registered
 from .image_locality import locality
 from .inter_pod_affinity import InterPodAffinity
 from .node_affinity import cannot_prefer, normalised, preference
@@ -25,6 +27,18 @@ from .taint_toleration import TaintToleration
 
 if TYPE_CHECKING:
     from ...session import Session
+
+
+_NO_METRICS = Panic(
+    "runtime error: invalid memory address or nil pointer dereference",
+    (
+        "plugins/util/nodescore.CalculatePluginScore",
+        "plugins/nodeorder.interPodAffinityScore",
+        "plugins/nodeorder.(*nodeOrderPlugin).OnSessionOpen.func2",
+        "framework.(*Session).BatchNodeOrderFn",
+    ),
+)
+"""kube-scheduler counts its workers in a metric that nobody made."""
 
 
 class ScoreWeights(NamedTuple):
@@ -104,6 +118,8 @@ class Scores:
         if ssn.behaviours.unconstrained_spread_scores:
             self._unspread = 100.0 * weights.topology_spread
         self._fixed: dict[int, Floats] = {}
+        self._process = ssn.process
+        self._needs_metrics = ssn.behaviours.scores_need_predicates
 
     def order(self, task: int, rows: Rows) -> Floats:
         """Return the scores that nodes have by themselves; NaN for a pod that cannot be scored."""
@@ -127,8 +143,10 @@ class Scores:
         """Return the scores that depend on the other candidates.
 
         :raises ScoreError: a term or selector of the pod does not parse.
+        :raises Panic: the release needs ``predicates`` to have prepared for a pod, and it has not.
         """
         klass, weights = self._klass[task], self._weights
+        self._check_metrics(klass, rows)
         total = np.full(len(rows), 0.0)
         near = self._affinity.score(klass, rows)
         if near is not None:
@@ -149,13 +167,26 @@ class Scores:
         """Return what :meth:`batch` gives every node in every list; ``None`` if they differ."""
         klass = self._klass[task]
         same = self._taints.uniform(klass)
-        if same is None or self._affinity.concerns(klass) or self._spread.concerns(klass):
+        if (
+            self._lacks_metrics()
+            or same is None
+            or self._affinity.concerns(klass)
+            or self._spread.concerns(klass)
+        ):
             return None
         if self._normalises and self._weights.node_affinity:
             pod = self._nodes.classes[klass]
             if cannot_prefer(pod) or pod.preferred_nodes:
                 return None
         return float(same * self._weights.taint_toleration) + self._unspread
+
+    def _lacks_metrics(self) -> bool:
+        return self._needs_metrics and not metrics_registered(self._process)
+
+    def _check_metrics(self, klass: int, rows: Rows) -> None:
+        """Crash where kube-scheduler's workers look for the metric; a pod is parsed before."""
+        if len(rows) and not self._affinity.fault(klass) and self._lacks_metrics():
+            raise _NO_METRICS
 
     def _preferred(self, klass: int, rows: Rows) -> Amounts | None:
         """Return the preference for candidates, the highest being 100; ``None`` without any.

@@ -22,6 +22,7 @@ from .options import Options
 from .pod_topology_spread import PodTopologySpread
 from .proportional import Proportional
 from .stable import StableFilters
+from .states import States
 from .verdicts import Verdicts
 from .volumes import VolumeFilters
 
@@ -74,9 +75,13 @@ class Filters:
             else None
         )
         self._affinity = InterPodAffinity(
-            nodes, ssn.objects.namespaces, reasons, curable=ssn.behaviours.pod_affinity_curable
+            nodes,
+            ssn.objects.namespaces,
+            reasons,
+            States(ssn),
+            curable=ssn.behaviours.pod_affinity_curable,
         )
-        self._spread = PodTopologySpread(nodes, reasons)
+        self._spread = PodTopologySpread(nodes, reasons, States(ssn))
         self._volumes = VolumeFilters(ssn, nodes, options, self._unclaimed)
         self._devices = DynamicResources(ssn, nodes.columns)
         self._devices_needed = ssn.behaviours.device_claims_needed
@@ -124,12 +129,14 @@ class Filters:
         return None
 
     def affinity_allows(self, task: int, node: int) -> bool:
-        """Return whether affinity to pods lets a task onto a node, counted anew."""
+        """Return whether affinity to pods lets a task onto a node, counted anew.
+
+        What the filters were prepared with stays as it is: the original tries with a copy.
+        """
         klass = self._klass[task]
         if not self._parts_of(klass).affinity:
             return True
-        self._affinity.pre_filter(task, klass)
-        found = self._affinity.filter(task, klass)
+        found = self._affinity.anew(task, klass)
         return found is None or found.item(node) == PASS
 
     def reserve(self, task: int, node: int) -> str | None:

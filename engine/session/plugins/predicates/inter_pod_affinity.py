@@ -1,8 +1,8 @@
 """Filter ``InterPodAffinity``: near which pods a pod must lie, and which must not be near.
 
 What counts is fixed before nodes are looked at (PreFilter); pods that are evicted or placed while
-the nodes are looked at do not change it. A task for which there was nothing to check once is not
-checked for the rest of the session.
+the nodes are looked at do not change it, nor until the task is prepared for again. A task for which
+there was nothing to check once is not checked for the rest of the session.
 
 Source: pkg/scheduler/framework/plugins/interpodaffinity/filtering.go, of Kubernetes;
 pkg/scheduler/plugins/predicates/predicates.go, where every failure is final.
@@ -20,6 +20,7 @@ from ...kube.node_map import DomainCounts, NodeMap
 from ...kube.pod_class import AffinityTerm, PodClass
 from ...reasons import Reasons, StatusCode
 from ...tables import Ints
+from .states import States
 
 AFFINITY = "node(s) didn't match pod affinity rules"
 ANTI_AFFINITY = "node(s) didn't match pod anti-affinity rules"
@@ -53,7 +54,13 @@ class InterPodAffinity:
     """
 
     def __init__(
-        self, nodes: NodeMap, namespaces: Namespaces, reasons: Reasons, *, curable: bool
+        self,
+        nodes: NodeMap,
+        namespaces: Namespaces,
+        reasons: Reasons,
+        states: States,
+        *,
+        curable: bool,
     ) -> None:
         self._nodes = nodes
         self._namespaces = namespaces
@@ -68,8 +75,7 @@ class InterPodAffinity:
         self._concerned: dict[int, bool] = {}
         self._plans: dict[int, _Plan] = {}
         self._skipped: set[int] = set()
-        self._checked = -1
-        self._verdicts: Ints | None = None
+        self._states = states
 
     def concerns(self, klass: int) -> bool:
         """Return whether pods of a class have required terms, or others may have about them."""
@@ -86,21 +92,29 @@ class InterPodAffinity:
         pod = self._nodes.classes[klass]
         if pod.affinities.error:
             return f"parsing pod: {pod.affinities.error}"
-        plan = self._plans.get(klass)
-        if plan is None:
-            plan = self._plans[klass] = self._plan(klass, pod)
-        if plan.idle:
+        if self._plan_of(klass).idle:
             self._skipped.add(task)
-        skipped = task in self._skipped
-        self._checked = task
-        self._verdicts = None if skipped else self._judge(plan)
+        self._states.note(task, self.anew(task, klass))
         return None
 
     def filter(self, task: int, klass: int) -> Ints | None:
-        """Return a verdict for each node; ``None`` if all pass."""
-        if task != self._checked:
+        """Return a verdict for each node, as counted for the task last; ``None`` if all pass."""
+        if task not in self._states:
             self.pre_filter(task, klass)
-        return self._verdicts
+        return self._states.of(task)
+
+    def anew(self, task: int, klass: int) -> Ints | None:
+        """Return what :meth:`filter` would say of what lies on the nodes now.
+
+        A task for which there was something to check when it was prepared for is checked.
+        """
+        return None if task in self._skipped else self._judge(self._plan_of(klass))
+
+    def _plan_of(self, klass: int) -> _Plan:
+        plan = self._plans.get(klass)
+        if plan is None:
+            plan = self._plans[klass] = self._plan(klass, self._nodes.classes[klass])
+        return plan
 
     def _has_terms(self, pod: PodClass) -> bool:
         terms = pod.affinities

@@ -5,7 +5,7 @@ Source: pkg/scheduler/plugins/predicates/predicates.go.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
@@ -19,6 +19,7 @@ from .filters_to_first_reason import (
     FiltersToFirstReason,
     FiltersToLast,
 )
+from .metrics import register_metrics
 from .options import Options, read_options
 
 if TYPE_CHECKING:
@@ -41,6 +42,10 @@ FILTERS: Mapping[Filtering, type[Filters]] = MappingProxyType(
 
 _SIMULATING = frozenset({"Preemptable", "Allocatable"})
 """Without one of these switches, nobody tells the filters whom a preemption would evict."""
+
+
+Preparing = Callable[[int], str | None]
+"""Prepares the filters for a task; returns the error, or ``None``."""
 
 
 class Predicates:
@@ -71,7 +76,7 @@ class Predicates:
         noted: set[int] = set()
 
         def allocate(task: int, node: int) -> str | None:
-            if misses and task not in noted:
+            if misses and task not in noted and not ssn.tries_out:
                 ssn.errors.append(_RESERVING.format(ssn.task_name(task)))
                 return _NO_STATE
             error = filters.reserve(task, node)
@@ -97,12 +102,8 @@ class Predicates:
         if prepared and self._waits(ssn, options):
             ssn.prepared = noted
 
-        def pre_predicate(task: int) -> str | None:
-            noted.add(task)
-            return filters.pre_predicate(task)
-
-        notes = misses or ssn.prepared is noted
-        ssn.add_pre_predicate(self.name, pre_predicate if notes else filters.pre_predicate)
+        notes = noted if misses or ssn.prepared is noted else None
+        ssn.add_pre_predicate(self.name, _preparing(ssn, filters, notes))
         ssn.add_predicate(self.name, filters.verdicts, per=filters.per, one=filters.of_class_on)
 
     def _enabled(self, ssn: Session) -> set[str]:
@@ -123,3 +124,19 @@ class Predicates:
     def on_session_close(self, ssn: Session) -> None:
         """Take note of what the devices of pods that were bound are."""
         self._filters.settle()
+
+
+def _preparing(ssn: Session, filters: Filters, noted: set[int] | None) -> Preparing:
+    """Return what prepares the filters for a task, and notes it where that matters."""
+    registers = ssn.behaviours.scores_need_predicates
+    if noted is None and not registers:
+        return filters.pre_predicate
+
+    def prepare(task: int) -> str | None:
+        if noted is not None:
+            noted.add(task)
+        if registers:
+            register_metrics(ssn.process)
+        return filters.pre_predicate(task)
+
+    return prepare

@@ -19,6 +19,7 @@ from ...kube.selectors import SelectorError
 from ...kube.spreading import counting_nodes, matching_classes
 from ...reasons import Reasons, StatusCode
 from ...tables import Ints
+from .states import States
 
 UNEVEN = "node(s) didn't match pod topology spread constraints"
 UNLABELLED = f"{UNEVEN} (missing required label)"
@@ -47,13 +48,12 @@ class _Check(NamedTuple):
 class PodTopologySpread:
     """Checks the constraints that must not be broken."""
 
-    def __init__(self, nodes: NodeMap, reasons: Reasons) -> None:
+    def __init__(self, nodes: NodeMap, reasons: Reasons, states: States) -> None:
         self._nodes = nodes
         self._uneven = reasons.intern(StatusCode.UNSCHEDULABLE, UNEVEN)
         self._unlabelled = reasons.intern(StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE, UNLABELLED)
         self._plans: dict[int, tuple[_Check, ...]] = {}
-        self._checked = -1
-        self._verdicts: Ints | None = None
+        self._states = states
 
     def concerns(self, klass: int) -> bool:
         """Return whether pods of a class have constraints that must not be broken."""
@@ -71,15 +71,14 @@ class PodTopologySpread:
                     "get constraints from pod: obtaining pod's hard topology spread"
                     f" constraints: {fault}"
                 )
-        self._checked = task
-        self._verdicts = self._judge(plan)
+        self._states.note(task, self._judge(plan))
         return None
 
     def filter(self, task: int, klass: int) -> Ints | None:
-        """Return a verdict for each node; ``None`` if all pass."""
-        if task != self._checked:
+        """Return a verdict for each node, as counted for the task last; ``None`` if all pass."""
+        if task not in self._states:
             self.pre_filter(task, klass)
-        return self._verdicts
+        return self._states.of(task)
 
     def _judge(self, plan: tuple[_Check, ...]) -> Ints:
         verdicts = np.zeros(len(self._nodes.columns), dtype=np.int32)

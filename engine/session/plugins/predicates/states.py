@@ -1,0 +1,42 @@
+"""What a filter counted for tasks when it was prepared for them, as far as it is looked at later.
+
+Source: ``framework/session.go`` (``GetCycleState``), a state for each task as long as the session.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...tables import Ints
+
+if TYPE_CHECKING:
+    from ...session import Session
+
+
+class States:
+    """The verdicts of one filter, by the task that it was prepared for.
+
+    All actions but one prepare for a task before they ask about it, so that the last state is
+    enough. ``preempt`` asks first whether the node that a pod was nominated takes it: for such pods
+    all states are kept.
+    """
+
+    def __init__(self, ssn: Session) -> None:
+        self._info = ssn.tasks.info
+        self._keeps = ssn.behaviours.nominated_pods_wait
+        self._kept: dict[int, Ints | None] = {}
+        self._last = -1
+        self._verdicts: Ints | None = None
+
+    def note(self, task: int, verdicts: Ints | None) -> None:
+        """Keep the verdicts about all nodes; ``None`` if all pass."""
+        self._last, self._verdicts = task, verdicts
+        if self._keeps and self._info[task].pod.status.nominated_node_name:
+            self._kept[task] = verdicts
+
+    def __contains__(self, task: int) -> bool:
+        return task == self._last or task in self._kept
+
+    def of(self, task: int) -> Ints | None:
+        """Return the verdicts about a task that is known; ``None`` if all nodes pass."""
+        return self._verdicts if task == self._last else self._kept[task]
