@@ -7,7 +7,10 @@ that was asked about, 2 anything that broke; 130 is an interrupt.
 
 from __future__ import annotations
 
-from typing import ClassVar
+TYPE_CHECKING = False  # Not from typing: a program must take interrupts before it loads much.
+
+if TYPE_CHECKING:
+    from typing import ClassVar
 
 
 class PlinianError(Exception):

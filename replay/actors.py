@@ -38,51 +38,64 @@ def told(
     """
     source = iter(events)
     while some := list(islice(source, at_once)):
-        actors = _actors(store, clock, some, branch)
+        writes = _writes(store, clock, some, branch)
         for recorded, span in with_spans(some, clock):
-            actor = recorded.event.actor or actors.get(recorded.position, "")
-            yield Told(
-                position=recorded.position,
-                branch=recorded.branch,
-                recorded_at=recorded.recorded_at,
-                event=recorded.event,
-                span=span,
-                actor=actor,
-            )
+            actor = actor_of(recorded, span)
+            if not actor and recorded.position in writes:
+                actor = actor_of(writes[recorded.position], span)
+            yield _told(recorded, span, actor)
 
 
 def told_by_itself(recorded: Recorded) -> Told:
     """Return an event with what it says by itself."""
     if isinstance(recorded, Told):
         return recorded
+    return _told(recorded, own_span(recorded), recorded.event.actor)
+
+
+def actor_of(recorded: Recorded, span: Span) -> str:
+    """Return who an event says caused it; nobody if it was there before this one asked for it.
+
+    A write that changes nothing is answered with the version that there is, and not every answer
+    shows that it was one.
+
+    :param span: between which times the clock has it.
+    """
+    asked, latest = recorded.event.earliest, span.latest
+    return (
+        "" if asked is not None and latest is not None and asked > latest else recorded.event.actor
+    )
+
+
+def _told(recorded: Recorded, span: Span, actor: str) -> Told:
     return Told(
         position=recorded.position,
         branch=recorded.branch,
         recorded_at=recorded.recorded_at,
         event=recorded.event,
-        span=own_span(recorded),
-        actor=recorded.event.actor,
+        span=span,
+        actor=actor,
     )
 
 
-def _actors(
+def _writes(
     store: LogStore, clock: Clock, events: Sequence[Recorded], branch: str
-) -> dict[int, str]:
-    """Return the actors of versions that do not tell their own, by position."""
+) -> dict[int, Recorded]:
+    """Return the writes that made versions that do not tell their own actors, by position."""
     open_ = [
         each for each in events if not each.event.actor and KINDS[each.event.kind].effect in _MADE
     ]
     requests = clock.requests_of([each.position for each in open_])
     wanted = tuple(sorted(requests.values()))
     by_position = {
-        each.position: each.event.actor
+        each.position: each
         for each in (store.read(Query(branch=branch, positions=wanted)) if wanted else ())
     }
-    actors = {version: by_position[request] for version, request in requests.items()}
-    return actors | _attributed(store, open_, branch)
+    writes = {version: by_position[request] for version, request in requests.items()}
+    return writes | _attributed(store, open_, branch)
 
 
-def _attributed(store: LogStore, events: Sequence[Recorded], branch: str) -> dict[int, str]:
+def _attributed(store: LogStore, events: Sequence[Recorded], branch: str) -> dict[int, Recorded]:
     versions = {
         (each.event.reference, each.event.revision): each.position
         for each in events
@@ -96,9 +109,9 @@ def _attributed(store: LogStore, events: Sequence[Recorded], branch: str) -> dic
         kinds=("version.attributed",),
         revisions=(min(revisions), max(revisions)),
     )
-    found: dict[int, str] = {}
+    found: dict[int, Recorded] = {}
     for recorded in store.read(query):
         version = (recorded.event.reference, recorded.event.revision)
         if version in versions:
-            found[versions[version]] = recorded.event.actor
+            found[versions[version]] = recorded
     return found

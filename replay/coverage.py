@@ -6,12 +6,14 @@ The rules are in :mod:`..engine.state.coverage`; here they meet a log, its clock
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import takewhile
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from ..engine.errors import NotKnown
+from ..engine.events import KINDS, Effect
 from ..engine.log.store import LogStore, Query
 from ..engine.state.coverage import TELLING, Coverage, Gap, Pair, Why, coverage_of
 from ..engine.units import SECOND_US, format_time
@@ -19,6 +21,7 @@ from .kinds import CLUSTER_SCOPED, plain_name, plural_of
 from .moment import Moment
 
 if TYPE_CHECKING:
+    from .history import Happening, History
     from .log import Log
 
 SCHEDULING: tuple[Pair, ...] = (
@@ -89,7 +92,9 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     def remedy(self) -> str:
         """What would make it known."""
         plural = plural_of(*self.pair)
-        if self.gap.why in (Why.NEVER, Why.BEFORE):
+        if self.gap.why is Why.NEVER:
+            return f"ingest a list of {plural}, or a watch of {plural} from its beginning"
+        if self.gap.why is Why.BEFORE:
             return f"ingest a list of {plural} that was made earlier, or a watch from its beginning"
         return f"ingest a watch of {plural}, or an audit log of level RequestResponse, of that time"
 
@@ -146,6 +151,54 @@ def unknown_at(
     ]
 
 
+def unknown_between(
+    log: Log,
+    first: int | None,
+    moment: Moment,
+    kinds: Iterable[Pair],
+    namespace: str | None = None,
+) -> list[Unknown]:
+    """Return what of some kinds is not known somewhere between a revision and a moment.
+
+    :param first: None is the first in the log. :param namespace: as for :func:`unknown_at`.
+    """
+    look = _Look(log, moment)
+    return [
+        one
+        for pair in dict.fromkeys(kinds)
+        for one in look.between(first or 0, pair, None if pair in CLUSTER_SCOPED else namespace)
+    ]
+
+
+def unknown_of_history(log: Log, found: History, moment: Moment) -> list[Unknown]:
+    """Return what is not known of an object between its first version and a moment.
+
+    Where a kind is known again and the object is there in a version from before, it had no other
+    one in between.
+    """
+    pair, namespace = (found.object.group, found.object.kind), found.object.namespace or None
+    dated = [one.revision for one in found.happenings if one.revision is not None]
+    if not dated:
+        return unknown_at(log, moment, [pair], namespace)
+
+    def matters(gap: Gap) -> bool:
+        if gap.before is None:
+            return True
+        end = gap.before
+        by_then = takewhile(lambda one: (one.revision or 0) <= end, found.happenings)
+        shown = [one for one in by_then if one.revision is not None or _ends(one)]
+        since = dated[0] if gap.after is None else max(dated[0], gap.after)
+        return _ends(shown[-1]) or (shown[-1].revision or 0) > since
+
+    some = unknown_between(log, dated[0], moment, [pair], namespace)
+    return [one for one in some if matters(one.gap)]
+
+
+def _ends(one: Happening) -> bool:
+    """Say whether an object is no longer there after something."""
+    return KINDS[one.kind].effect in (Effect.DELETED, Effect.LISTED)
+
+
 def usual_kinds(log: Log, moment: Moment) -> list[Pair]:
     """Return the kinds that a question about everything is about.
 
@@ -169,10 +222,17 @@ class _Look:
 
     def at(self, pair: Pair, namespace: str | None) -> list[Unknown]:
         """Return what is not known of a kind; one for each gap."""
+        return self.between(self._revision, pair, namespace)
+
+    def between(self, first: int, pair: Pair, namespace: str | None) -> list[Unknown]:
+        """Return what is not known of a kind from a revision on; one for each gap."""
         gaps: dict[Gap, list[str]] = {}
         for name in self._places(pair, namespace):
+            found = self._coverage.holes(pair, first, self._revision, name)
             gap = self._coverage.gap(pair, self._revision, name)
             if gap is not None and not self._is_near(gap):
+                found.append(gap)
+            for gap in found:
                 gaps.setdefault(gap, []).extend([] if name is None else [name])
         return [
             Unknown(
@@ -213,10 +273,15 @@ class _Look:
 
 def told(unknowns: Sequence[Unknown]) -> str:
     """Return one sentence that names what is not known, when and why."""
+    return "; ".join(reasons(unknowns))
+
+
+def reasons(unknowns: Sequence[Unknown]) -> list[str]:
+    """Return what is not known in words, a text for each time and reason."""
     by_reason: dict[str, list[str]] = {}
     for one in unknowns:
         by_reason.setdefault(one.reason, []).append(one.name)
-    return "; ".join(f"{', '.join(names)}: {reason}" for reason, names in by_reason.items())
+    return [f"{', '.join(names)}: {reason}" for reason, names in by_reason.items()]
 
 
 def refuse(unknowns: Sequence[Unknown]) -> None:

@@ -16,6 +16,7 @@ from ..engine.state.truth import Truth
 from ..engine.units import format_time
 from .changes import Change, changes, payload_changes
 from .clock import clock_of
+from .coverage import Unknown
 from .moment import Moment
 from .times import span_text
 from .truth import bound_document
@@ -94,6 +95,7 @@ class Diff(msgspec.Struct, frozen=True, kw_only=True):
 
     :param same: objects without any difference, among them ``rewritten``: those that have another
         version in which no field differs.
+    :param not_known: what of the kinds asked for is not known completely at either moment.
     """
 
     before: Side
@@ -105,6 +107,7 @@ class Diff(msgspec.Struct, frozen=True, kw_only=True):
     rewritten: int
     nodes: list[HoldingChanged]
     queues: list[HoldingChanged]
+    not_known: tuple[Unknown, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.added or self.removed or self.changed)

@@ -11,8 +11,10 @@ from ..engine.events import KINDS, Effect, Recorded, Reference
 from ..engine.events.payloads import ListObserved
 from ..engine.log.store import LogStore, Query
 from ..engine.state.clock import Clock, Span, Unsure
+from .actors import actor_of
 from .changes import Change, changes
 from .clock import clock_of
+from .coverage import Unknown
 from .kinds import ObjectName
 from .moment import Moment
 from .times import with_spans
@@ -65,12 +67,14 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
     :param uids: the objects that had the name, in order of appearance.
     :param unsure: changes of the cluster that may have come before or after the moment up to which
         it goes.
+    :param not_known: of the object's kind, where between its first version and that moment.
     """
 
     object: Reference
     uids: tuple[str, ...]
     happenings: list[Happening]
     unsure: Unsure | None = None
+    not_known: tuple[Unknown, ...] = ()
 
 
 def history(
@@ -209,6 +213,8 @@ def _happening(item: _Joined, fields: list[Change]) -> Happening:
     placed, by = item.placed, item.by
     recorded, event, span = placed.recorded, placed.recorded.event, placed.span
     told = by is not None and by.event.kind in _TELLING
+    own = actor_of(recorded, span)
+    other = "" if by is None else actor_of(by, span)
     return Happening(
         position=recorded.position,
         kind=by.event.kind if by is not None and told else event.kind,
@@ -219,8 +225,8 @@ def _happening(item: _Joined, fields: list[Change]) -> Happening:
         latest=span.latest,
         time=span.estimate,
         recorded_at=recorded.recorded_at,
-        actor=event.actor or (by.event.actor if by is not None else ""),
-        attributed_at=by.position if by is not None and not event.actor else 0,
+        actor=own or other,
+        attributed_at=by.position if by is not None and other and not own else 0,
         source=event.source,
         line=event.line,
         changes=fields,

@@ -22,7 +22,7 @@ from ..engine.events import Event
 from ..engine.ingest.formats import Context, Format
 from ..engine.ingest.inputs import Document, InputFile, documents, find_files, unknown
 from ..engine.ingest.order import EventOrder
-from ..engine.ingest.received import receiving_times, tells_of_another
+from ..engine.ingest.received import NOTHING, ReceivingTimes
 from ..engine.ingest.registry import recognise, why_unknown
 from ..engine.log import MAIN, LogStore, check_place, open_log
 from ..engine.units import SECOND_US, format_time
@@ -32,6 +32,8 @@ Progress = Callable[[str, int, int], None]
 """Called with (``read`` or ``append``, how much is done, how much there is; 0 if not known)."""
 
 _UNDATED: Final = "klog"
+_TIMED: Final = frozenset({"watch-stream", "object-list"})
+"""Formats for whose sake an archive is gone through for times of receiving."""
 """The format whose times lack a year; read last, when the others have told which it may be."""
 
 
@@ -203,6 +205,7 @@ class _Reading:
         self._done = 0
         self._last_observed: int | None = None
         self._undated: dict[str, list[str]] = {}
+        self._received = ReceivingTimes(InputFile("", named=False, size=0))
 
     def read(self, paths: Sequence[str], store: LogStore | None) -> None:
         """Read everything; logs without years after all else."""
@@ -219,6 +222,7 @@ class _Reading:
 
     def _read_file(self, file: InputFile, year: int | None, only: frozenset[str] | None) -> None:
         """Read the documents of a file; ``only`` those, if given."""
+        self._received = ReceivingTimes(file)
         try:
             for document in documents(file, stdin=self._stdin, read=self._advance):
                 if only is None or document.source in only:
@@ -238,7 +242,8 @@ class _Reading:
         if found.name == _UNDATED and year is None and not final and self._may_reopen(file):
             self._undated.setdefault(file.path, []).append(document.source)
             return
-        received = receiving_times(document.source)
+        timed = found.name in _TIMED or document.source == file.path
+        received = self._received.of(document.source) if timed else NOTHING
         if received.fault:
             fault = f"{received.path}: receiving times are not used: {received.fault}"
             self.summary.notes.append(fault)
@@ -276,7 +281,7 @@ class _Reading:
         return file.size > 0
 
     def _leave_out(self, document: Document) -> None:
-        if tells_of_another(document.source):
+        if self._received.tells_of_another(document.source):
             return
         why, now = why_unknown(document.head)
         if document.named and why != _EMPTY:

@@ -9,6 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
+import msgspec
+
 from ..engine.errors import PointUnknown, UsageError
 from ..engine.events import Recorded
 from ..engine.log import MAIN, LogStore, Query, VerifyReport, open_log
@@ -23,7 +25,8 @@ from .truth import documents, state_digest, truth_at
 
 if TYPE_CHECKING:
     from ..engine.state.coverage import Coverage
-    from .diff import Diff
+    from .coverage import Unknown
+    from .diff import Diff, Scope
     from .field_selectors import FieldSelector
     from .history import History
     from .ingest import IngestOptions, IngestSummary
@@ -223,7 +226,18 @@ class Log:
             namespace=namespace,
             ignore=tuple(ignore),
         )
-        return diff(self.store, sides[0], sides[1], scope=scope)
+        found = diff(self.store, sides[0], sides[1], scope=scope)
+        return msgspec.structs.replace(found, not_known=self._not_known(sides, scope))
+
+    def _not_known(
+        self, sides: Sequence[tuple[Moment, Truth]], scope: Scope
+    ) -> tuple[Unknown, ...]:
+        """Return what of a comparison's objects is not known at either end."""
+        from .coverage import unknown_at, usual_kinds  # noqa: PLC0415 -- only needed here
+
+        asked = scope.kinds or usual_kinds(self, sides[-1][0])
+        found = (unknown_at(self, moment, asked, scope.namespace) for moment, _ in sides)
+        return tuple(dict.fromkeys(one for some in found for one in some))
 
     def history(
         self,
@@ -237,14 +251,17 @@ class Log:
 
         :param namespace: means nothing to kinds without one.
         """
-        from .history import history  # noqa: PLC0415 -- only needed here
+        from .coverage import unknown_of_history  # noqa: PLC0415 -- only needed here
+        from .history import history  # noqa: PLC0415
 
         moment = self.moment(at)
         if isinstance(named, str):
             named = self.object(named)
         if (named.group, named.kind) in CLUSTER_SCOPED:
             namespace = ""
-        return history(self.store, named, namespace=namespace, moment=moment, ignore=ignore)
+        found = history(self.store, named, namespace=namespace, moment=moment, ignore=ignore)
+        unknown = unknown_of_history(self, found, moment)
+        return msgspec.structs.replace(found, not_known=tuple(unknown))
 
     def ingest(
         self,

@@ -26,7 +26,7 @@ from ..engine.volcano.history import resolve
 from .belief import belief_at
 from .chance import LEAST, Chance
 from .clock import clock_of
-from .coverage import Unknown, document_of
+from .coverage import SCHEDULING, Unknown, document_of, unknown_at
 from .external_inputs import lend_inputs
 from .log import Log
 from .moment import Moment
@@ -121,7 +121,9 @@ def session_at(
     behaviours = resolve(release) if isinstance(release, str) else release
     scene = scene_at(log, at, conf)
     cache = belief_at(log.store, scene.moment, behaviours)
-    return session_in(scene, behaviours, cache, binding=cache, into=Trace(on=trace), chance=chance)
+    trial = Trace(on=trace)
+    answer = session_in(scene, behaviours, cache, binding=cache, into=trial, chance=chance)
+    return answer._replace(not_known=tuple(unknown_at(log, scene.moment, SCHEDULING)))
 
 
 def session_in(

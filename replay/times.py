@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterator, Sequence
 
 from ..engine.events import KINDS, Effect, Recorded
 from ..engine.state.clock import Clock, Span
@@ -18,20 +17,13 @@ _MILLI_US = 1000
 UNKNOWN = "<none>"
 
 
-def with_spans(
-    events: Iterable[Recorded], clock: Clock, *, at_once: int = AT_ONCE
-) -> Iterator[tuple[Recorded, Span]]:
-    """Yield events with the times between which they happened.
-
-    :param at_once: so many are held in memory; 1 for events that are waited for.
-    """
-    source = iter(events)
-    while some := list(islice(source, at_once)):
-        undated = clock.loose_spans(
-            [each.position for each in some if each.event.revision is None and _counts(each)]
-        )
-        for recorded in some:
-            yield recorded, _span(recorded, clock, undated)
+def with_spans(events: Sequence[Recorded], clock: Clock) -> Iterator[tuple[Recorded, Span]]:
+    """Yield events with the times between which they happened."""
+    undated = clock.loose_spans(
+        [each.position for each in events if each.event.revision is None and _counts(each)]
+    )
+    for recorded in events:
+        yield recorded, _span(recorded, clock, undated)
 
 
 def _counts(recorded: Recorded) -> bool:

@@ -27,9 +27,9 @@ from ..engine.state.columns import (
     Columns,
     Times,
     concatenate,
-    concatenate_times,
     encode_block,
     encode_fact,
+    no_times,
 )
 from ..engine.state.digest import digest_of
 from ..engine.state.extract import extract_fact
@@ -271,7 +271,7 @@ def _build_facts(
         if progress is not None:
             progress(begin, last)
     if begin < last:  # Events without effect on truth at the end: covered by an empty block.
-        pending.append(_block(concatenate([]), concatenate_times([]), [], begin + 1, last))
+        pending.append(_block(concatenate([]), no_times(), [], begin + 1, last))
     store.put_facts(pending, cluster=cluster, branch=branch, version=VERSION)
 
 

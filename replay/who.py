@@ -191,8 +191,7 @@ class _Events:
 
     def _maker(self, recorded: Recorded) -> Maker:
         """Return who made a version: as it says itself, or as another event says of it."""
-        told = self._told.get((recorded.event.reference, recorded.event.revision))
-        return self._made("" if told is None else told.event.actor, recorded)
+        return self._made("", recorded)
 
     def _made(self, actor: str, recorded: Recorded) -> Maker:
         (told,) = told_by(self._store, self._clock, [recorded], branch=recorded.branch)

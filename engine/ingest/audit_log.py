@@ -24,7 +24,7 @@ from ..errors import EventMalformed
 from ..events import KINDS, Effect, Event
 from ..events.payloads import PodBound
 from .audit_records import CONNECTING, NOTHING, ListBody, ListItem, Record, is_whole, lives_on
-from .audit_requests import AuditedRequest
+from .audit_requests import AuditedRequest, Document
 from .audit_span import AuditSpan
 from .formats import Context
 from .lines import json_documents
@@ -133,7 +133,7 @@ class _Reader:
         try:
             request = AuditedRequest(record, line, self._context)
             events = self._told(request, line)
-            if record.verb in _WRITES:
+            if record.verb in _WRITES and not request.changed_nothing:
                 self._span.told(request, events)
             return self._remember(events)
         except EventMalformed as fault:
@@ -229,6 +229,8 @@ class _Reader:
         dying = bool((answer.get("metadata") or {}).get("deletionTimestamp"))
         if dying and not lives_on(answer):
             return [request.gone(answer if whole else None)]
+        if whole and request.changed_nothing:
+            return self._unchanged(request, answer)
         if whole:
             created = request.code == _CREATED and not request.ref.subresource
             return request.made(answer, "created" if created else "updated")
@@ -248,12 +250,19 @@ class _Reader:
                 return [request.gone(None)]
             return [self._accepted(request, "whether the object went at once")]
         if is_whole(answer, request.ref.subresource):
+            if lives_on(answer) and request.changed_nothing:
+                return self._unchanged(request, answer)
             verb = "updated" if lives_on(answer) else "deleted"
             events = request.made(answer, verb)
             return [*request.attributed(events[0]), *events]
         if lives_on(answer):
             return [self._accepted(request, "the whole object (the answer is an excerpt)")]
         return [request.gone(None, revision=request.revision_of_answer)]
+
+    def _unchanged(self, request: AuditedRequest, answer: Document) -> list[Event]:
+        """Take the version that a write found and left as it was: somebody else had made it."""
+        self._lost[f"{request.record.verb} that changed nothing: its version is another's"] += 1
+        return request.seen(answer, request.answer_written_at)
 
     def _bound(self, request: AuditedRequest) -> Event:
         target = request.body.get("target") if isinstance(request.body, dict) else None

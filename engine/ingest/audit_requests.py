@@ -15,15 +15,36 @@ from ..events.payloads import (
     RequestRefused,
     VersionAttributed,
 )
-from ..units import parse_time
+from ..units import SECOND_US, parse_time
 from .audit_records import NOTHING, ListBody, ObjectRef, Record, kind_of
 from .derived import extra_events
 from .formats import Context
-from .objects import MAX_REVISION, conceal_secret, decode_slim, version_event
+from .objects import (
+    MAX_REVISION,
+    conceal_secret,
+    decode_slim,
+    deletion_asked,
+    newest_time,
+    version_event,
+)
 
 Document = dict[str, Any]
 
+_OK = 200
+
+
+class _Named(msgspec.Struct):
+    resource_version: str = msgspec.field(default="", name="resourceVersion")
+
+
+class _Base(msgspec.Struct):
+    """A body, of which only the version that it is based on is wanted."""
+
+    metadata: _Named = msgspec.field(default_factory=_Named)
+
+
 _DOCUMENT = msgspec.json.Decoder()
+_BASE = msgspec.json.Decoder(_Base).decode
 
 
 class AuditedRequest:
@@ -85,6 +106,45 @@ class AuditedRequest:
         """
         status = self.record.response_status
         return status is not None and (status.status == "Success" or status.details is not None)
+
+    @cached_property
+    def changed_nothing(self) -> bool:
+        """Whether the answer shows that this request made no version: it had been there before.
+
+        A write that changes nothing is answered with the version that there is. That is certain of
+        an update or a patch that names this very version; of a patch that can only set fields, if
+        nothing was set since it was asked for; and of a delete without a grace of its own, if the
+        deletion had been asked for before. Of other writes the answer does not tell.
+
+        Source: k8s.io/apiserver pkg/registry/generic/registry/store.go Update, pkg/registry/rest
+        /delete.go BeforeDelete; k8s.io/apimachinery pkg/util/managedfields Update.
+        """
+        answered, asked_at = self.answer, self._asked_at
+        metadata = (answered or {}).get("metadata")
+        if self.code != _OK or not isinstance(metadata, dict):
+            return False
+        base = self._base
+        if base:
+            return base == metadata.get("resourceVersion")
+        if asked_at is None:
+            return False
+        second = asked_at - asked_at % SECOND_US
+        if self.record.verb == "patch":
+            set_at = self.answer_written_at or newest_time(metadata.get("managedFields"))
+            return set_at is not None and set_at < second and not _may_remove(self.body)
+        ending = deletion_asked(metadata) if self.record.verb == "delete" else None
+        return ending is not None and ending < second and "gracePeriodSeconds" not in self.options
+
+    @property
+    def _base(self) -> str:
+        """The version that an update or a patch says it is based on, empty if it says none."""
+        raw = self.record.request_object
+        if self.record.verb not in {"update", "patch"} or raw == NOTHING:
+            return ""
+        try:
+            return _BASE(raw).metadata.resource_version
+        except msgspec.ValidationError:  # A JSON patch, or one that is wrong.
+            return ""
 
     @property
     def options(self) -> Document:
@@ -270,6 +330,23 @@ class AuditedRequest:
     def _body_part(self, field: str) -> Document:
         part = self.body.get(field) if isinstance(self.body, dict) else None
         return part if isinstance(part, dict) else {}
+
+
+def _may_remove(patch: Any) -> bool:
+    """Say whether a patch can do other than set fields: removing one leaves no stamp.
+
+    An applied configuration removes what it no longer has, and a list may be shorter than before.
+    """
+    if not isinstance(patch, dict) or ("apiVersion" in patch and "kind" in patch):
+        return True
+    return any(
+        key.startswith("$") or value is None or (not _is_scalar(value) and _may_remove(value))
+        for key, value in patch.items()
+    )
+
+
+def _is_scalar(value: Any) -> bool:
+    return isinstance(value, str | int | float)
 
 
 def _time(text: str, latest: int) -> int | None:

@@ -23,12 +23,16 @@ from .lists import excerpt_in
 
 _FIRST = re.compile(
     rb"(?:\s*(?:#[^\n]*|---[^\n]*|%[^\n]*)?\n)*(?:---[ \t]+)?(?:- +)?"
-    rb"(?:apiVersion|kind|metadata|items|spec|status|data)[ \t]*:(?:\s|$)"
+    rb"(?:\[\s*)?(?:\{\s*)?(?:apiVersion|kind|metadata|items|spec|status|data)[ \t]*:(?:\s|$)"
 )
-_API_VERSION = re.compile(rb"(?m)^[- ]*apiVersion[ \t]*:[ \t]*(?!audit\.k8s\.io/)\S")
+_API_VERSION = re.compile(
+    rb"(?m)(?:^[- ]*|[\[{,][ \t]*)apiVersion[ \t]*:[ \t]*(?!audit\.k8s\.io/)\S"
+)
 _STORED = re.compile(
-    rb"(?m)^[- ]*(?:resourceVersion[ \t]*:|items[ \t]*:|kind[ \t]*:[ \t]*\w*List\b)"
+    rb"(?m)(?:^[- ]*|[\[{,][ \t]*)"
+    rb"(?:resourceVersion[ \t]*:|items[ \t]*:|kind[ \t]*:[ \t]*\w*List\b)"
 )
+"""A key of an object or a list that was stored: at the start of a line, or in flow style."""
 
 
 class ObjectYaml:

@@ -90,15 +90,9 @@ class Times(msgspec.Struct, frozen=True, kw_only=True):
         return Times(**{name: getattr(self, name)[rows] for name in _TIMES})
 
 
-def concatenate_times(parts: Sequence[Times]) -> Times:
-    """Return all rows of several tables of times, one part after the other."""
-    empty = [np.empty(0, np.int64)]
-    return Times(
-        **{
-            name: np.concatenate([getattr(part, name) for part in parts] or empty)
-            for name in _TIMES
-        }
-    )
+def no_times() -> Times:
+    """Return a table of no rows."""
+    return Times(**{name: np.empty(0, np.int64) for name in _TIMES})
 
 
 _COMPACT: Mapping[str, type[np.signedinteger[Any]]] = MappingProxyType(

@@ -177,6 +177,22 @@ class Coverage:
             return None
         return _between(before, None)
 
+    def holes(self, pair: Pair, first: int, last: int, namespace: str | None = None) -> list[Gap]:
+        """Return what is not known of a kind in a range, before a span that ends it, in order.
+
+        What is not known at the end of the range is not among it: see :meth:`gap`.
+        """
+        if self.whole:
+            return []
+        found: list[Gap] = []
+        before: Span | None = None
+        for span in self.spans(pair, namespace):
+            begins = -1 if before is None else before.last
+            if begins + 1 < span.first <= last and span.first > first:
+                found.append(_between(before, span))
+            before = span
+        return found
+
     def begin(self, pair: Pair) -> int | None:
         """Return the first revision at which a kind is known anywhere; None if it never is."""
         if self.whole:

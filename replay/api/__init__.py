@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from importlib import import_module
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from .engine.errors import (
     EventMalformed,
@@ -44,6 +43,8 @@ from .engine.errors import (
     PositionConflict,
     UsageError,
 )
+
+TYPE_CHECKING = False  # That of typing, which takes half of the time until interrupts are ours.
 
 if TYPE_CHECKING:
     from os import PathLike

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from ...engine.volcano.releases import Release
     from ..comparison.bisection import Bisection
     from ..comparison.crashes import Crash, Dying
-    from ..comparison.log_bisection import Asked
+    from ..comparison.log_bisection import Asked, Span
     from ..comparison.questions import Question
     from ..log import Log
+    from ..moment import Moment
     from ..session import ConfText
 
 
@@ -157,14 +158,15 @@ def bisect(
         told = _Told(_in_case(case, step, question, asked, taken.names[0]))
     else:
         with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
-            warn_sessions(opened_log, opened_log.moment(to if asked is None else at), strict=strict)
             if asked is not None:
+                moment = opened_log.moment(at)
+                warn_sessions(opened_log, moment, unconfigured=given is None, strict=strict)
                 check_confs([given], list(map(str, asked)), assume=assume)
-                told = _Told(_over_releases(opened_log, at, given, question, asked))
+                told = _Told(_over_releases(opened_log, moment, given, question, asked))
             else:
-                inquiry = Asked(
-                    log, span_of(opened_log, start, to), question, taken.names[0], given
-                )
+                span = span_of(opened_log, start, to)
+                _warn_along(opened_log, span, unconfigured=given is None, strict=strict)
+                inquiry = Asked(log, span, question, taken.names[0], given)
                 told = _in_log(
                     *(opened_log, inquiry, halve, jobs), named=release is not None, assume=assume
                 )
@@ -228,14 +230,22 @@ def _in_case(
     return over_releases(subject, question, releases)
 
 
+def _warn_along(log: Log, span: Span, *, unconfigured: bool, strict: bool) -> None:
+    """Say what sessions need and the log lacks anywhere in a stretch of it."""
+    from ..coverage import SCHEDULING, unknown_between
+
+    first = None if span.by_position else span.first
+    unknown = unknown_between(log, first, span.end, SCHEDULING)
+    warn_sessions(log, span.end, unknown, unconfigured=unconfigured, strict=strict)
+
+
 def _over_releases(
-    log: Log, at: str, conf: ConfText | None, question: Question, releases: list[Release]
+    log: Log, moment: Moment, conf: ConfText | None, question: Question, releases: list[Release]
 ) -> Bisection:
     from ..comparison.bisection import over_releases
     from ..comparison.named import named
     from ..comparison.subjects import LogSubject
 
-    moment = log.moment(at)
     return over_releases(LogSubject(log, moment, conf), named(log, question, moment), releases)
 
 

@@ -9,7 +9,7 @@ import typer
 
 from . import options
 from .assumption import chosen
-from .knowledge import first_of, range_of, warn_sessions
+from .knowledge import first_of, range_of, unknown_at_ends, warn_sessions
 from .shell import guarded, style
 
 if TYPE_CHECKING:
@@ -80,8 +80,8 @@ def diff(
         )
         if release:
             _refuse_narrowing(kind, namespace, ignore, told=summary or who)
-            for moment in moments:
-                warn_sessions(opened_log, moment, strict=strict)
+            lacks = unknown_at_ends(opened_log, moments)
+            warn_sessions(opened_log, moments[0], lacks, unconfigured=True, strict=strict)
             _diff_sessions(opened_log, moments, release, output, exit_code=exit_code, assume=assume)
             return
         kinds = [name for text in kind for name in text.split(",") if name]

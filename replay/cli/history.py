@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options
-from .knowledge import warn
+from .knowledge import tell_unknown
 from .shell import fail, guarded, note, style
 
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ def history(
         moment = opened_log.moment(at, as_known_at=as_known_at)
         name = name_of(opened_log, kind, target.name, place, moment)
         target = target._replace(name=name)
-        warn(opened_log, moment, [kind], place, strict=strict)
         found = opened_log.history(target, namespace=place, at=moment, ignore=ignore)
+        tell_unknown(found.not_known, strict=strict)
         _lead_on(opened_log, target, found, moment)
         owned = belonging(opened_log.store, found.object, found.uids, moment)
     if output == "json":

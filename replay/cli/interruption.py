@@ -9,14 +9,17 @@ all others are passed over, and nothing is written to standard error any more bu
 from __future__ import annotations
 
 import os
-import signal
 import sys
-import threading
-from types import FrameType
-from typing import TYPE_CHECKING, NoReturn
+
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    import signal
     from collections.abc import Callable
+    from types import FrameType
+    from typing import NoReturn
+else:  # What signal is made of. That module loads others, and interrupts do not wait.
+    import _signal as signal
 
 INTERRUPTED = 130
 
@@ -60,11 +63,14 @@ class Interruption:
             self._leave()
 
     def _install(self) -> None:
-        main = threading.current_thread() is threading.main_thread()
-        if main and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-            sys.unraisablehook = self._lost
+        if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+            return
+        try:
             signal.signal(signal.SIGALRM, self._raise_again)
-            signal.signal(signal.SIGINT, self._take)
+        except ValueError:  # Not in the main thread, which alone takes interrupts.
+            return
+        sys.unraisablehook = self._lost
+        signal.signal(signal.SIGINT, self._take)
 
     def _take(self, _number: int, _frame: FrameType | None) -> None:
         self._count += 1

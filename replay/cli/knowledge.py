@@ -29,25 +29,76 @@ def warn(
     :param namespace: only in it; None is everywhere.
     :raises NotKnown: something is not, and ``strict``.
     """
-    from ..coverage import refuse, told, unknown_at, usual_kinds
+    from ..coverage import unknown_at, usual_kinds
 
     asked = usual_kinds(log, moment) if kinds is None else kinds
     found = unknown_at(log, moment, asked, namespace)
+    tell_unknown(found, strict=strict)
+    return found
+
+
+def warn_sessions(
+    log: Log,
+    moment: Moment,
+    unknown: Sequence[Unknown] | None = None,
+    *,
+    unconfigured: bool = False,
+    strict: bool = False,
+) -> Sequence[Unknown]:
+    """Say on standard error, in one block before all else, what sessions need and the log lacks.
+
+    That is complete lists of some kinds, and a configuration of the scheduler.
+
+    :param unknown: of these kinds; None is what is not known at the moment.
+    :param unconfigured: sessions are run with the configuration of the log: say if it has none.
+    :returns: what of the kinds is not known.
+    :raises NotKnown: something is lacking, and ``strict``.
+    """
+    from ...engine.errors import NotKnown
+    from ..coverage import SCHEDULING, lacking, reasons, refuse, unknown_at
+
+    found = unknown_at(log, moment, SCHEDULING) if unknown is None else unknown
+    bare = unconfigured and _has_no_conf(log, moment)
     if strict:
         refuse(found)
-    if found:
-        note(f"warning: {told(found)}")
+    if strict and bare:
+        raise NotKnown(_NO_CONF, now=_GIVE_CONF)
+    if not found and not bare:
+        return found
+    note(f"warning: THE LOG LACKS WHAT SESSIONS NEED ({moment.label}); the answer may be wrong:")
+    if bare:
+        note(f"  - {_NO_CONF}: each release runs with its built-in one")
+    for text in (*reasons(found), *lacking(log, moment, found)):
+        note(f"  - {text}")
+    note("What to do:")
+    for text in dict.fromkeys([*[_GIVE_CONF] * bare, *(one.remedy for one in found)]):
+        note(f"  - {text}")
+    note("")
     return found
 
 
-def warn_sessions(log: Log, moment: Moment, *, strict: bool = False) -> list[Unknown]:
-    """Say the same of what sessions need, and what comes of it where a log knows none of a kind."""
-    from ..coverage import SCHEDULING, lacking
+_NO_CONF = "no configuration of the scheduler is in the log"
+_GIVE_CONF = "give the cluster's volcano-scheduler.conf with --conf, or ingest it"
 
-    found = warn(log, moment, SCHEDULING, strict=strict)
-    for text in lacking(log, moment, found):
-        note(f"warning: {text}")
-    return found
+
+def _has_no_conf(log: Log, moment: Moment) -> bool:
+    """Say whether a log has no configuration by a moment. A scenario without means the built-in."""
+    from ..session import conf_at
+
+    return not log.coverage(moment).whole and conf_at(log.store, moment) is None
+
+
+def tell_unknown(unknown: Sequence[Unknown], *, strict: bool) -> None:
+    """Say on standard error what an answer leaves open.
+
+    :raises NotKnown: it leaves anything open, and ``strict``.
+    """
+    from ..coverage import refuse, told
+
+    if strict:
+        refuse(unknown)
+    if unknown:
+        note(f"warning: {told(unknown)}")
 
 
 def refuse_own_panic(answers: Iterable[SessionAnswer], unknown: Sequence[Unknown]) -> None:
@@ -103,7 +154,7 @@ def range_of(
     :param kinds: None is those that a question about everything is about.
     :raises NotKnown: something is not known at an end, and ``strict``.
     """
-    from ..coverage import known_from, refuse, told, unknown_at, usual_kinds
+    from ..coverage import known_from, refuse, told, usual_kinds
 
     before, after = ends
     asked = usual_kinds(log, after) if kinds is None else kinds
@@ -112,7 +163,7 @@ def range_of(
     if later is not None:
         before = later
         parts.append(f"nothing of it is known before {later.label}: this begins there")
-    found = unknown_at(log, before, asked, namespace) or unknown_at(log, after, asked, namespace)
+    found = _at_ends(log, (before, after), asked, namespace)
     if strict:
         refuse(found)
     if found:
@@ -120,6 +171,22 @@ def range_of(
     if parts:
         note(f"warning: {'; '.join(parts)}")
     return before, after
+
+
+def unknown_at_ends(log: Log, ends: tuple[Moment, Moment]) -> list[Unknown]:
+    """Return what of the kinds that sessions need is not known at one of two moments."""
+    from ..coverage import SCHEDULING
+
+    return _at_ends(log, ends, SCHEDULING, None)
+
+
+def _at_ends(
+    log: Log, ends: tuple[Moment, Moment], kinds: Sequence[Pair], namespace: str | None
+) -> list[Unknown]:
+    from ..coverage import unknown_at
+
+    found = (unknown_at(log, end, kinds, namespace) for end in ends)
+    return list(dict.fromkeys(one for some in found for one in some))
 
 
 def note_left_out(log: Log, moment: Moment, count: int) -> None:
@@ -132,5 +199,3 @@ def note_left_out(log: Log, moment: Moment, count: int) -> None:
             f"{count} sessions before rv:{begin.revision} are left out: there is no complete list "
             f"of {plurals(begin.latest)} before it"
         )
-    if begin.never:
-        note(f"warning: the log holds no complete list of {plurals(begin.never)}")

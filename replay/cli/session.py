@@ -90,7 +90,7 @@ def session(
         moment = opened_log.moment(at, as_known_at=as_known_at)
         given: list[ConfText | None] = [*map(conf_file, conf)] or [None]
         check_confs(given, releases, assume=assume)
-        unknown = warn_sessions(opened_log, moment, strict=strict)
+        unknown = warn_sessions(opened_log, moment, unconfigured=not conf, strict=strict)
         if len(releases) * len(given) == 1:
             chance = chance_of(opened_log, moment, choose, samples_nodes=sample_nodes)
             answer = session_at(
@@ -98,7 +98,6 @@ def session(
             )
             refuse_own_panic([answer], unknown)
             note_session(answer, recorded=not conf)
-            answer = answer._replace(not_known=tuple(unknown))
             _write(answer, output, taken, trace=trace)
             return
         if sample_nodes or choose != LEAST_NAME:

@@ -12,7 +12,7 @@ import typer
 
 from . import options
 from .assumption import chosen
-from .shell import guarded, say, shows_progress, style
+from .shell import guarded, note, say, shows_progress, style
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -134,9 +134,11 @@ def simulate(
     failed = dict.fromkeys(releases, 0)
     with counting("scenarios", visible=shows_progress()) as progress:
         outcomes = run_all(tasks, jobs=jobs or _processes(len(tasks)), progress=progress)
-        for _, of_case in groupby(outcomes, key=lambda outcome: outcome.path):
-            results = [result for result in _good(of_case, failed) if result is not None]
+        for _, outcomes_of in groupby(outcomes, key=lambda outcome: outcome.path):
+            some = list(outcomes_of)
+            results = [one for one in _good(some, failed) if one is not None]
             if results:
+                _warn_lacking(some)
                 _show(results, step)
     for name, count in failed.items() if out is not None else ():
         sys.stdout.write(f"{len(cases) - count} of {len(cases)} scenarios run as {name}\n")
@@ -186,6 +188,15 @@ def _good(outcomes: Iterable[Outcome], failed: dict[str, int]) -> Iterator[Docum
             continue
         say(outcome.fault)
         failed[outcome.release] += 1
+
+
+def _warn_lacking(outcomes: Sequence[Outcome]) -> None:
+    """Say on standard error, before its results, what a scenario does not have."""
+    lacks = next((outcome.lacks for outcome in outcomes if outcome.fault is None), ())
+    if lacks:
+        note(f"warning: {outcomes[0].path} LACKS WHAT SESSIONS NEED:")
+    for text in lacks:
+        note(f"  - {text}")
 
 
 def _show(results: Sequence[Document], step: int | None) -> None:

@@ -94,9 +94,9 @@ def upgrade_check(
     question = Question(log, (taken.names[0], taken.names[1]), given)
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         end = opened_log.moment(at, as_known_at=as_known_at)
-        if strict:
-            warn_sessions(opened_log, end, strict=True)
         places = session_places(opened_log, end)
+        lacks = (opened_log, end, places.not_known)
+        warn_sessions(*lacks, unconfigured=given is None, strict=strict)
         note_left_out(opened_log, end, places.left_out)
         if given is None:
             note_rejected(opened_log, end, taken.names)

@@ -10,8 +10,10 @@ from ...engine.errors import UsageError
 from ...engine.events import Recorded
 from ...engine.session.consulted import Consulted
 from ...engine.session.trace import Step
+from ...engine.state.clock import Unsure
 from ...engine.volcano.history import resolve
 from ...engine.volcano.releases import RELEASES, Release, parse_release
+from ..coverage import Unknown
 from ..releases import BehaviourDiff, session_diff
 from ..session import SessionAnswer
 from .causes import Cause, causes, changed, partly
@@ -67,6 +69,9 @@ class Bisection:
 
     :param searched: one of :data:`SEARCHES`.
     :param release: as which sessions were run; empty if releases were what was searched.
+    :param unsure: of a log: changes that may have come before or after the last moment.
+    :param not_known: of a log: what of the kinds that sessions need it does not know where they
+        were run.
     """
 
     question: Question
@@ -74,6 +79,8 @@ class Bisection:
     flip: Flip | None
     searched: str
     release: str = ""
+    unsure: Unsure | None = None
+    not_known: tuple[Unknown, ...] = ()
 
 
 def first_flip(
@@ -133,8 +140,9 @@ def over_releases(subject: Subject, question: Question, releases: Sequence[Relea
         Probe(str(release), question.of(subject.session(resolve(str(release)))))
         for release in releases
     )
+    knowledge = subject.unsure, subject.not_known
     if not found:
-        return Bisection(question, taken, None, RELEASES_IN_TURN)
+        return Bisection(question, taken, None, RELEASES_IN_TURN, "", *knowledge)
     one, other = (Consulted.of(resolve(probe.at)) for probe in taken[-2:])
     sessions = [subject.session(behaviours) for behaviours in (one, other)]
     values = changed(one.plain, other.plain)
@@ -155,7 +163,7 @@ def over_releases(subject: Subject, question: Question, releases: Sequence[Relea
         ],
         partings=partings([session.result.trace for session in sessions]),
     )
-    return Bisection(question, taken, flip, RELEASES_IN_TURN)
+    return Bisection(question, taken, flip, RELEASES_IN_TURN, "", *knowledge)
 
 
 def sides(

@@ -15,7 +15,7 @@ from ...engine.log.store import MAIN, Query
 from ...engine.volcano.history import resolve
 from .. import parallel
 from ..belief import belief_at, beliefs_along
-from ..coverage import beginning_of
+from ..coverage import SCHEDULING, beginning_of, unknown_between
 from ..log import Log, Point, opened
 from ..moment import Moment
 from ..session import ConfText, SessionAnswer, scene_at, session_at, session_in
@@ -160,7 +160,12 @@ class LogBisection:
         return self._found(taken, flip, searched)
 
     def _found(self, probes: list[Probe], flip: Flip | None, searched: str) -> Bisection:
-        return Bisection(self._question, probes, flip, searched, self._behaviours.release)
+        release, end = self._behaviours.release, self._span.end
+        first = None if self._span.by_position else self._span.first
+        unknown = tuple(unknown_between(self._log, first, end, SCHEDULING))
+        return Bisection(
+            self._question, probes, flip, searched, release, unsure=end.unsure, not_known=unknown
+        )
 
     def _along(self, places: Sequence[int], jobs: int) -> Iterator[Probe]:
         """Yield the answers at many places in order; stretches of them by several processes."""

@@ -10,8 +10,9 @@ import numpy as np
 
 from ...engine.events import Effect
 from ...engine.log.store import LogStore, Query, Window
+from ...engine.state.clock import Unsure
 from ..clock import clock_of
-from ..coverage import beginning_of
+from ..coverage import SCHEDULING, Unknown, beginning_of, unknown_at, unknown_between
 from ..log import Log
 from ..moment import Moment
 
@@ -45,11 +46,16 @@ class Places(NamedTuple):
     :param logged: they are those of sessions that the log tells of; else of changes of objects.
     :param left_out: how many are left out, because the log does not know all kinds that sessions
         need yet.
+    :param unsure: changes that may have come before or after the last moment asked for.
+    :param not_known: what of the kinds that sessions need is not known somewhere between the first
+        place and that moment.
     """
 
     logged: bool
     found: list[Place]
     left_out: int = 0
+    unsure: Unsure | None = None
+    not_known: tuple[Unknown, ...] = ()
 
 
 def session_places(log: Log, end: Moment, *, since: int = 0) -> Places:
@@ -69,10 +75,16 @@ def session_places(log: Log, end: Moment, *, since: int = 0) -> Places:
         if revision >= since and (end.revision is None or revision <= end.revision)
     ]
     if not revisions:
-        return Places(False, [Place(end, log.store.last(end.branch))])
+        last = Place(end, log.store.last(end.branch))
+        unknown = unknown_at(log, end, SCHEDULING)
+        return Places(False, [last], unsure=end.unsure, not_known=tuple(unknown))
     begin = beginning_of(log, end).revision or 0
     taken = [place for place in found if (place.moment.revision or 0) >= begin]
-    return Places(bool(logged), taken, len(found) - len(taken))
+    if taken:
+        unknown = unknown_between(log, taken[0].moment.revision, end, SCHEDULING)
+    else:
+        unknown = unknown_at(log, end, SCHEDULING)
+    return Places(bool(logged), taken, len(found) - len(taken), end.unsure, tuple(unknown))
 
 
 def at_revision(end: Moment, revision: int) -> Moment:

@@ -12,6 +12,7 @@ from ...engine.session.consulted import Consulted
 from ...engine.session.trace import Trace
 from ...engine.volcano.history import resolve
 from ..belief import believed
+from ..coverage import document_of
 from ..log import Log
 from ..moment import Moment
 from ..releases import BehaviourDiff, session_diff
@@ -195,8 +196,10 @@ def comparison_document(found: Comparison, *, trace: bool = False) -> dict[str, 
 
     :param trace: with all steps of each side.
     """
+    unknown = dict.fromkeys(one for side in found.sides for one in side.answer.not_known)
     return {
         "differ": bool(found),
+        "not_known": list(map(document_of, unknown)),
         "sides": [
             {"label": side.label, **_side_document(side.answer, trace=trace)}
             for side in found.sides

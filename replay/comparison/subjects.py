@@ -10,9 +10,11 @@ import msgspec
 
 from ...engine.errors import UsageError
 from ...engine.session.trace import Trace
+from ...engine.state.clock import Unsure
 from ...engine.volcano.behaviours import Behaviours
 from ...engine.volcano.history import resolve
 from ..belief import Beliefs
+from ..coverage import SCHEDULING, Unknown, unknown_at
 from ..log import Log
 from ..moment import Moment
 from ..session import ConfText, SessionAnswer, conf_of, scene_at, session_in
@@ -22,6 +24,14 @@ from ..simulation.simulation import Simulation
 
 class Subject(Protocol):
     """A session that is waiting to be run."""
+
+    @property
+    def unsure(self) -> Unsure | None:
+        """Changes that may have come before or after it."""
+
+    @property
+    def not_known(self) -> tuple[Unknown, ...]:
+        """What of the kinds that it needs is not known there."""
 
     def session(self, behaviours: Behaviours) -> SessionAnswer:
         """Run it, traced, as a release would."""
@@ -43,6 +53,8 @@ class LogSubject:
     ) -> None:
         self._scene = scene_at(log, moment, conf)
         self._beliefs = beliefs or Beliefs(log.store, moment)
+        self.unsure = moment.unsure
+        self.not_known = tuple(unknown_at(log, moment, SCHEDULING))
 
     @classmethod
     def of(cls, log: Log, moment: Moment, confs: Sequence[ConfText | None]) -> list[LogSubject]:
@@ -60,7 +72,8 @@ class LogSubject:
 
     def traced(self, behaviours: Behaviours, trace: Trace) -> SessionAnswer:
         """Run it with a trace that may be on, off, or have enough at some step."""
-        return session_in(self._scene, behaviours, self._beliefs.of(behaviours), into=trace)
+        answer = session_in(self._scene, behaviours, self._beliefs.of(behaviours), into=trace)
+        return answer._replace(not_known=self.not_known)
 
 
 class CaseSubject:
@@ -71,6 +84,8 @@ class CaseSubject:
 
     def __init__(self, case: Case, step: int) -> None:
         self.case, self.step = case, step
+        self.unsure: Unsure | None = None
+        self.not_known: tuple[Unknown, ...] = ()
 
     def session(self, behaviours: Behaviours) -> SessionAnswer:
         """Run it, traced, as a release would."""

@@ -12,10 +12,12 @@ from typing import NamedTuple
 
 from ...engine.belief.cache import SchedulerCache
 from ...engine.session.consulted import Consulted
+from ...engine.state.clock import Unsure
 from ...engine.volcano.behaviours import Behaviours
 from ...engine.volcano.history import resolve
 from .. import parallel
 from ..belief import Way, beliefs_along, believed
+from ..coverage import Unknown
 from ..log import opened
 from ..releases import BehaviourDiff, session_diff
 from ..session import ConfText, Scene, scene_at, session_in
@@ -70,6 +72,8 @@ class Upgrade:
     :param sessions: moments at which both releases were asked, of ``known`` in all.
     :param differing: at how many of them anything differs.
     :param behaviours: in which the releases differ, whether it matters here or not.
+    :param unsure: changes that may have come before or after the last moment.
+    :param not_known: what of the kinds that sessions need the log does not know where these are.
     """
 
     releases: tuple[str, str]
@@ -79,6 +83,8 @@ class Upgrade:
     differing: int
     groups: tuple[Group, ...]
     behaviours: tuple[BehaviourDiff, ...]
+    unsure: Unsure | None = None
+    not_known: tuple[Unknown, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.groups)
@@ -140,6 +146,8 @@ def upgrade_check(
         differing=len({each.at for each in found}),
         groups=tuple(_groups(found)),
         behaviours=tuple(session_diff(one, other)),
+        unsure=places.unsure,
+        not_known=places.not_known,
     )
 
 

@@ -73,15 +73,12 @@ class Log(StoredLog):
         :raises PointUnknown: the point names no moment of the log.
         """
         from ..chance import chance_of  # noqa: PLC0415 -- only needed here
-        from ..coverage import SCHEDULING, unknown_at  # noqa: PLC0415
         from ..session import session_at  # noqa: PLC0415
 
         moment, name = self.moment(at), release_of(release, assume=assume)
         given = accepted_conf(conf, [name], assume=assume)
         chance = chance_of(self, moment, str(choose), samples_nodes=sample_nodes)
-        found = session_at(self, moment, release=name, conf=given, trace=trace, chance=chance)
-        unknown = unknown_at(self, moment, SCHEDULING, None)
-        return found._replace(not_known=tuple(unknown))
+        return session_at(self, moment, release=name, conf=given, trace=trace, chance=chance)
 
     def status(self, *, as_known_at: str | None = None) -> Status:
         """Return what the log holds of its cluster: inputs, reach, what it knows completely.

@@ -6,12 +6,15 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
+import msgspec
+
 from ...engine.events import Recorded
 from ...engine.units import format_time
 from ..comparison import bisection
 from ..comparison.bisection import Bisection, Flip, Probe, Side
 from ..comparison.crashes import Crash, Dying
 from ..comparison.sessions import parting_document
+from ..coverage import document_of
 from ..session import step_document
 from .comparison import behaviour_lines, cause_text, numbers_of, parting_lines, step_lines
 from .figures import counted
@@ -165,6 +168,8 @@ def bisection_document(
         "searched": found.searched,
         "release": found.release or None,
         "release_because": None if died is None else _died(died),
+        "unsure": msgspec.to_builtins(found.unsure),
+        "not_known": list(map(document_of, found.not_known)),
         "crashes": [_crash(crash) for crash in crashes],
         "probes": [_probe(probe) for probe in found.probes],
         "flip": None if found.flip is None else _flip(found.flip),

@@ -50,7 +50,7 @@ def counts_json(found: Diff, who: Who | None = None) -> dict[str, Any]:
     """Return the same as ``diff --summary -o json`` prints it."""
     whole = diff_json(found)
     return {
-        **{name: whole[name] for name in ("apiVersion", "from", "to", "summary")},
+        **{name: whole[name] for name in ("apiVersion", "from", "to", "summary", "not_known")},
         "kind": "DiffSummary",
         "kinds": msgspec.to_builtins(counted_by_kind(found)),
         **({} if who is None else {"actors": _actor_rows(found, who)}),

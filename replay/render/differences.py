@@ -10,6 +10,7 @@ import msgspec
 from ...engine.events import Reference
 from ...engine.units import format_time
 from ..changes import Change
+from ..coverage import document_of
 from ..diff import Diff, Holding, HoldingChanged, ObjectThen, Side
 from ..history import Happening, History
 from ..times import span_text
@@ -46,6 +47,7 @@ def diff_json(found: Diff) -> dict[str, Any]:
             "rewritten": found.rewritten,
         },
         **{name: fields[name] for name in ("added", "removed", "changed", "nodes", "queues")},
+        "not_known": list(map(document_of, found.not_known)),
     }
 
 
@@ -117,6 +119,7 @@ def history_json(found: History) -> dict[str, Any]:
         "object": msgspec.to_builtins(found.object),
         "uids": list(found.uids),
         "unsure": msgspec.to_builtins(found.unsure),
+        "not_known": list(map(document_of, found.not_known)),
         "happenings": happenings,
     }
 

@@ -6,9 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+import msgspec
+
 from ..comparison import verdict
 from ..comparison.upgrade import Changed, Group, Upgrade
 from ..comparison.verdict import Effect, Verdict
+from ..coverage import document_of
 from .comparison import behaviour_lines, cause_text, value_text
 from .figures import counted
 from .tables import NONE, PLAIN, Style, Table, lines_of
@@ -136,6 +139,8 @@ def upgrade_document(found: Upgrade) -> dict[str, Any]:
         "effects": [effect._asdict() for effect in judged.effects],
         "releases": list(found.releases),
         "differ": bool(found),
+        "unsure": msgspec.to_builtins(found.unsure),
+        "not_known": list(map(document_of, found.not_known)),
         "logged": found.logged,
         "sessions": found.sessions,
         "known": found.known,

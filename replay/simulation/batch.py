@@ -12,7 +12,7 @@ from ...engine.apiserver import Document
 from ...engine.errors import PlinianError
 from ...engine.volcano.history import resolve
 from .. import parallel
-from .cases import case_name, read_case
+from .cases import case_name, lacking, read_case
 from .results import case_result
 from .simulation import simulate
 from .what_if import NOTHING, WhatIf, changed
@@ -22,6 +22,7 @@ class Outcome(NamedTuple):
     """What became of one scenario: its result, the file that has it, or what was wrong.
 
     :param result: None where nobody wants to look at it.
+    :param lacks: what sessions need and the scenario does not have, in words.
     """
 
     path: Path
@@ -29,6 +30,7 @@ class Outcome(NamedTuple):
     written: Path | None = None
     result: Document | None = None
     fault: PlinianError | None = None
+    lacks: tuple[str, ...] = ()
 
 
 class Task(NamedTuple):
@@ -66,7 +68,8 @@ def run_task(task: Task) -> Outcome:
     if task.folder is not None:
         target = task.folder / result_name(task.path, behaviours.release)
         target.write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", "utf-8")
-    return Outcome(task.path, task.release, target, result if task.shown else None)
+    lacks = tuple(lacking(case))
+    return Outcome(task.path, task.release, target, result if task.shown else None, lacks=lacks)
 
 
 def _unforeseen(path: Path, fault: Exception) -> PlinianError:

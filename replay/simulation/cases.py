@@ -67,6 +67,19 @@ class Case(_Part):
     options: Options = msgspec.field(default_factory=Options)
 
 
+def lacking(case: Case) -> Iterator[str]:
+    """Yield in words what sessions need and a scenario does not have in any of its steps."""
+    confs = [case.conf, *(step.conf for step in case.steps)]
+    if not any(conf and conf.strip() for conf in confs):
+        yield "no configuration of the scheduler: each release runs with its built-in one"
+    objects = [event.get("object") for step in case.steps for event in step.events]
+    kinds = {one.get("kind") for one in objects if isinstance(one, dict)}
+    if "Node" not in kinds:
+        yield "no node: sessions place nothing"
+    if case.options.no_default_queues and "Queue" not in kinds:
+        yield "no queue: sessions leave every PodGroup out"
+
+
 @dataclass(frozen=True, slots=True)
 class CaseFile:
     """A scenario and where it was read; results are named after its file."""

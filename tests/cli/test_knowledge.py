@@ -73,6 +73,11 @@ POD = an_object(
 ALL = (at(5, NODE), *(at(6 + place, one) for place, one in enumerate(QUEUES)), at(8, GROUP))
 
 
+CONFIGURED = {
+    "volcano-scheduler.conf": b'actions: "enqueue, allocate"\ntiers:\n- plugins:\n  - name: gang\n'
+}
+
+
 def a_list(*items: dict[str, Any]) -> bytes:
     return compact({"kind": "List", "apiVersion": "v1", "metadata": {}, "items": list(items)})
 
@@ -124,7 +129,7 @@ def test_one_list_of_kubectl_answers_at_its_moment_without_a_warning(
 ) -> None:
     if question[0] in {"diff", "events"}:
         question = (*question[:-1], "rv:9")
-    log = log_of(all=a_list(*ALL, at(9, POD)))
+    log = log_of(all=a_list(*ALL, at(9, POD)), **CONFIGURED)
     result = run(*question, "--log", log, "--strict")
     assert (result.exit_code, warnings(result)) == (0, []), result.stderr
 
@@ -182,14 +187,108 @@ def test_a_session_says_first_what_is_missing(run: Run, log_of: Callable[..., st
     log = log_of(pods=a_list(at(9, POD), at(8, GROUP)))
     result = run("session", "--log", log)
     assert result.exit_code == 0
-    first, *others = result.stderr.splitlines()
-    assert first == "warning: nodes, queues: not known as a whole: the log holds no complete list"
-    assert others[:2] == [
-        "warning: no node is known: sessions place nothing",
-        "warning: no queue is known: sessions leave every PodGroup out",
+    lines = result.stderr.splitlines()
+    assert lines[0].startswith("warning: THE LOG LACKS WHAT SESSIONS NEED (@")
+    assert lines[1].startswith("  - no configuration of the scheduler is in the log: each release")
+    assert lines[2:6] == [
+        "  - nodes, queues: not known as a whole: the log holds no complete list",
+        "  - no node is known: sessions place nothing",
+        "  - no queue is known: sessions leave every PodGroup out",
+        "What to do:",
     ]
+    assert "--conf" in lines[6]
+    assert [line for line in lines if "ingest a list of" in line]
+    assert lines[-1].startswith("session at ")
     shown = json.loads(run("session", "--log", log, "-o", "json").stdout)
     assert [one["kind"] for one in shown["not_known"]] == ["Node", "Queue"]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        ("session", "--release", "v1.8.2", "--release", "v1.12.1"),
+        ("diff", "rv:8", "--release", "v1.12.1"),
+        ("bisect", "--pending", "ml/train-0"),
+        ("bisect", "--pending", "ml/train-0", "--releases", "v1.12.0..v1.12.1"),
+        ("upgrade-check", "--from", "v1.8.2", "--to", "v1.12.1", "-j", "1"),
+    ],
+    ids=lambda words: " ".join(words[:1] + words[3:4]),
+)
+def test_whatever_compares_sessions_says_first_what_is_missing_and_tells_it_in_json(
+    run: Run, log_of: Callable[..., str], question: tuple[str, ...]
+) -> None:
+    log = log_of(pods=a_list(at(8, GROUP), at(9, POD)))
+    result = run(*question, "--log", log, "-o", "json")
+    first = [line for line in result.stderr.splitlines() if "begins there" not in line]
+    assert first[0].startswith("warning: THE LOG LACKS WHAT SESSIONS NEED"), result.stderr
+    assert first[1].startswith("  - no configuration of the scheduler")
+    assert first[2].startswith("  - nodes, queues")
+    document = json.loads(result.stdout)
+    assert {one["kind"] for one in document["not_known"]} >= {"Node", "Queue"}
+    assert "unsure" in document or all("unsure" in side for side in document["sides"])
+    assert run(*question, "--log", log, "--strict").exit_code == 2
+
+
+def test_a_missing_configuration_alone_is_told_first_and_refused_by_strict(
+    run: Run, log_of: Callable[..., str], tmp_path: Path
+) -> None:
+    log = log_of(all=a_list(*ALL, at(9, POD)))
+    result = run("session", "--log", log)
+    assert "no configuration of the scheduler" in result.stderr.splitlines()[1]
+    refused = run("session", "--log", log, "--strict")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert "no configuration of the scheduler" in refused.stderr
+    (tmp_path / "own.conf").write_text(HIERARCHICAL, "utf-8")
+    given = run("session", "--log", log, "--strict", "--conf", str(tmp_path / "own.conf"))
+    assert (given.exit_code, warnings(given)) == (0, [])
+
+
+def test_a_scenario_without_nodes_or_configuration_is_told_before_its_results(
+    run: Run, tmp_path: Path
+) -> None:
+    story = {"steps": [{"events": [{"type": "ADDED", "object": QUEUES[0]}]}]}
+    (tmp_path / "a.case.json").write_bytes(compact(story))
+    result = run("simulate", str(tmp_path / "a.case.json"), "--release", "v1.12.1")
+    assert result.stderr.splitlines() == [
+        f"warning: {tmp_path / 'a.case.json'} LACKS WHAT SESSIONS NEED:",
+        "  - no configuration of the scheduler: each release runs with its built-in one",
+        "  - no node: sessions place nothing",
+    ]
+
+
+def test_the_document_of_a_difference_has_what_is_not_known_at_either_end(
+    run: Run, log_of: Callable[..., str]
+) -> None:
+    log = log_of(queues=a_watch("Queue", VOLCANO, *ALL[1:3]), pods=a_list(at(30, POD)))
+    for more in ((), ("--summary",), ("--who",)):
+        document = json.loads(run("diff", "rv:12", "--log", log, "-o", "json", *more).stdout)
+        known = {(one["kind"], one["why"]) for one in document["not_known"]}
+        assert known == {("Pod", "before"), ("Queue", "after")}
+
+
+def test_a_history_warns_of_a_hole_between_its_versions(
+    run: Run, log_of: Callable[..., str]
+) -> None:
+    seen, unseen = (copy.deepcopy(QUEUES[0]) for _ in range(2))
+    seen["metadata"]["name"], seen["metadata"]["uid"] = "still", "uid-of-still"
+    mark, end = initial_end(10, "Queue")
+    end["apiVersion"] = VOLCANO
+    first = watched(("ADDED", at(5, unseen)), ("ADDED", at(6, seen)), (mark, end))
+    unseen["spec"] = {"weight": 7}
+    mark, end = initial_end(90, "Queue")
+    end["apiVersion"] = VOLCANO
+    second = watched(("ADDED", at(60, unseen)), ("ADDED", at(6, seen)), (mark, end))
+    log = log_of(first=first, second=second)
+    assert warnings(run("history", "queue/still", "--log", log, "--strict")) == []
+    (warning,) = warnings(run("history", "queue/default", "--log", log))
+    assert "queues: not known between rv:10" in warning
+    assert "and rv:90" in warning
+    (told,) = json.loads(run("history", "queue/default", "--log", log, "-o", "json").stdout)[
+        "not_known"
+    ]
+    assert (told["why"], told["after"], told["before"]) == ("hole", 10, 90)
+    assert run("history", "queue/default", "--log", log, "--strict").exit_code == 2
+    assert warnings(run("history", "queue/default", "--log", log, "--at", "rv:10")) == []
 
 
 HIERARCHICAL = """

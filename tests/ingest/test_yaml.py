@@ -14,6 +14,7 @@ from plinian.engine.errors import EventMalformed, InputTruncated
 from plinian.engine.events import Event
 from plinian.engine.go_yaml import YamlFault, YamlReader
 from plinian.engine.ingest.formats import Context
+from plinian.engine.ingest.registry import recognise
 from plinian.engine.ingest.yaml_documents import FORMAT
 
 # Each line: [YAML text, the JSON that YAMLToJSON made of it, or "refused"]; made by a Go program
@@ -102,6 +103,18 @@ def test_several_documents_are_read() -> None:
     assert [event.reference.name for event in events] == ["a", "b"]
 
 
+@pytest.mark.parametrize("form", ["{}\n", "---\n{}\n", "- {}\n", "[{}]\n", "items:\n- {}\n"])
+def test_objects_in_flow_style_are_read_as_those_in_blocks(form: str) -> None:
+    flow = yaml.safe_dump(pod("a", 5), default_flow_style=True, width=100_000).strip()
+    text = form.format(flow)
+    if form.startswith("items"):
+        text = f"apiVersion: v1\n{text}kind: List\n"
+    assert recognise(text.encode(), "x.yaml") is FORMAT
+    events, _ = read(text.encode())
+    (block, *_), _ = read(as_yaml(pod("a", 5)))
+    assert (events[0].payload, events[0].revision) == (block.payload, 5)
+
+
 def test_items_without_a_kind_wait_for_that_of_their_list() -> None:
     bare = pod("a", 5)
     del bare["kind"], bare["apiVersion"]
@@ -167,6 +180,15 @@ def test_aliases_that_multiply_are_refused() -> None:
         (b"apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n", True),
         (b"---\n# note\napiVersion: v1\nkind: Pod\nmetadata:\n  resourceVersion: '5'\n", True),
         (b"items:\n- apiVersion: v1\n  kind: Pod\n", True),
+        (b"{apiVersion: v1, kind: Pod, metadata: {name: a, resourceVersion: '5'}}\n", True),
+        (b"--- {apiVersion: v1, kind: Pod, metadata: {resourceVersion: '5'}}\n", True),
+        (b"---\n{\n  apiVersion: v1,\n  kind: Pod,\n  metadata: {resourceVersion: '5'}}\n", True),
+        (b"- {apiVersion: v1, kind: Pod, metadata: {name: a, resourceVersion: '5'}}\n", True),
+        (b"[{apiVersion: v1, kind: Pod, metadata: {name: a, resourceVersion: '5'}}]\n", True),
+        (b"apiVersion: v1\nkind: Pod\nmetadata: {name: a, resourceVersion: '5'}\n", True),
+        (b"{apiVersion: v1, kind: PodList, items: []}\n", True),
+        (b"{apiVersion: apps/v1, kind: Deployment, metadata: {name: manifest}}\n", False),
+        (b"{apiVersion: audit.k8s.io/v1, kind: Event, items: []}\n", False),
         (b"apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: manifest\n", False),
         (b"apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: []\n", False),
         (b"name: something\nversion: 3\n", False),
