@@ -63,7 +63,8 @@ class Question(NamedTuple):
         """Return what a session says."""
         if self.kind == PANIC:
             panic = answer.result.panic
-            return Answer(panic is not None, "alive" if panic is None else panic.message)
+            alive = "alive" if answer.cache.nodes else "alive, without any node"
+            return Answer(panic is not None, alive if panic is None else panic.message)
         if self.kind in {BOUND, PENDING}:
             return self._of_pod(answer)
         phase = phases_after(answer).get(self.about)
