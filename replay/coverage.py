@@ -50,6 +50,7 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     :param namespaces: in which; empty for all of the kind that was asked for.
     :param gap: when it is not known, and why.
     :param after: and :param before: times of the gap's ends, microseconds, None if not known.
+    :param at_end: the log tells nothing at all after it.
     """
 
     pair: Pair
@@ -57,6 +58,7 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     gap: Gap
     after: int | None = None
     before: int | None = None
+    at_end: bool = False
 
     @property
     def name(self) -> str:
@@ -85,7 +87,8 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
                 why = broken if gap.interrupted else "no watch or full audit log in between"
                 return f"not known between {after} and {before}: {why}"
             case Why.AFTER:
-                why = broken if gap.interrupted else "no list, watch or full audit log after it"
+                why = "the log ends" if self.at_end else "no list, watch or full audit log after it"
+                why = broken if gap.interrupted else why
                 return f"not known after {after}: {why}"
 
     @property
@@ -259,6 +262,8 @@ class _Look:
             gap = self._coverage.gap(pair, self._revision, name)
             if gap is not None and not self._is_near(gap):
                 found.append(gap)
+            elif self._is_past_end():
+                found.append(Gap(why=Why.AFTER, after=self._revision))
             for gap in found:
                 gaps.setdefault(gap, []).extend([] if name is None else [name])
         return [
@@ -268,6 +273,7 @@ class _Look:
                 gap=gap,
                 after=self._time_near(gap.after),
                 before=self._time_near(gap.before),
+                at_end=gap.why is Why.AFTER and gap.after == self._revision,
             )
             for gap, names in gaps.items()
         ]
@@ -293,6 +299,13 @@ class _Look:
             time = self._time_near(self._revision)
         since = self._time_near(gap.after)
         return time is not None and since is not None and time - since <= GRACE_US
+
+    def _is_past_end(self) -> bool:
+        """Say whether the moment is longer after all that the log tells than anything may hold."""
+        time, last = self._moment.time, self._clock.last()
+        if self._coverage.whole or time is None or last is None:
+            return False
+        return time - last > GRACE_US
 
     def _time_near(self, revision: int | None) -> int | None:
         return None if revision is None else self._clock.time_of(revision)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ...engine.units import SECOND_US, format_time
 from ..kinds import plural_of
 from .figures import pair_lines
-from .tables import NONE, PLAIN, Style, Table, lines_of
+from .tables import NONE, PLAIN, Style, Table, lines_of, paragraph
 
 if TYPE_CHECKING:
     from ..status import Known, Status, Stretch
@@ -41,7 +41,7 @@ def status_lines(status: Status, *, style: Style = PLAIN) -> Iterator[str]:
         yield from lines_of(_coverage(status), style=style)
     if status.advice:
         yield "\n" + style.bold("WHAT WOULD HELP") + "\n"
-        yield from (f"{advice}\n" for advice in status.advice)
+        yield from (paragraph(advice, style) for advice in status.advice)
 
 
 def _times(status: Status) -> Iterator[str]:

@@ -266,15 +266,18 @@ def test_a_search_that_finds_no_object_says_where_the_log_holds_it(
     other = a_group(33, 5)
     other["metadata"] |= {"name": "other", "uid": "uid-of-other"}
     log = log_of(
-        audited("create", 3, a_group(3, 3)) + audited("update", 9, gone),
+        audited("create", 3, a_group(3, 3)),
+        watched(("MODIFIED", gone), ("DELETED", a_group(12, 3))),
         a_list(a_node("n1", 30, 1), a_queue("default", 31, 2), pod, other),
         CONF,
     )
     asked = ("bisect", "--phase", "ml/train=Pending", "--log", log, "-j", "1")
     result = run(*asked)
-    assert "The log holds podgroup/ml/train from rv:3 to rv:9" in result.stdout
+    assert (
+        "The log holds podgroup/ml/train from rv:3 to rv:12, where it is deleted" in result.stdout
+    )
     document = json.loads(run(*asked, "-o", "json").stdout)
-    assert (document["object_there"]["first"], document["object_there"]["last"]) == (3, 9)
+    assert (document["object_there"]["first"], document["object_there"]["last"]) == (3, 12)
 
 
 def test_a_component_log_alone_answers_no_question_about_sessions(
@@ -287,3 +290,40 @@ def test_a_component_log_alone_answers_no_question_about_sessions(
     assert "rv:-1" not in result.stdout
     assert "alive, without any node" in result.stdout
     assert "Of the cluster it holds nothing by then" in result.stderr
+
+
+# -- get --watch, and what comes after the end ------------------------------------------------------
+
+
+def test_a_watch_says_what_is_not_known_of_what_it_shows(
+    run: Run, log_of: Callable[..., str]
+) -> None:
+    log = log_of(a_list(a_group(7)), watched(("MODIFIED", a_node("n1", 20, 1))))
+    for place in ((), ("--at", "rv:7")):
+        result = run("get", "nodes", "-w", *place, "--log", log, "--strict")
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert "nodes: not known as a whole" in result.stderr
+
+
+QUESTIONS = (
+    ("get", "nodes"),
+    ("describe", "node/n1"),
+    ("history", "node/n1"),
+    ("digest",),
+    ("session", "--conf", "volcano-scheduler.conf"),
+)
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda words: words[0])
+def test_what_comes_after_the_end_of_a_log_is_not_known(
+    run: Run, log_of: Callable[..., str], question: tuple[str, ...]
+) -> None:
+    pod = an_object("Pod", "p", 9, 9, spec={"containers": [{"name": "c"}]}, status={})
+    log = log_of(a_list(a_node("n1", 5, 1), a_queue("default", 6, 2), a_group(7, 3), pod), CONF)
+    asked = (*question, "--log", log, "--strict", "--at")
+    for later in ("now", "2026-03-04T09:02:00Z"):
+        result = run(*asked, later)
+        assert (result.exit_code, result.stdout) == (2, ""), later
+        assert "not known after rv:9 (2026-03-04T09:00:09Z): the log ends" in result.stderr
+    for inside in ("end", "2026-03-04T09:01:00Z", "2026-03-04T09:00:30Z"):
+        assert run(*asked, inside).exit_code == 0, inside
