@@ -117,7 +117,7 @@ class Log:
             return kind_named(name, self.truth(at).kinds())
 
     def object(self, text: str, at: Point = "end") -> ObjectName:
-        """Return what ``TYPE/NAME`` names.
+        """Return what ``TYPE/NAME`` or ``TYPE/NAMESPACE/NAME`` names.
 
         :raises UsageError: it has another shape, or no kind is called so.
         """
@@ -253,6 +253,7 @@ class Log:
         moment = self.moment(at)
         if isinstance(named, str):
             named = self.object(named)
+        namespace = named.namespace or namespace
         if (named.group, named.kind) in CLUSTER_SCOPED:
             namespace = ""
         found = history(self.store, named, namespace=namespace, moment=moment, ignore=ignore)

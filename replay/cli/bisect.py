@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from . import options
-from .assumption import check_confs, chosen
+from .assumption import UNNAMED, check_confs, chosen
 from .knowledge import warn_sessions
 from .shell import BROKEN, guarded, note, shows_progress, style
 
@@ -280,6 +280,8 @@ def _in_log(log: Log, asked: Asked, halve: bool, jobs: int, *, named: bool, assu
         asked = asked if died is None else asked._replace(release=str(died.releases[-1]))
         placed = any(crash.revision is not None for crash in crashes)
         note(dying_text(len(crashes), died, asked.release, placed=placed))
+    elif not named:
+        note(f"sessions as {asked.release} ({UNNAMED})")
     check_confs([asked.conf], [asked.release], assume=assume)
     with counting("sessions", visible=shows_progress()) as progress:
         bisection = LogBisection(log, asked, progress=progress)

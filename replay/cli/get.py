@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import options
-from .asked import Found, Look, Wanted, look_for, wanted_of
+from .asked import Found, Look, Wanted, look_for, wanted_of, warn_of_kinds
 from .knowledge import tell_unknown, warn
 from .shell import fail, guarded, note, say, style
 
@@ -104,7 +104,7 @@ def get(
                 look, wanted, printer.tabled(output, events=watch_events), only_news=watch_only
             )
             return
-        warn(opened_log, moment, [one.kind for one in wanted], place, strict=strict)
+        warn_of_kinds(look, wanted, strict=strict)
         found, missing = look_for(look, wanted)
         if sort_by:
             found = [_sorted(opened_log, moment, some, sort_by) for some in found]

@@ -102,7 +102,7 @@ def session(
                 opened_log, moment, release=releases[0], conf=given[0], trace=trace, chance=chance
             )
             refuse_own_panic([answer], unknown)
-            note_session(answer, recorded=not conf)
+            note_session(answer, recorded=not conf, named=bool(release))
             _write(answer, output, taken, trace=trace)
             return
         if sample_nodes or choose != LEAST_NAME:
