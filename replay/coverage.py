@@ -50,7 +50,6 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     :param namespaces: in which; empty for all of the kind that was asked for.
     :param gap: when it is not known, and why.
     :param after: and :param before: times of the gap's ends, microseconds, None if not known.
-    :param at_end: the log tells nothing at all after it.
     """
 
     pair: Pair
@@ -58,7 +57,6 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
     gap: Gap
     after: int | None = None
     before: int | None = None
-    at_end: bool = False
 
     @property
     def name(self) -> str:
@@ -87,8 +85,7 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
                 why = broken if gap.interrupted else "no watch or full audit log in between"
                 return f"not known between {after} and {before}: {why}"
             case Why.AFTER:
-                why = "the log ends" if self.at_end else "no list, watch or full audit log after it"
-                why = broken if gap.interrupted else why
+                why = broken if gap.interrupted else "no list, watch or full audit log after it"
                 return f"not known after {after}: {why}"
 
     @property
@@ -259,11 +256,9 @@ class _Look:
         gaps: dict[Gap, list[str]] = {}
         for name in self._places(pair, namespace):
             found = self._coverage.holes(pair, first, self._revision, name)
-            gap = self._coverage.gap(pair, self._revision, name)
-            if gap is not None and not self._is_near(gap):
+            gap = self._gap(pair, name)
+            if gap is not None and gap not in found and not self._holds_still(gap):
                 found.append(gap)
-            elif self._is_past_end():
-                found.append(Gap(why=Why.AFTER, after=self._revision))
             for gap in found:
                 gaps.setdefault(gap, []).extend([] if name is None else [name])
         return [
@@ -273,7 +268,6 @@ class _Look:
                 gap=gap,
                 after=self._time_near(gap.after),
                 before=self._time_near(gap.before),
-                at_end=gap.why is Why.AFTER and gap.after == self._revision,
             )
             for gap, names in gaps.items()
         ]
@@ -290,22 +284,34 @@ class _Look:
             return [None]
         return self._log.truth(self._moment).namespaces(*pair) or [None]
 
-    def _is_near(self, gap: Gap) -> bool:
-        """Say whether the moment is so soon after the last that is known that it may hold still."""
-        if gap.why is not Why.AFTER or gap.interrupted or gap.after is None:
-            return False
-        time = self._moment.time
-        if time is None:
-            time = self._time_near(self._revision)
-        since = self._time_near(gap.after)
-        return time is not None and since is not None and time - since <= GRACE_US
+    def _gap(self, pair: Pair, namespace: str | None) -> Gap | None:
+        """Return the gap that the moment lies in; None if it lies in none.
 
-    def _is_past_end(self) -> bool:
-        """Say whether the moment is longer after all that the log tells than anything may hold."""
-        time, last = self._moment.time, self._clock.last()
-        if self._coverage.whole or time is None or last is None:
+        A time lies between two revisions that the log holds. All revisions between these may have
+        happened by then.
+        """
+        gap = self._coverage.gap(pair, self._revision, namespace)
+        if gap is not None or self._moment.time is None:
+            return gap
+        following = self._clock.next_revision(self._revision)
+        if following is None:
+            return self._coverage.end(pair, namespace)
+        return self._coverage.gap(pair, following - 1, namespace)
+
+    def _holds_still(self, gap: Gap) -> bool:
+        """Say whether the last that is known before a gap holds at the moment all the same.
+
+        It does until it may have ended, by the clock; and for a while where nothing comes after it.
+        """
+        if gap.after is None or gap.interrupted:
             return False
-        return time - last > GRACE_US
+        (span,) = self._clock.spans([gap.after])
+        until = self._time_near(gap.after) if span.latest is None else span.latest
+        time = self._moment.time
+        if time is None and gap.why is Why.AFTER:
+            time = self._time_near(self._revision)
+        grace = GRACE_US if gap.why is Why.AFTER else 0
+        return time is not None and until is not None and time <= until + grace
 
     def _time_near(self, revision: int | None) -> int | None:
         return None if revision is None else self._clock.time_of(revision)

@@ -135,16 +135,16 @@ def _at_revision(store: LogStore, moment: Moment, text: str) -> Moment:
 
 def _at_time(store: LogStore, moment: Moment, text: str) -> Moment:
     clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
-    first, last = clock.first(), clock.last()
-    if first is None or last is None:
+    begins, first, last = clock.begins(), clock.first(), clock.last()
+    if begins is None or first is None or last is None:
         raise PointUnknown(
             f"{text!r}: the log tells of no change of an object with a time", now=_FORMS
         )
     time, note = _time_named(text, first, last)
-    if time < first:
+    if time < begins:
         raise PointTooEarly(
-            f"{text} is before the log begins, at {format_time(first)}",
-            first=format_time(first),
+            f"{text} is before the log begins, at {format_time(begins)}",
+            first=format_time(begins),
             now="choose a later time, or ingest older recordings",
         )
     if time > last:

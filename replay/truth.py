@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -36,6 +36,7 @@ from ..engine.state.extract import extract_fact
 from ..engine.state.facts import Fact
 from ..engine.state.fold import Record
 from .clock import clock_of, columns_of, facts_of, placed, store_clock, times_of
+from .coverage import read_coverage
 from .moment import Moment
 
 BLOCK_ROWS = 1024
@@ -111,7 +112,33 @@ def _truth(store: LogStore, moment: Moment, fold: Fold, reader: BlockReader, clo
         return dict(store.payloads(positions, moment.branch))
 
     time = clock.time_of(moment.revision) if moment.time is None else moment.time
-    return Truth(fold.alive(lives_on), time=time, raw_facts=raw_facts, fetch=fetch)
+    records = _settled(store, moment, fold.alive(lives_on))
+    return Truth(records, time=time, raw_facts=raw_facts, fetch=fetch)
+
+
+def _settled(store: LogStore, moment: Moment, records: Collection[Record]) -> Collection[Record]:
+    """Return the records; none counts as touched where the log holds all versions of its kind.
+
+    A request whose own version could not be told made one of these then, or none.
+    """
+    if not any(record.stale for record in records):
+        return records
+    coverage = read_coverage(
+        store, branch=moment.branch, cluster=moment.cluster, known=moment.known
+    )
+
+    def is_settled(record: Record) -> bool:
+        reference = record.reference
+        pair = (reference.group, reference.kind)
+        following = (record.touched + 1) // 2  # The key is that of just before a revision.
+        return coverage.gap(pair, following, reference.namespace or None) is None
+
+    return [
+        msgspec.structs.replace(record, touched=-1)
+        if record.stale and is_settled(record)
+        else record
+        for record in records
+    ]
 
 
 def has_later(store: LogStore, moment: Moment, reference: Reference) -> bool:

@@ -44,6 +44,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     :param places: index of the revision that each is about. :param audited: the API server's audit
         log told both times. :param created: and it was the creation of an object, which unlike an
         update cannot have changed nothing.
+    :param floors: the earliest time is of something else, which came before it.
+    :param seen: by the latest time it was there, however long before it was written: in a list.
     """
 
     places: Int32s
@@ -51,6 +53,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     latest: Int64s
     audited: Mask
     created: Mask
+    floors: Mask
+    seen: Mask
     sources: Int64s
 
 
@@ -139,7 +143,9 @@ def estimates_of(bounds: Bounds) -> Int64s:
         middle = np.where(low == NO_TIME, high, low + half)
         middle = np.where(middle == EVER, NO_TIME, middle)
         within = np.maximum(np.minimum(likely, high), low)
-        found[part] = np.where(likely == EVER, middle, within)
+        # A stamp from before all that it can be is of an earlier write.
+        of_another = (likely == EVER) | (likely < low - SECOND_US)
+        found[part] = np.where(of_another, middle, within)
     return np.maximum.accumulate(found, out=found)
 
 
@@ -174,7 +180,8 @@ class _Weighing:
         received = np.empty(len(self._places), np.bool_)
         for part in _parts(len(self._places)):
             soft = ~self._evidence.audited[part] & (self._latest[part] != EVER)
-            stamped[part] = soft & ((self._latest[part] + 1) % SECOND_US == 0)
+            written = soft & ~self._evidence.seen[part]
+            stamped[part] = written & ((self._latest[part] + 1) % SECOND_US == 0)
             received[part] = soft & ~stamped[part]
         return stamped, received
 
@@ -334,15 +341,24 @@ class _Weighing:
     def likely(self) -> Int64s:
         """Return for each revision when it most likely was, by its own evidence; else ``EVER``.
 
-        That is the first time at which a watch had it, else the middle of the second it was
-        stamped in.
+        That is the first time at which a watch that saw the write had it, else the middle of the
+        second it was stamped in. A stamp that may be of a write before it is better than none: most
+        writes leave one.
         """
-        stamps = np.where(self._stamped, self._evidence.latest - SECOND_US // 2, EVER)
-        found = self._of_each(np.minimum, stamps, EVER)
-        del stamps
-        received = np.where(self._received, self._latest, EVER)
-        received = self._of_each(np.minimum, received, EVER)
-        return np.where(received == EVER, found, received)
+        times = self._of_each(np.maximum, self._times_of_stamps(), NO_TIME)
+        found = np.where(times == NO_TIME, EVER, times + SECOND_US // 2)
+        times = np.where(self._stamped, self._evidence.latest - SECOND_US // 2, EVER)
+        own = self._of_each(np.minimum, times, EVER)
+        np.copyto(found, own, where=own != EVER)
+        times = np.where(self._received & ~self._evidence.seen, self._latest, EVER)
+        own = self._of_each(np.minimum, times, EVER)
+        np.copyto(found, own, where=own != EVER)
+        return found
+
+    def _times_of_stamps(self) -> Int64s:
+        """Return the stamps of each piece, ``NO_TIME`` where it has none."""
+        no_stamp = self._evidence.audited | self._evidence.floors
+        return np.where(no_stamp, NO_TIME, self._earliest)
 
     def _of_each(self, combine: np.ufunc, times: Int64s, none: int) -> Int64s:
         """Return for each revision the greatest or the least of its times; ``none`` without any."""

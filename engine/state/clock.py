@@ -20,7 +20,7 @@ from .bounds import EVER, Remark
 from .clock_build import END_KEY, ClockTables
 from .columns import Int64s, pack_table, unpack_table
 
-CLOCK_VERSION = 2
+CLOCK_VERSION = 3
 """Of the rules by which clocks are built; stored ones of another version are not read."""
 
 BLOCK_ROWS = 32_768
@@ -168,6 +168,15 @@ class Clock:
         found += [block.first[4] for block in self._index.undated if block.first[4] != EVER]
         return min(found, default=None)
 
+    def begins(self) -> int | None:
+        """Return when the first that is known may have happened at the earliest, microseconds.
+
+        It is not later than :meth:`first`; None if no evidence tells a time.
+        """
+        first = self.first()
+        lows = [block.first[1] for block in self._index.dated[:1] if block.first[1] != NO_TIME]
+        return None if first is None else min([first, *lows])
+
     def last(self) -> int | None:
         """Return the last time that any evidence tells, microseconds; None if none does."""
         found = [block.last[3] for block in self._index.dated[-1:] if block.last[3] != NO_TIME]
@@ -177,9 +186,13 @@ class Clock:
     def revision_at(self, time: int) -> int:
         """Return the last revision that had happened by a time, by the estimates; -1 if none had.
 
+        The first had if it may have: the log knows nothing that could have been there instead.
+
         :param time: microseconds since 1970 UTC.
         """
         row = self._rows_until(3, time)
+        if not row and self._rows_until(1, time):
+            row = 1  # The first may have happened by then: nothing is known of before it.
         return self._dated(row - 1)[0] if row else -1
 
     def next_revision(self, revision: int) -> int | None:

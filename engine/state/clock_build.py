@@ -92,14 +92,18 @@ def _told(columns: Columns, times: Times, places: Int32s, dated: Mask, count: in
     # What was not in a list that was asked for at a time came after that time: the next revision.
     asked = listed & (earliest != NO_TIME) & (about + 1 < count)
     marks, sources = times.marks[rows], times.sources[rows]
+    written = (marks & (Mark.CREATED | Mark.UPDATED | Mark.AUDITED)) != 0
+    seen = listed | ((columns.effects[rows] == Effect.VERSION) & ~written)
+    marks = marks | np.where(seen, np.int16(Mark.SEEN), np.int16(0))
     if not listed.any():
         return _sorted(about, earliest, latest, marks, sources)
     nothing = np.full(int(asked.sum()), NO_TIME, np.int64)
+    floors = np.full(len(nothing), int(Mark.FLOOR))
     return _sorted(
         np.concatenate([about, about[asked] + 1]),
         np.concatenate([np.where(listed, NO_TIME, earliest), earliest[asked]]),
         np.concatenate([latest, nothing]),
-        np.concatenate([marks, np.zeros(len(nothing), np.int64)]),
+        np.concatenate([marks, floors]),
         np.concatenate([sources, sources[asked]]),
     )
 
@@ -119,7 +123,7 @@ def _with_pairs(told: Evidence, pairing: Pairing, times: Times, places: Int32s) 
             [
                 _marks(told),
                 marks,
-                np.full(len(below), int(Mark.AUDITED), np.int64),
+                np.full(len(below), int(Mark.AUDITED | Mark.FLOOR)),
             ]
         ),
         np.concatenate([told.sources, times.sources[rows], times.sources[below]]),
@@ -134,15 +138,14 @@ def _after_decisions(
     floors = floors_of(decisions, shown, bounds)
     count, more = len(bounds.earliest), len(floors.places)
     if more:
-        nothing = np.zeros(more, np.int64)
         bounds = bounds_of(
             count,
             _sorted(
                 np.concatenate([evidence.places, floors.places]),
                 np.concatenate([evidence.earliest, floors.times]),
                 np.concatenate([evidence.latest, np.full(more, NO_TIME)]),
-                np.concatenate([_marks(evidence), nothing]),
-                np.concatenate([evidence.sources, nothing - 1]),
+                np.concatenate([_marks(evidence), np.full(more, int(Mark.FLOOR))]),
+                np.concatenate([evidence.sources, np.full(more, -1)]),
             ),
         )
     return msgspec.structs.replace(bounds, remarks=(*bounds.remarks, *floors.remarks))
@@ -151,7 +154,9 @@ def _after_decisions(
 def _marks(evidence: Evidence) -> Int64s:
     audited: Int64s = np.where(evidence.audited, int(Mark.AUDITED), 0)
     created: Int64s = np.where(evidence.created, int(Mark.CREATED), 0)
-    return np.bitwise_or(audited, created)
+    floors: Int64s = np.where(evidence.floors, int(Mark.FLOOR), 0)
+    seen: Int64s = np.where(evidence.seen, int(Mark.SEEN), 0)
+    return audited | created | floors | seen
 
 
 def _sorted(
@@ -167,6 +172,8 @@ def _sorted(
         latest=latest,
         audited=(marks & Mark.AUDITED) != 0,
         created=(marks & Mark.CREATED) != 0,
+        floors=(marks & Mark.FLOOR) != 0,
+        seen=(marks & Mark.SEEN) != 0,
         sources=sources,
     )
 

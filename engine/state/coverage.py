@@ -177,6 +177,13 @@ class Coverage:
             return None
         return _between(before, None)
 
+    def end(self, pair: Pair, namespace: str | None = None) -> Gap | None:
+        """Return what is not known after the last that is told of a kind; None for a scenario."""
+        spans = self.spans(pair, namespace)
+        if self.whole:
+            return None
+        return _between(spans[-1], None) if spans else Gap(why=Why.NEVER)
+
     def holes(self, pair: Pair, first: int, last: int, namespace: str | None = None) -> list[Gap]:
         """Return what is not known of a kind in a range, before a span that ends it, in order.
 

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import msgspec
 
-VERSION = 2
+VERSION = 3
 """Of facts and projectors; sidecars and checkpoints of another version are not read."""
 
 Resources: TypeAlias = dict[str, float]

@@ -7,7 +7,7 @@ in, not on batches, not on where a fold began. Three rules make it so:
   answered with a Status, a binding) has its place among them from the clock (:mod:`.clock`); where
   the log holds the version that it made, that version counts and the event does not.
 * Of each object the last version or deletion counts. A binding counts while no version shows a
-  node; a write of unknown result marks the object as stale until the next version.
+  node; a write of unknown result marks the object as touched until the next version.
 * A complete list dooms the objects that it ought to hold and does not. A doomed object is gone
   after its last version: it was deleted somewhere between that and the list.
 """
@@ -32,7 +32,7 @@ class Record(msgspec.Struct, kw_only=True, array_like=True, gc=False):
 
     :param object: the store's id. :param key: order of its last version (twice the revision).
     :param bound: position of a binding after the last version, 0 if none.
-    :param stale: a write of unknown result came after the last version.
+    :param touched: key of the last write of unknown result after the last version, -1 if none.
     :param doomed: a complete list did not hold it.
     :param origin: where the fact lies in the sidecar, or NO_ORIGIN.
     :param fact: the fact as encoded in a checkpoint, if it came from one.
@@ -44,10 +44,15 @@ class Record(msgspec.Struct, kw_only=True, array_like=True, gc=False):
     key: int
     revision: int
     bound: int = 0
-    stale: bool = False
+    touched: int = -1
     doomed: bool = False
     origin: int = NO_ORIGIN
     fact: bytes = b""
+
+    @property
+    def stale(self) -> bool:
+        """A write of unknown result came after the last version."""
+        return self.touched >= 0
 
     @property
     def resource_version(self) -> str:
@@ -224,7 +229,7 @@ class Fold:
         if record is None or record.key >= moment[0]:
             return
         if rows.effects[row] != Effect.BOUND:
-            record.stale = True
+            record.touched = moment[0]
             return
         position = int(rows.positions[row])
         tied = self._bound_at.get(number) == moment

@@ -29,6 +29,10 @@ class Mark(IntFlag):
     DELETE = 128
     EVICT = 256
     BIND = 512
+    FLOOR = 1024
+    """The earliest time is of something that came before the write, and no stamp of it."""
+    SEEN = 2048
+    """By the latest time it was there; it may have been written long before."""
 
 
 _REQUESTS = MappingProxyType(

@@ -44,11 +44,20 @@ class Pairing:
         loose = (columns.revisions < 0) & (times.latest != NO_TIME)
         self._loose = np.flatnonzero(loose & (times.earliest != NO_TIME))
         self.floors: list[tuple[int, int]] = []
-        self._taken = np.zeros(len(columns), np.bool_)
+        self._taken = self._written() if len(self._loose) else np.zeros(len(columns), np.bool_)
         self._numbers: dict[int, int] = {}
         self._named: dict[int, int] = {}
         if len(self._loose):
             self._number_names()
+
+    def _written(self) -> Mask:
+        """Say which rows are of versions whose own write the audit log has, with the version."""
+        dated = self._columns.revisions >= 0
+        audited = dated & ((self._times.marks & Mark.AUDITED) != 0)
+        written = np.zeros(int(self._places.max(initial=0)) + 1, np.bool_)
+        written[self._places[audited]] = True
+        found: Mask = dated & written[self._places]
+        return found
 
     @cached_property
     def _rows(self) -> Int64s:

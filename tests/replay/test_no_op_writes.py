@@ -137,3 +137,32 @@ def test_neither_did_one_that_only_an_attribution_tells_of(tmp_path: Path) -> No
     later = update("bob", 10, written(25, 9), written(30, 10))
     place = log_of(tmp_path, audit=label("mallory", 40, bare) + later)
     assert actors(place) == {10: "", 20: "", 30: "bob"}
+
+
+def test_a_version_that_another_request_was_answered_with_is_not_that_of_a_binding(
+    tmp_path: Path,
+) -> None:
+    placed = written(30, 5)
+    placed["spec"]["nodeName"] = "node-1"
+    reference = {"resource": "pods", "namespace": "default", "name": "a", "uid": "uid-a"}
+    binding = audited(
+        *("scheduler", 4, {"kind": "Status", "metadata": {"namespace": "default"}}),
+        verb="create",
+        objectRef=reference | {"subresource": "binding"},
+        responseStatus={"code": 201, "status": "Success"},
+        requestObject={"kind": "Binding", "target": {"kind": "Node", "name": "node-1"}},
+    )
+    place = log_of(
+        tmp_path,
+        audit=update("alice", 3, FIRST, SECOND)
+        + binding
+        + audited("kubelet", 5, placed, verb="patch", requestObject={"status": {"phase": "x"}}),
+    )
+    with open_log(place, read_only=True) as store:
+        lines = Log(store).history("pod/a", namespace="default").happenings
+    assert [(one.revision, one.kind, one.actor) for one in lines] == [
+        (20, "pod.updated", "alice"),
+        (None, "pod.bound", "scheduler"),
+        (30, "pod.updated", "kubelet"),
+    ]
+    assert bounds(place, 30) == (AT + 5_100_000, AT + 5_200_000)

@@ -51,6 +51,8 @@ def weigh(count: int, *told: Told) -> Bounds:
             latest=np.array([at(one.latest) for one in rows], np.int64),
             audited=np.array([one.audited for one in rows], np.bool_),
             created=np.array([one.created for one in rows], np.bool_),
+            floors=np.zeros(len(rows), np.bool_),
+            seen=np.zeros(len(rows), np.bool_),
             sources=np.array([one.source for one in rows], np.int64),
         ),
     )
@@ -74,7 +76,7 @@ def test_bounds_pass_on_in_the_order_of_revisions() -> None:
 def test_nothing_bounds_what_has_no_evidence_on_one_side() -> None:
     bounds = weigh(3, Told(1, 5.0))
     assert [seconds(bounds, place) for place in range(3)] == [(None, None), (5, None), (5, None)]
-    assert estimates_of(bounds).tolist() == [NO_TIME, at(5), at(5)]
+    assert estimates_of(bounds).tolist() == [NO_TIME, at(5.5), at(5.5)]
 
 
 def test_a_write_that_changed_nothing_is_no_evidence_of_when_its_version_was_made() -> None:

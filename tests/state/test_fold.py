@@ -319,7 +319,7 @@ def test_a_record_survives_a_checkpoint_whole() -> None:
     fold = story.fold()
     fold.advance(story.columns(), story.placed())
     record = fold.records[0]
-    record.fact, record.stale, record.doomed, record.bound = b"\x90", True, True, 7
+    record.fact, record.touched, record.doomed, record.bound = b"\x90", 41, True, 7
     again, _ = decode_checkpoint(
         encode_checkpoint(fold, 0), references=story.references, payload=story.payload
     )

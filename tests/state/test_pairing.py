@@ -43,6 +43,12 @@ class Told:
         made = NO_TIME if created is None else START + created * SECOND
         return self._tell(effect, name, uid, revision, low, high, made, mark)
 
+    def audited(self, uid: str, revision: int, mark: Mark, asked: float, answered: float) -> Told:
+        """Tell a version as the audit log has it: with the times of its request."""
+        low, high = (START + round(at * SECOND) for at in (asked, answered))
+        marks = mark | Mark.AUDITED
+        return self._tell(Effect.VERSION, "web", uid, revision, low, high, NO_TIME, marks)
+
     def request(
         self, mark: Mark, asked: float, answered: float, *, uid: str = "", name: str = "web"
     ) -> Told:
@@ -108,6 +114,15 @@ def test_a_binding_is_the_version_in_which_the_node_appears() -> None:
     clock = told.request(Mark.BIND, 5.3, 5.4, uid="u1").clock()
     assert made_by(clock) == {4: 2}
     assert between(clock, 20) == (5.3, 5.4)
+
+
+def test_a_version_with_its_own_audited_write_is_of_no_other_request() -> None:
+    """An audit log alone: the version that the binding made is in no record."""
+    told = Told().audited("u1", 10, Mark.CREATED, 7.13, 7.15)
+    told.request(Mark.BIND, 7.36, 7.37, uid="u1")
+    clock = told.audited("u1", 30, Mark.UPDATED | Mark.BOUND, 7.68, 7.69).clock()
+    assert made_by(clock) == {}
+    assert between(clock, 30) == (7.68, 7.69)
 
 
 def test_a_deletion_without_revision_is_the_deletion_that_the_watch_shows() -> None:
