@@ -53,8 +53,8 @@ def diff(
         bool,
         typer.Option(
             "--exit-code",
-            help="Exit with 1 if anything differs, with 2 if nothing is seen to differ and not all "
-            "that is asked is known.",
+            help="Exit with 1 if anything differs, with 2 if nothing is seen to differ, but objects "
+            "are first seen or there is none to compare, as not all is known.",
         ),
     ] = False,
     output: options.JsonOrText = "text",
@@ -108,7 +108,8 @@ def diff(
         kind_name = plural_of(one.group, one.kind)
         note(f"warning: {kind_name}: compared from {one.point} on, as nothing is known before")
     _write(found, made, output, summary=summary, events=bool(kind))
-    code = 1 if found else BROKEN if found.not_known else 0
+    blind = bool(found.not_known) and bool(found.first_seen or not found.same)
+    code = 1 if found else BROKEN if blind else 0
     if exit_code and code:
         sys.stdout.flush()
         raise SystemExit(code)
