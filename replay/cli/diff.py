@@ -53,8 +53,8 @@ def diff(
         bool,
         typer.Option(
             "--exit-code",
-            help="Exit with 1 if anything differs, with 2 if nothing is seen to differ, but objects "
-            "are first seen or there is none to compare, as not all is known.",
+            help="Exit with 1 if anything differs, with 2 if nothing is seen to differ, but "
+            "objects are first seen or there is none to compare, as not all is known.",
         ),
     ] = False,
     output: options.JsonOrText = "text",

@@ -62,8 +62,8 @@ def session(
         bool,
         typer.Option(
             "--exit-code",
-            help="Exit with 1 if the sessions decide differently, with 2 if the log lacks what they "
-            "need and what it has makes no difference.",
+            help="Exit with 1 if the sessions decide differently, with 2 if the log lacks what "
+            "they need and what it has makes no difference.",
         ),
     ] = False,
     output: options.TableJsonOrYaml = "table",

@@ -269,8 +269,8 @@ def summary_line(found: Diff, *, events: bool) -> str:
     """
     first = f"{len(found.first_seen)} first seen, " if found.first_seen else ""
     text = (
-        f"{len(found.added)} added, {first}{len(found.removed)} removed, {len(found.changed)} changed, "
-        f"{found.same} the same"
+        f"{len(found.added)} added, {first}{len(found.removed)} removed, "
+        f"{len(found.changed)} changed, {found.same} the same"
     )
     if not events:
         references = [one.object for one in (*found.added, *found.first_seen, *found.removed)]

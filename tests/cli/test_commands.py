@@ -167,7 +167,7 @@ def test_a_diff_can_be_narrowed_and_its_exit_code_asked_for(run: Run, small_log:
     assert code("--kind", "nodes") == 0
     assert code("--kind", "queues") == 1
     assert code("--kind", "queues", "--ignore", "spec.capability") == 0
-    assert code("-n", "elsewhere") == 0
+    assert code("-n", "elsewhere") == 2  # nothing is known of it
     assert run("diff", "end", "--log", small_log, "--exit-code").exit_code == 0
 
 

@@ -292,7 +292,7 @@ def test_a_component_log_alone_answers_no_question_about_sessions(
     assert "Of the cluster it holds nothing by then" in result.stderr
 
 
-# -- get --watch, and what comes after the end ------------------------------------------------------
+# -- get --watch, and what comes after the end ---------------------------------------------------
 
 
 def test_a_watch_says_what_is_not_known_of_what_it_shows(
