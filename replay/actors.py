@@ -18,10 +18,13 @@ class Told(Recorded, frozen=True, kw_only=True, gc=False):
 
     :param span: between which times it happened.
     :param actor: who caused it; empty where the log does not know.
+    :param made: position of the version that this request made, which has no revision of its own;
+        0 if none is known.
     """
 
     span: Span
     actor: str
+    made: int = 0
 
 
 def told(
@@ -39,11 +42,12 @@ def told(
     source = iter(events)
     while some := list(islice(source, at_once)):
         writes = _writes(store, clock, some, branch)
+        made = clock.loose_spans([one.position for one in some if one.event.revision is None])
         for recorded, span in with_spans(some, clock):
             actor = actor_of(recorded, span)
             if not actor and recorded.position in writes:
                 actor = actor_of(writes[recorded.position], span)
-            yield _told(recorded, span, actor)
+            yield _told(recorded, span, actor, made.get(recorded.position, (span, 0))[1])
 
 
 def told_by_itself(recorded: Recorded) -> Told:
@@ -67,7 +71,7 @@ def actor_of(recorded: Recorded, span: Span) -> str:
     )
 
 
-def _told(recorded: Recorded, span: Span, actor: str) -> Told:
+def _told(recorded: Recorded, span: Span, actor: str, made: int = 0) -> Told:
     return Told(
         position=recorded.position,
         branch=recorded.branch,
@@ -75,6 +79,7 @@ def _told(recorded: Recorded, span: Span, actor: str) -> Told:
         event=recorded.event,
         span=span,
         actor=actor,
+        made=made,
     )
 
 

@@ -194,6 +194,25 @@ def unknown_of_history(log: Log, found: History, moment: Moment) -> list[Unknown
     return [one for one in some if matters(one.gap)]
 
 
+def doubtful(unknowns: Iterable[Unknown], revision: int, time: int | None) -> bool:
+    """Say whether any of what is not known is not known at a revision.
+
+    :param unknowns: of a range, as :func:`unknown_between` has it.
+    :param time: of the revision, microseconds: for a while after its last word a watch is taken to
+        hold.
+    """
+    return any(_misses(one, revision, time) for one in unknowns)
+
+
+def _misses(one: Unknown, revision: int, time: int | None) -> bool:
+    after, before = one.gap.after, one.gap.before
+    if (after is not None and revision <= after) or (before is not None and revision >= before):
+        return False
+    if one.gap.why is not Why.AFTER or one.gap.interrupted or None in (one.after, time):
+        return True
+    return (time or 0) - (one.after or 0) > GRACE_US
+
+
 def _ends(one: Happening) -> bool:
     """Say whether an object is no longer there after something."""
     return KINDS[one.kind].effect in (Effect.DELETED, Effect.LISTED)
@@ -202,11 +221,19 @@ def _ends(one: Happening) -> bool:
 def usual_kinds(log: Log, moment: Moment) -> list[Pair]:
     """Return the kinds that a question about everything is about.
 
-    They are those that matter to scheduling and of which the log knows an object, or a list; what
-    passed by in an audit log besides is not missed.
+    They are what sessions cannot do without, and of what else matters to scheduling that of which
+    the log tells anything, be it a request whose result it does not have. What passed by in an
+    audit log besides is not missed.
     """
-    known = {*log.truth(moment).kinds(), *log.coverage(moment).kinds()}
-    return [pair for pair in (*SCHEDULING, *_BESIDES) if pair in known]
+    told = {*log.truth(moment).kinds(), *log.coverage(moment).kinds()}
+    return [
+        *SCHEDULING,
+        *(
+            pair
+            for pair in _BESIDES
+            if pair in told or log.store.objects_of(*pair, cluster=moment.cluster)
+        ),
+    ]
 
 
 class _Look:

@@ -83,11 +83,23 @@ class Holding(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class HoldingChanged(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A node or queue whose holding differs; None where it does not exist."""
+    """A node or queue whose holding differs; None where it does not exist.
+
+    :param first_seen: whether it existed before, and what it held, is not known.
+    """
 
     name: str
     before: Holding | None
     after: Holding | None
+    first_seen: bool = False
+
+
+class Begun(msgspec.Struct, frozen=True, kw_only=True):
+    """A kind that is compared from a later point on, as nothing of it is known before."""
+
+    group: str
+    kind: str
+    point: str
 
 
 class Diff(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,6 +108,9 @@ class Diff(msgspec.Struct, frozen=True, kw_only=True):
     :param same: objects without any difference, among them ``rewritten``: those that have another
         version in which no field differs.
     :param not_known: what of the kinds asked for is not known completely at either moment.
+    :param first_seen: objects of the second moment that may have been there at the first: their
+        kind is not known there, and nothing shows that they came later.
+    :param begun: kinds that are compared from when they are known.
     """
 
     before: Side
@@ -108,6 +123,8 @@ class Diff(msgspec.Struct, frozen=True, kw_only=True):
     nodes: list[HoldingChanged]
     queues: list[HoldingChanged]
     not_known: tuple[Unknown, ...] = ()
+    first_seen: list[ObjectThen] = []
+    begun: tuple[Begun, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.added or self.removed or self.changed)
@@ -117,22 +134,24 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
     """What a comparison looks at; empty means everything.
 
     :param kinds: (group, kind) pairs. :param ignore: paths of fields, see :func:`.changes.changes`.
+    :param without: none of these, whatever ``kinds`` are.
     """
 
     kinds: tuple[tuple[str, str], ...] = ()
     namespace: str | None = None
     ignore: tuple[str, ...] = ()
+    without: tuple[tuple[str, str], ...] = ()
 
     def records(self, truth: Truth) -> dict[int, Record]:
         """Return a truth's objects that are looked at, by the store's ids."""
         found = truth.records()
-        if self.kinds or self.namespace is not None:
+        if self.kinds or self.without or self.namespace is not None:
             found = (record for record in found if self._covers(record.reference))
         return {record.object: record for record in found}
 
     def _covers(self, reference: Reference) -> bool:
         kind = (reference.group, reference.kind)
-        return (not self.kinds or kind in self.kinds) and (
+        return (kind in self.kinds if self.kinds else kind not in self.without) and (
             self.namespace is None or reference.namespace == self.namespace
         )
 

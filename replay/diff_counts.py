@@ -8,7 +8,7 @@ import msgspec
 
 from .diff import Diff
 
-_SIDES = ("added", "removed", "changed")
+_SIDES = ("added", "first_seen", "removed", "changed")
 
 
 class FieldCount(msgspec.Struct, frozen=True, kw_only=True):
@@ -21,12 +21,14 @@ class FieldCount(msgspec.Struct, frozen=True, kw_only=True):
 class KindCount(msgspec.Struct, frozen=True, kw_only=True):
     """The differences of one kind of objects.
 
+    :param first_seen: objects that may have been there before; see :mod:`.first_seen`.
     :param fields: of the objects that changed, the most frequent first.
     """
 
     group: str
     kind: str
     added: int = 0
+    first_seen: int = 0
     removed: int = 0
     changed: int = 0
     fields: list[FieldCount] = []

@@ -232,12 +232,21 @@ def _happening(item: _Joined, fields: list[Change]) -> Happening:
         source=event.source,
         line=event.line,
         changes=fields,
-        note=_note(by if by is not None and told else recorded),
+        note=_note(by if by is not None and told else recorded, _node_of(fields)),
     )
 
 
-def _note(recorded: Recorded) -> str:
-    """Return what an event says that is no object version."""
+def _node_of(fields: Iterable[Change]) -> str:
+    """Return the node that a version shows a pod to have got."""
+    found = (change.new for change in fields if change.path == "spec.nodeName")
+    return next((node for node in found if isinstance(node, str)), "")
+
+
+def _note(recorded: Recorded, node: str = "") -> str:
+    """Return what an event says that is no object version.
+
+    :param node: of a binding: the one that the version after it shows.
+    """
     event = recorded.event
     effect = _effect(recorded)
     if effect in (Effect.VERSION, Effect.DELETED):
@@ -248,7 +257,7 @@ def _note(recorded: Recorded) -> str:
     verb = "/".join(part for part in (body.get("verb", ""), body.get("subresource", "")) if part)
     match event.kind:
         case "pod.bound":
-            return f"bound to {body.get('node') or 'a node that was not recorded'}"
+            return f"bound to {body.get('node') or node or 'a node that was not recorded'}"
         case "pod.evicted":
             return "eviction accepted"
         case "version.attributed":

@@ -113,11 +113,28 @@ CLUSTER_SCOPED: frozenset[GroupKind] = frozenset(
 
 
 class ObjectName(NamedTuple):
-    """One object as a person names it."""
+    """One object as a person names it.
+
+    :param namespace: empty if it was not named with it.
+    """
 
     group: str
     kind: str
     name: str
+    namespace: str = ""
+
+    def place(self, namespace: str | None, usual: str | None = "default") -> str | None:
+        """Return the namespace to look in: its own, the one given besides, or the usual one.
+
+        :raises UsageError: both are given, and differ.
+        """
+        if self.namespace and namespace not in {None, "", self.namespace}:
+            raise UsageError(
+                f"{self.kind.lower()}/{self.namespace}/{self.name} is in namespace "
+                f"{self.namespace}, and {namespace} is asked for besides",
+                now="leave out one of them",
+            )
+        return self.namespace or namespace or usual
 
 
 def plural_of(group: str, kind: str) -> str:
@@ -176,17 +193,25 @@ def kinds_named(text: str, others: Iterable[GroupKind] = ()) -> list[GroupKind]:
 
 
 def object_named(text: str, others: Iterable[GroupKind] = ()) -> ObjectName:
-    """Return what ``TYPE/NAME`` names.
+    """Return what ``TYPE/NAME`` or ``TYPE/NAMESPACE/NAME`` names.
 
-    :raises UsageError: it has another shape, or no kind is called so.
+    :raises UsageError: it has another shape, no kind is called so, or the kind has no namespace.
     """
-    kind, slash, name = text.partition("/")
-    if not slash or not kind or not name or "/" in name:
+    kind, slash, rest = text.partition("/")
+    namespace, between, name = rest.rpartition("/")
+    if not slash or not kind or not name or "/" in namespace or bool(between) != bool(namespace):
         raise UsageError(
             f"{text!r} names no object",
-            now="write TYPE/NAME, as in pod/train-0 or queue/root, and the namespace with -n",
+            now="write TYPE/NAME or TYPE/NAMESPACE/NAME, as in pod/train-0, pod/ml/train-0 or "
+            "queue/root",
         )
-    return ObjectName(*kind_named(kind, others), name)
+    pair = kind_named(kind, others)
+    if namespace and pair in CLUSTER_SCOPED:
+        raise UsageError(
+            f"{text!r} names no object: {plural_of(*pair)} have no namespace",
+            now=f"write {kind}/{name}",
+        )
+    return ObjectName(*pair, name, namespace)
 
 
 def names_for_completion() -> list[str]:

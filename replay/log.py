@@ -25,8 +25,7 @@ from .truth import documents, state_digest, truth_at
 
 if TYPE_CHECKING:
     from ..engine.state.coverage import Coverage
-    from .coverage import Unknown
-    from .diff import Diff, Scope
+    from .diff import Diff
     from .field_selectors import FieldSelector
     from .history import History
     from .ingest import IngestOptions, IngestSummary
@@ -118,7 +117,7 @@ class Log:
             return kind_named(name, self.truth(at).kinds())
 
     def object(self, text: str, at: Point = "end") -> ObjectName:
-        """Return what ``TYPE/NAME`` names.
+        """Return what ``TYPE/NAME`` or ``TYPE/NAMESPACE/NAME`` names.
 
         :raises UsageError: it has another shape, or no kind is called so.
         """
@@ -215,9 +214,13 @@ class Log:
     ) -> Diff:
         """Return what differs between two moments: objects, fields, nodes' and queues' holdings.
 
+        A kind that is known only from a later moment on is compared from there.
+
         :param kinds: only these. :param ignore: fields to leave out, as in ``status.conditions``.
         """
-        from .diff import Scope, diff  # noqa: PLC0415 -- only needed here
+        from .coverage import unknown_at, usual_kinds  # noqa: PLC0415 -- only needed here
+        from .diff import Scope  # noqa: PLC0415
+        from .first_seen import diff_of_known  # noqa: PLC0415
 
         sides = [(moment, self.truth(moment)) for moment in map(self.moment, (before, after))]
         known = [kind for _, truth in sides for kind in truth.kinds()]
@@ -226,18 +229,11 @@ class Log:
             namespace=namespace,
             ignore=tuple(ignore),
         )
-        found = diff(self.store, sides[0], sides[1], scope=scope)
-        return msgspec.structs.replace(found, not_known=self._not_known(sides, scope))
-
-    def _not_known(
-        self, sides: Sequence[tuple[Moment, Truth]], scope: Scope
-    ) -> tuple[Unknown, ...]:
-        """Return what of a comparison's objects is not known at either end."""
-        from .coverage import unknown_at, usual_kinds  # noqa: PLC0415 -- only needed here
-
         asked = scope.kinds or usual_kinds(self, sides[-1][0])
-        found = (unknown_at(self, moment, asked, scope.namespace) for moment, _ in sides)
-        return tuple(dict.fromkeys(one for some in found for one in some))
+        found = diff_of_known(self, sides[0], sides[1], scope, asked)
+        unknown = (unknown_at(self, moment, asked, namespace) for moment, _ in sides)
+        gaps = tuple(dict.fromkeys(one for some in unknown for one in some))
+        return msgspec.structs.replace(found, not_known=gaps)
 
     def history(
         self,
@@ -257,6 +253,7 @@ class Log:
         moment = self.moment(at)
         if isinstance(named, str):
             named = self.object(named)
+        namespace = named.namespace or namespace
         if (named.group, named.kind) in CLUSTER_SCOPED:
             namespace = ""
         found = history(self.store, named, namespace=namespace, moment=moment, ignore=ignore)

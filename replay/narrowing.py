@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from typing import Any
 
 from ..engine.errors import ObjectNotFound, UsageError
@@ -20,21 +21,28 @@ _UID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}")
 def known_kinds(kinds: Sequence[str]) -> tuple[str, ...]:
     """Check event kinds, so that a misspelt one is not an empty answer.
 
-    :param kinds: as in ``pod.bound`` or ``pod.*``; one text may have several, between commas.
+    :param kinds: as in ``pod.bound``, ``pod.*`` or ``*.deleted``; one text may have several,
+        between commas.
     :raises UsageError: there is no such kind.
     """
-    wanted = tuple(kind for text in kinds for kind in text.split(",") if kind)
+    wanted = [kind for text in kinds for kind in text.split(",") if kind]
     nouns = {name.partition(".")[0] for name in KINDS}
+    found: list[str] = []
     for kind in wanted:
         noun, _, rest = kind.partition(".")
         if kind in KINDS or (rest == "*" and noun in nouns):
+            found.append(kind)
             continue
-        close = get_close_matches(kind, [*KINDS, *(f"{noun}.*" for noun in sorted(nouns))], n=3)
-        raise UsageError(
-            f"there is no event kind {kind!r}",
-            now=f"did you mean {' or '.join(close)}?" if close else "as in pod.bound, or pod.*",
-        )
-    return wanted
+        some = [name for name in KINDS if fnmatchcase(name, kind)] if "*" in kind else []
+        if not some:
+            close = get_close_matches(kind, [*KINDS, *(f"{noun}.*" for noun in sorted(nouns))], n=3)
+            guess = f"did you mean {' or '.join(close)}?"
+            raise UsageError(
+                f"there is no event kind {kind!r}",
+                now=guess if close else "as in pod.bound, pod.* or *.deleted",
+            )
+        found += some
+    return tuple(dict.fromkeys(found))
 
 
 def about(
@@ -58,8 +66,9 @@ def about(
         return {"objects": tuple(map(log.kind, objects))}
     if _UID.fullmatch(names[0]):
         return {"uid": names[0].lower()}
-    group, kind, name = log.object(names[0])
-    pair = (group, kind)
+    named = log.object(names[0])
+    pair, name = (named.group, named.kind), named.name
+    namespace = named.place(namespace, None)
     name = name_ever(log, pair, name, namespace)
     if not follow and not is_known(log, pair, name, namespace):
         raise ObjectNotFound(
@@ -67,7 +76,9 @@ def about(
             now=never_known(log, pair, name, namespace),
         )
     fields: dict[str, Any] = {"objects": (pair,), "name": name}
-    return fields | ({"namespace": ""} if pair in CLUSTER_SCOPED else {})
+    if pair in CLUSTER_SCOPED:
+        return fields | {"namespace": ""}
+    return fields | ({"namespace": namespace} if named.namespace else {})
 
 
 def bounds(log: Log, since: Point | None, until: Point | None, after: str | None) -> dict[str, Any]:

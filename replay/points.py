@@ -3,7 +3,7 @@
 ==============================  ================================================================
 ``@1042``                       what was known when position 1042 had been appended
 ``rv:70915324``                 when the cluster had reached this resourceVersion
-``2025-07-30T07:56:43Z``        at this time (any RFC 3339 time)
+``2025-07-30T07:56:43Z``        at this time (any RFC 3339 time; seconds may be left out)
 ``2025-07-30``                  when that day began, in UTC
 ``10:42:07``, ``10:42``         at this time of day, in UTC, on the last day of the log that has it
 ``now``                         at this very moment
@@ -31,6 +31,7 @@ _DECIMAL = re.compile(r"[0-9]{1,4000}")  # Python converts no more digits.
 _LAST_REVISION = 2**63 - 1
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _CLOCK = re.compile(r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?Z?")
+_MINUTES = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2})((?:[Zz]|[+-][0-9:]+)?)")
 _DAY_US = 86_400 * SECOND_US
 _FORMS = (
     "a point is @POSITION, rv:REVISION, a time such as 2025-07-30T07:56:43Z or 10:42:07, a date,"
@@ -136,7 +137,9 @@ def _at_time(store: LogStore, moment: Moment, text: str) -> Moment:
     clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
     begins, first, last = clock.begins(), clock.first(), clock.last()
     if begins is None or first is None or last is None:
-        raise PointUnknown(f"{text!r}: no event of the log tells a time", now=_FORMS)
+        raise PointUnknown(
+            f"{text!r}: the log tells of no change of an object with a time", now=_FORMS
+        )
     time, note = _time_named(text, first, last)
     if time < begins:
         raise PointTooEarly(
@@ -172,7 +175,8 @@ def _time_named(text: str, first: int, last: int) -> tuple[int, str]:
             return parse_time(f"{text}T00:00:00Z"), f"{text} is the beginning of that day, in UTC"
         if _CLOCK.fullmatch(text):
             return _on_a_day(text, first, last)
-        found = parse_time(text)
+        minutes = _MINUTES.fullmatch(text)
+        found = parse_time(f"{minutes[1]}:00{minutes[2]}" if minutes else text)
         format_time(found)
     except (ValueError, OverflowError, OSError) as fault:
         raise PointUnknown(f"{text!r} names no point", now=_FORMS) from fault

@@ -213,6 +213,11 @@ def conf_at(store: LogStore, moment: Moment) -> ConfText | None:
     return next(iter(confs_at(store, moment)), None)
 
 
+def has_no_conf(log: Log, moment: Moment) -> bool:
+    """Say whether a log has no configuration by a moment. A scenario without means the built-in."""
+    return not log.coverage(moment).whole and conf_at(log.store, moment) is None
+
+
 def confs_at(store: LogStore, moment: Moment) -> list[ConfText]:
     """Return the configurations that were applied by a point, newest first.
 

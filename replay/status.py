@@ -82,6 +82,9 @@ class Started(msgspec.Struct, frozen=True, order=True):
     version: str
 
 
+_EVENTS_AT_END = 50
+
+
 class Times(msgspec.Struct, frozen=True, kw_only=True):
     """What the log knows of time: that of its first and of its last event, microseconds.
 
@@ -124,14 +127,34 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
 def _times(log: Log, moment: Moment) -> Times:
     clock = log.clock(moment)
     figures = clock.figures()
+    first, last = clock.first(), clock.last()
+    if first is None:
+        first, last = _told_by_components(log, moment)
     return Times(
-        first=clock.first(),
-        last=clock.last(),
+        first=first,
+        last=last,
         revisions=figures.revisions,
         bounded=figures.bounded,
         median=figures.median,
         disagreements=tuple(clock_remarks(log.store, branch=moment.branch, cluster=moment.cluster)),
     )
+
+
+def _told_by_components(log: Log, moment: Moment) -> tuple[int | None, int | None]:
+    """Return the first and last time in a log that tells of no change of an object.
+
+    Each input is looked at where it begins and where it ends.
+    """
+    query = Query(
+        branch=moment.branch, cluster=moment.cluster, until=moment.known, limit=_EVENTS_AT_END
+    )
+    found: list[int] = []
+    for one in log.store.sources(known=moment.known, cluster=moment.cluster, branch=moment.branch):
+        for newest_first in (False, True):
+            some = msgspec.structs.replace(query, source=one.source, newest_first=newest_first)
+            times = (recorded.event.observed_at for recorded in log.store.read(some))
+            found += [time for time in times if time is not None]
+    return min(found, default=None), max(found, default=None)
 
 
 def status_of(log: Log, moment: Moment | None = None) -> Status:

@@ -132,13 +132,14 @@ class _Reader:
             if cleanup := CLEANUPS.match(message):
                 yield self._cleanup(entry, cleanup)
                 return
-        yield from self._action_marks(entry)
+        marks = list(self._action_marks(entry))
+        yield from marks
         decided = decision(entry.file, message, self._component, self._session)
         if decided is not None:
             yield self._event(entry, "decision.logged", decided, _object_of(decided))
         elif entry.severity != "I" or WORTH_KEEPING.match(message):
             yield self._message(entry)
-        else:
+        elif not marks:
             self._context.skip("info line")
 
     def _session_mark(self, entry: Entry) -> Event | None:

@@ -7,6 +7,8 @@ from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .knowledge import tell_unknown
+
 if TYPE_CHECKING:
     from ...engine.errors import ObjectNotFound
     from ...engine.state.truth import Entry
@@ -16,15 +18,26 @@ if TYPE_CHECKING:
     from ..moment import Moment
 
 
+_NEEDED = frozenset(
+    {
+        *(("", "Pod"), ("batch.volcano.sh", "Job")),
+        *(("scheduling.volcano.sh", kind) for kind in ("PodGroup", "Queue")),
+    }
+)
+"""Kinds of the category ``all`` that are missed if a log tells nothing of them."""
+
+
 class Wanted(NamedTuple):
     """Objects of one kind that were asked for; no names means all.
 
-    :param category: asked for as one of many kinds: that there is none of it need not be said.
+    :param place: the namespace that was named with them; None is where all is looked for.
+    :param category: asked for only as one of the kinds of ``all``.
     """
 
     kind: GroupKind
     names: tuple[str, ...] = ()
     category: bool = False
+    place: str | None = None
 
 
 class Found(NamedTuple):
@@ -53,6 +66,8 @@ class Look(NamedTuple):
 def wanted_of(resources: Sequence[str], look: Look) -> list[Wanted]:
     """Read arguments: kinds, or one kind with names, or any number of ``KIND/NAME``.
 
+    A name may have its namespace before it: ``KIND/NAMESPACE/NAME``.
+
     :raises UsageError: they are neither, or no kind is called so.
     """
     from ...engine.errors import UsageError
@@ -62,9 +77,10 @@ def wanted_of(resources: Sequence[str], look: Look) -> list[Wanted]:
     if any("/" in text for text in resources):
         _refuse_mixture(resources)
         named = [object_named(text, known) for text in resources]
+        groups = groupby(named, key=lambda one: (one.group, one.kind, one.namespace))
         return [
-            Wanted(kind, tuple(dict.fromkeys(one.name for one in some)))
-            for kind, some in groupby(named, key=lambda one: (one.group, one.kind))
+            Wanted(key[:2], tuple(dict.fromkeys(one.name for one in some)), place=key[2] or None)
+            for key, some in groups
         ]
     kinds = kinds_named(resources[0], known)
     if not kinds:
@@ -74,7 +90,9 @@ def wanted_of(resources: Sequence[str], look: Look) -> list[Wanted]:
         raise UsageError(
             "names can follow one kind only", now="write KIND/NAME for each object instead"
         )
-    return [Wanted(kind, names, category=len(kinds) > 1) for kind in kinds]
+    named_by = {part.strip().lower() for part in resources[0].split(",")}
+    own = set(kinds_named(",".join(named_by - {"all"}), known))
+    return [Wanted(kind, names, category=kind not in own) for kind in kinds]
 
 
 def _refuse_mixture(resources: Sequence[str]) -> None:
@@ -103,15 +121,37 @@ def look_for(look: Look, wanted: Sequence[Wanted]) -> tuple[list[Found], list[Ob
     _check_fields(look, wanted)
     found: list[Found] = []
     missing: list[ObjectNotFound] = []
-    for kind, names, _ in wanted:
+    for kind, names, _, own in wanted:
+        here = look if own is None else look._replace(place=own)
         entries = look.log.entries(
-            kind, at=look.moment, namespace=look.place, selector=look.selector, fields=look.fields
+            kind, at=look.moment, namespace=here.place, selector=look.selector, fields=look.fields
         )
         if names:
-            entries, faults = _by_name(look, kind, names, entries)
+            entries, faults = _by_name(here, kind, names, entries)
             missing += faults
         found.append(Found(kind, entries))
     return found, missing
+
+
+def warn_of_kinds(look: Look, wanted: Sequence[Wanted], *, strict: bool) -> None:
+    """Say on standard error what of the kinds asked for is not known where they are looked for.
+
+    Of a category of kinds, such as ``all``, only those that the log tells anything of are missed.
+
+    :raises NotKnown: something is not, and ``strict``.
+    """
+    from ..coverage import unknown_at
+
+    place = look.place
+    log, moment = look.log, look.moment
+    told = {*log.truth(moment).kinds(), *log.coverage(moment).kinds(), *_NEEDED}
+    found = [
+        each
+        for one in wanted
+        if not one.category or one.kind in told
+        for each in unknown_at(log, moment, [one.kind], one.place or place)
+    ]
+    tell_unknown(list(dict.fromkeys(found)), strict=strict)
 
 
 def _by_name(
@@ -144,7 +184,7 @@ def _check_fields(look: Look, wanted: Sequence[Wanted]) -> None:
     if not look.fields:
         return
     selector: FieldSelector = parse_field_selector(look.fields)
-    kinds = [kind for kind, _, _ in wanted]
+    kinds = [one.kind for one in wanted]
 
     def documents(kind: GroupKind) -> Iterator[dict[str, Any]]:
         entries = look.log.entries(kind, at=look.moment)

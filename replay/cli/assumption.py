@@ -57,14 +57,19 @@ def check_confs(confs: Sequence[ConfText | None], releases: Sequence[str], *, as
         note(remark)
 
 
-def note_session(answer: SessionAnswer, *, recorded: bool) -> None:
+UNNAMED = "the usual one, as none was named; --release takes another"
+
+
+def note_session(answer: SessionAnswer, *, recorded: bool, named: bool = True) -> None:
     """Say on standard error what a session was run on.
 
+    :param named: the release is one that was asked for.
     :param recorded: its configuration is the log's: say as well which ones it did not take.
     """
     for fault in answer.rejected if recorded else ():
         note(_kept(answer.release, fault, answer.conf))
-    note(f"session at {answer.at} as {answer.release}, configuration {answer.conf}")
+    release = answer.release if named else f"{answer.release} ({UNNAMED})"
+    note(f"session at {answer.at} as {release}, configuration {answer.conf}")
 
 
 def note_rejected(log: Log, moment: Moment, releases: Sequence[str]) -> None:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from . import options
-from .assumption import check_confs, chosen
+from .assumption import UNNAMED, check_confs, chosen
 from .knowledge import warn_sessions
-from .shell import guarded, note, shows_progress, style
+from .shell import BROKEN, guarded, note, shows_progress, style
 
 if TYPE_CHECKING:
     from ...engine.volcano.releases import Release
@@ -131,12 +131,16 @@ def bisect(
     after the other; then each behaviour in which the two neighbours differ is set back by itself,
     to name the one that matters, or the smallest set.
 
-    Exits with 1 if the answer is the same everywhere.
+    Moments before the first complete lists of what sessions need are left out and counted; --from
+    asks them all the same.
+
+    Exits with 1 if the answer is the same everywhere, and with 2 if it was nowhere to be had on all
+    that sessions need.
     """
     from ..comparison.bisection import releases_between
     from ..comparison.log_bisection import Asked, span_of
     from ..comparison.questions import question_of
-    from ..render.bisection import bisection_document, bisection_lines
+    from ..render.bisection import bisection_document, bisection_lines, left_out_text
     from ..render.documents import json_text
     from ..session import conf_file
     from .opening import opened
@@ -170,6 +174,9 @@ def bisect(
                 told = _in_log(
                     *(opened_log, inquiry, halve, jobs), named=release is not None, assume=assume
                 )
+    left_out = left_out_text(told.found)
+    if left_out:
+        note(left_out)
     if output == "json":
         document = bisection_document(*told)
         sys.stdout.write(json_text(taken.told(document), indent=2) + "\n")
@@ -177,7 +184,7 @@ def bisect(
         sys.stdout.writelines(bisection_lines(told.found, told.crashes, style=style()))
     if told.found.flip is None:
         sys.stdout.flush()
-        raise SystemExit(1)
+        raise SystemExit(1 if told.found.answered else BROKEN)
 
 
 def _ends(span: str) -> list[str]:
@@ -271,7 +278,10 @@ def _in_log(log: Log, asked: Asked, halve: bool, jobs: int, *, named: bool, assu
     if crashes and not named:
         died = _dying(log, asked, crashes)
         asked = asked if died is None else asked._replace(release=str(died.releases[-1]))
-        note(dying_text(len(crashes), died, asked.release))
+        placed = any(crash.revision is not None for crash in crashes)
+        note(dying_text(len(crashes), died, asked.release, placed=placed))
+    elif not named:
+        note(f"sessions as {asked.release} ({UNNAMED})")
     check_confs([asked.conf], [asked.release], assume=assume)
     with counting("sessions", visible=shows_progress()) as progress:
         bisection = LogBisection(log, asked, progress=progress)

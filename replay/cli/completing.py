@@ -205,7 +205,8 @@ def _objects(typed: _Typed, text: str) -> Iterable[str]:
 
     kind, slash, begin = text.partition("/")
     if slash:
-        return [f"{kind}/{name}" for name in _names(typed, kind, begin)]
+        own = [f"{kind}/{name}" for name in _names(typed, kind, begin)]
+        return [*own, *(f"{kind}/{name}" for name in _elsewhere(typed, kind, begin))]
     if typed.plain and "/" not in typed.plain[0]:
         return _names(typed, typed.plain[0], text)
     before, comma, _ = text.rpartition(",")
@@ -228,14 +229,38 @@ def _names(typed: _Typed, kind: str | tuple[str, str], begin: str) -> list[str]:
         return []
 
 
+def _elsewhere(typed: _Typed, kind: str, text: str) -> list[str]:
+    """Return ``namespace/name`` of objects of a kind, where no namespace is chosen."""
+    from ...engine.errors import PlinianError
+    from ..kinds import kind_named
+
+    if typed.namespace is None or "-n" in typed.given:
+        return []
+    place, slash, begin = text.partition("/")
+
+    def look(log: Any) -> list[str]:
+        found = log.names(kind_named(kind, log.kinds()), place if slash else None, begin)
+        return [f"{space}/{name}" for space, name in found if space not in {"", "default"}]
+
+    try:
+        return _look(typed, look)
+    except PlinianError:  # no kind is called so
+        return []
+
+
 def _in_full(typed: _Typed, kind: tuple[str, str], text: str) -> list[str]:
     """Return ``namespace/name`` of objects of a kind."""
+    from ..names import stem_of
+
     place, slash, begin = text.partition("/")
 
     def look(log: Any) -> list[str]:
         if not slash:
             return [f"{namespace}/" for namespace in log.namespaces()]
-        return [f"{space}/{name}" for space, name in log.names(kind, place, begin)]
+        found = log.names(kind, place, begin)
+        if kind == _PODGROUP:  # It may be named by its job.
+            found = [*found, *((space, stem_of(name)) for space, name in found)]
+        return [f"{space}/{name}" for space, name in found]
 
     return _look(typed, look)
 

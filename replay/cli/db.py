@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from . import options
-from .shell import guarded, note
+from .shell import guarded, note, style
 
 app = typer.Typer(
     help="Upgrade, downgrade, describe a log's tables.",
@@ -41,7 +41,7 @@ def info(
     if output == "json":
         sys.stdout.write(json_text(msgspec.to_builtins(figures)) + "\n")
     else:
-        sys.stdout.writelines(info_lines(figures))
+        sys.stdout.writelines(info_lines(figures, style=style()))
 
 
 @app.command()

@@ -77,13 +77,14 @@ def _ingest(log: Log) -> None:
 
 
 def _tables(log: Log, at: str) -> None:
-    from ..render.columns import Sight, table_of
+    from ..render.columns import Sight, short_names, table_of
     from ..render.tables import write_table
 
     sight = Sight(log.truth(at))
     for kind in ("nodes", "queues", "podgroups"):
         pair = log.kind(kind, at)
-        table = table_of(sight, *pair, log.entries(pair, at=at))
+        entries = log.entries(pair, at=at)
+        table = table_of(sight, *pair, entries, short=short_names(*pair, entries))
         write_table(sys.stdout, table, style=style())
         sys.stdout.write("\n")
 

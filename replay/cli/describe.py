@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options
-from .asked import Look, look_for, wanted_of
-from .knowledge import warn
+from .asked import Look, look_for, wanted_of, warn_of_kinds
 from .shell import fail, guarded, note, say, style
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ def describe(
         place = None if all_namespaces else namespace or "default"
         look = Look(opened_log, moment, place, selector, field_selector, beginnings=True)
         wanted = wanted_of(named, look)
-        warn(opened_log, moment, [one.kind for one in wanted], place, strict=strict)
+        warn_of_kinds(look, wanted, strict=strict)
         found, missing = look_for(look, wanted)
         separator = ""
         for _, entries in found:

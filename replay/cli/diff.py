@@ -10,7 +10,7 @@ import typer
 from . import options
 from .assumption import chosen
 from .knowledge import first_of, range_of, unknown_at_ends, warn_sessions
-from .shell import guarded, style
+from .shell import BROKEN, guarded, note, style
 
 if TYPE_CHECKING:
     from ..diff import Diff
@@ -50,7 +50,12 @@ def diff(
         typer.Option("--who", help="Say who made each difference, and where the log tells so."),
     ] = False,
     exit_code: Annotated[
-        bool, typer.Option("--exit-code", help="Exit with 1 if anything differs.")
+        bool,
+        typer.Option(
+            "--exit-code",
+            help="Exit with 1 if anything differs, with 2 if nothing is seen to differ, but "
+            "objects are first seen or there is none to compare, as not all is known.",
+        ),
     ] = False,
     output: options.JsonOrText = "text",
     assume: options.Assume = False,
@@ -65,12 +70,17 @@ def diff(
     A and B are points: @1042, rv:7, 2026-01-02T03:04:05Z, -5m, end, what-if@1042. All namespaces
     are compared unless -n narrows it; totals of nodes and queues are always over everything.
 
+    Of a kind that the log does not know at A, an object counts as added only if the log shows that
+    it came later; others are *first seen* (?). A kind that is known from a later moment on is
+    compared from there.
+
     With --who, each line says who made it and which event shows so: of a field the last version
     in which it became another. Who is not known is said to be so. With --summary as well, objects
     are counted by actor.
 
     With --release, what sessions decide at A and at B is compared in place of objects.
     """
+    from ..kinds import plural_of
     from .opening import opened
 
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
@@ -94,10 +104,15 @@ def diff(
             ignore=ignore,
         )
         made = _made(opened_log, found, moments) if who else None
+    for one in found.begun:
+        kind_name = plural_of(one.group, one.kind)
+        note(f"warning: {kind_name}: compared from {one.point} on, as nothing is known before")
     _write(found, made, output, summary=summary, events=bool(kind))
-    if exit_code and found:
+    blind = bool(found.not_known) and bool(found.first_seen or not found.same)
+    code = 1 if found else BROKEN if blind else 0
+    if exit_code and code:
         sys.stdout.flush()
-        raise SystemExit(1)
+        raise SystemExit(code)
 
 
 def _made(log: Log, found: Diff, moments: tuple[Moment, Moment]) -> Who:
@@ -148,7 +163,7 @@ def _diff_sessions(
 ) -> None:
     from ...engine.errors import UsageError
     from ..comparison.sessions import compare_moments
-    from .session import write_comparison
+    from .session import end_compared, write_comparison
 
     if len(releases) > 2:
         raise UsageError(
@@ -158,6 +173,5 @@ def _diff_sessions(
     taken = chosen(releases, assume=assume)
     found = compare_moments(log, moments, (taken.names[0], taken.names[-1]))
     write_comparison(found, output, taken)
-    if exit_code and found:
-        sys.stdout.flush()
-        raise SystemExit(1)
+    if exit_code:
+        end_compared(found)

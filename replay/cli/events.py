@@ -24,7 +24,9 @@ def events(
     kind: Annotated[
         list[str],
         typer.Option(
-            "--kind", metavar="KIND", help="Event kinds, as in pod.bound or pod.*; repeatable."
+            "--kind",
+            metavar="KIND",
+            help="Event kinds, as in pod.bound, pod.* or *.deleted; repeatable.",
         ),
     ] = [],  # noqa: B006 -- typer copies it
     objects: Annotated[
@@ -76,6 +78,8 @@ def events(
     """List the events of the log.
 
     They come in the order of position: the order in which they were learned.
+    A request that has no version of its own is shown with the event of the version that it made, if
+    that is known: *makes @56*.
     Bounds of time hold for when a thing happened, so events of unknown time are left out by them.
     """
     from ...engine.errors import UsageError

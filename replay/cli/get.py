@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import options
-from .asked import Found, Look, Wanted, look_for, wanted_of
-from .knowledge import warn
+from .asked import Found, Look, Wanted, look_for, wanted_of, warn_of_kinds
+from .knowledge import tell_unknown, warn
 from .shell import fail, guarded, note, say, style
 
 if TYPE_CHECKING:
@@ -99,11 +99,12 @@ def get(
                 _refuse_watch()
             from .watching import print_watch
 
+            _warn_along(opened_log, moment, wanted, place, strict=strict)
             print_watch(
                 look, wanted, printer.tabled(output, events=watch_events), only_news=watch_only
             )
             return
-        warn(opened_log, moment, [one.kind for one in wanted], place, strict=strict)
+        warn_of_kinds(look, wanted, strict=strict)
         found, missing = look_for(look, wanted)
         if sort_by:
             found = [_sorted(opened_log, moment, some, sort_by) for some in found]
@@ -112,6 +113,20 @@ def get(
         _remark(found, [] if ignore_not_found else missing, wanted, place)
         if not any(some.entries for some in found):
             _guess_namespace(look)
+
+
+def _warn_along(
+    log: Log, moment: Moment, wanted: Sequence[Wanted], place: str | None, *, strict: bool
+) -> None:
+    """Say what of some kinds is not known at a moment or anywhere after it."""
+    from ..coverage import unknown_between
+
+    kinds = [one.kind for one in wanted]
+    if moment.revision is None:
+        warn(log, moment, kinds, place, strict=strict)
+    else:
+        found = unknown_between(log, moment.revision, log.moment(), kinds, place)
+        tell_unknown(found, strict=strict)
 
 
 def _labels(columns: Sequence[str], *, every: bool) -> Labels | None:
@@ -206,7 +221,9 @@ class _Printer:
                 forms.write_jsonpath(sys.stdout, self._documents(found), argument, single=single)
             case "custom-columns" if argument:
                 forms.write_custom_columns(
-                    sys.stdout, self._documents(found), argument, no_headers=self.no_headers
+                    *(sys.stdout, self._documents(found), argument),
+                    no_headers=self.no_headers,
+                    style=style(),
                 )
             case _:
                 raise UsageError(f"there is no output form {output!r}", now=f"choose: {FORMS}")

@@ -53,7 +53,7 @@ def history(
     text = "/".join(named)
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         target = opened_log.object(text)
-        kind, place = (target.group, target.kind), namespace or "default"
+        kind, place = (target.group, target.kind), target.place(namespace) or "default"
         moment = opened_log.moment(at, as_known_at=as_known_at)
         name = name_of(opened_log, kind, target.name, place, moment)
         target = target._replace(name=name)
@@ -75,28 +75,10 @@ def _lead_on(log: Log, target: ObjectName, found: History, moment: Moment) -> No
 
     Lines of logs that only name it are shown if there is nothing better.
     """
-    from ...engine.errors import ObjectNotFound
-    from ..kin import meant
-    from ..kinds import plural_of
-    from ..names import never_known
-    from ..render.kin import meant_text
+    from ..leads import never_held
 
-    if found.uids:
-        return
-    may_be = meant(log.store, target, found.object.namespace, moment)
-    lines = len(found.happenings)
-    if lines and not may_be:
+    fault = never_held(log, target, found, moment)
+    if fault is not None:
+        fail(fault)
+    if not found.uids:
         note("the log holds no version of it; these are lines that name it")
-        return
-    scope = f" in namespace {found.object.namespace}" if found.object.namespace else ""
-    what = f'the log knows no {plural_of(target.group, target.kind)} "{target.name}"{scope}'
-    if lines:
-        several = f"{lines} lines of logs that name it"
-        what += f", and {'1 line of a log that names it' if lines == 1 else several}"
-    kind = (target.group, target.kind)
-    near = "" if may_be else never_known(log, kind, target.name, found.object.namespace)
-    now = meant_text(may_be, target.name) if may_be else near or _ADVICE
-    fail(ObjectNotFound(what, now=now))
-
-
-_ADVICE = "plinian events --object KIND lists what it knows; -n chooses the namespace"

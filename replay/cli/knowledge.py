@@ -56,9 +56,10 @@ def warn_sessions(
     """
     from ...engine.errors import NotKnown
     from ..coverage import SCHEDULING, lacking, reasons, refuse, unknown_at
+    from ..session import has_no_conf
 
     found = unknown_at(log, moment, SCHEDULING) if unknown is None else unknown
-    bare = unconfigured and _has_no_conf(log, moment)
+    bare = unconfigured and has_no_conf(log, moment)
     if strict:
         refuse(found)
     if strict and bare:
@@ -79,13 +80,6 @@ def warn_sessions(
 
 _NO_CONF = "no configuration of the scheduler is in the log"
 _GIVE_CONF = "give the cluster's volcano-scheduler.conf with --conf, or ingest it"
-
-
-def _has_no_conf(log: Log, moment: Moment) -> bool:
-    """Say whether a log has no configuration by a moment. A scenario without means the built-in."""
-    from ..session import conf_at
-
-    return not log.coverage(moment).whole and conf_at(log.store, moment) is None
 
 
 def tell_unknown(unknown: Sequence[Unknown], *, strict: bool) -> None:

@@ -11,7 +11,7 @@ import typer
 from . import options
 from .assumption import Chosen, check_confs, chosen, note_session
 from .knowledge import refuse_own_panic, warn_sessions
-from .shell import guarded, style
+from .shell import BROKEN, guarded, style
 
 if TYPE_CHECKING:
     from ..comparison.sessions import Comparison
@@ -59,7 +59,12 @@ def session(
         ),
     ] = False,
     exit_code: Annotated[
-        bool, typer.Option("--exit-code", help="Exit with 1 if the sessions decide differently.")
+        bool,
+        typer.Option(
+            "--exit-code",
+            help="Exit with 1 if the sessions decide differently, with 2 if the log lacks what "
+            "they need and what it has makes no difference.",
+        ),
     ] = False,
     output: options.TableJsonOrYaml = "table",
     assume: options.Assume = False,
@@ -99,7 +104,7 @@ def session(
                 opened_log, moment, release=releases[0], conf=given[0], trace=trace, chance=chance
             )
             refuse_own_panic([answer], unknown)
-            note_session(answer, recorded=not conf)
+            note_session(answer, recorded=not conf, named=bool(release))
             _write(answer, output, taken, trace=trace)
             return
         if sample_nodes or choose != LEAST_NAME:
@@ -110,9 +115,16 @@ def session(
         found = compare_variants(opened_log, moment, releases, given, trace=trace)
         refuse_own_panic([side.answer for side in found.sides], unknown)
     write_comparison(found, output, taken, trace=trace, recorded=not conf)
-    if exit_code and found:
+    if exit_code:
+        end_compared(found)
+
+
+def end_compared(found: Comparison) -> None:
+    """Exit with 1 if sessions decide differently, with 2 if it is not known whether they do."""
+    code = 1 if found else BROKEN if found.not_known else 0
+    if code:
         sys.stdout.flush()
-        raise SystemExit(1)
+        raise SystemExit(code)
 
 
 def write_comparison(

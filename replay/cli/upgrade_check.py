@@ -12,7 +12,7 @@ import typer
 from . import options
 from .assumption import check_confs, chosen, note_rejected
 from .knowledge import note_left_out, warn_sessions
-from .shell import guarded, note, shows_progress, style
+from .shell import BROKEN, guarded, note, shows_progress, style
 
 if TYPE_CHECKING:
     from ..comparison.upgrade import Upgrade
@@ -75,10 +75,14 @@ def upgrade_check(
     the sessions before it decided. What differs is put down to the behaviour that makes it go when
     it alone is set back, or to the smallest set that does.
 
-    The first line is the verdict: crashes, placements, evictions or only phases change, or nothing.
-    Other texts, and other plans for pods that have to wait, are counted in one line; --all shows
-    them. Exits with 0, whatever differs; with --exit-code, with 1 if the verdict names a change
-    (with --all, if anything differs), and with 2 if there was no session to compare.
+    The first line is the verdict: crashes, placements, evictions or only phases change, or nothing;
+    or that it is not known, where no session could be asked with all that it needs: complete lists
+    of nodes, queues, PodGroups and pods. Other texts, and other plans for pods that have to wait,
+    are counted in one line; --all shows them.
+
+    Exits with 2 if the verdict is not known, with or without --exit-code. Else it exits with 0,
+    whatever differs; with --exit-code, with 1 if the verdict names a change (with --all, if
+    anything differs).
     """
     from ..comparison.places import session_places
     from ..comparison.upgrade import Question, upgrade_check
@@ -111,9 +115,10 @@ def upgrade_check(
     else:
         sys.stdout.writelines(upgrade_lines(found, unfold=unfold, style=style()))
         _note_others(*found.releases)
-    if exit_code:
+    code = _code(found, unfold=unfold)
+    if code and (exit_code or code == BROKEN):
         sys.stdout.flush()
-        raise SystemExit(_code(found, unfold=unfold))
+        raise SystemExit(code)
 
 
 def _code(found: Upgrade, *, unfold: bool) -> int:
@@ -121,7 +126,7 @@ def _code(found: Upgrade, *, unfold: bool) -> int:
 
     judged = verdict_of(found)
     if judged.level == UNKNOWN:
-        return 2
+        return BROKEN
     return int(bool(found) if unfold else judged.felt)
 
 

@@ -52,6 +52,10 @@ def print_watch(look: Look, wanted: Sequence[Wanted], tabled: Tabled, *, only_ne
     if missing:
         fail(missing[0])
     kind = wanted[0].kind
+    places = {one.place or look.place for one in wanted}
+    if len(places) > 1:
+        raise UsageError("only one namespace can be watched at a time", now="or all, with -A")
+    look = look._replace(place=places.pop())
     names = _names(look, wanted)
 
     def choose(entries: Sequence[Entry]) -> list[Entry]:

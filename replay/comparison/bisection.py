@@ -11,6 +11,7 @@ from ...engine.events import Recorded
 from ...engine.session.consulted import Consulted
 from ...engine.session.trace import Step
 from ...engine.state.clock import Unsure
+from ...engine.state.coverage import Pair
 from ...engine.volcano.history import resolve
 from ...engine.volcano.releases import RELEASES, Release, parse_release
 from ..coverage import Unknown
@@ -63,6 +64,33 @@ after every change of an object that sessions look at; by halving; release by re
 of a scenario."""
 
 
+class LeftOut(NamedTuple):
+    """Moments that were not asked, because no complete lists come before them.
+
+    :param moments: sessions, or changes where the log tells of no sessions.
+    :param begin: the point from which on it was asked. :param first: from which on it can be.
+    :param lists: the kinds whose lists come first there.
+    """
+
+    moments: int
+    begin: str
+    first: str
+    lists: tuple[Pair, ...]
+
+
+class There(NamedTuple):
+    """Where a log holds versions of an object.
+
+    :param name: of the object, as in ``podgroup/ml/train``. :param first: and :param last: revision
+        of the first and of the last version. :param gone: it was deleted after that.
+    """
+
+    name: str
+    first: int
+    last: int
+    gone: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Bisection:
     """All answers that were had, in order, and the flip; None if there is none among them.
@@ -72,6 +100,10 @@ class Bisection:
     :param unsure: of a log: changes that may have come before or after the last moment.
     :param not_known: of a log: what of the kinds that sessions need it does not know where they
         were run.
+    :param doubtful: how many of the answers were had where any of it is not known.
+    :param left_out: of a log: what the search left out; None if nothing.
+    :param sessions: of a log: how many it tells of, be it not known where they come.
+    :param there: of a log: where it holds the object that the question is about.
     """
 
     question: Question
@@ -81,6 +113,15 @@ class Bisection:
     release: str = ""
     unsure: Unsure | None = None
     not_known: tuple[Unknown, ...] = ()
+    doubtful: int = 0
+    left_out: LeftOut | None = None
+    sessions: int = 0
+    there: There | None = None
+
+    @property
+    def answered(self) -> bool:
+        """Whether the answer is one: it changes, or was had where all is known."""
+        return self.flip is not None or self.doubtful < len(self.probes)
 
 
 def first_flip(
@@ -140,7 +181,8 @@ def over_releases(subject: Subject, question: Question, releases: Sequence[Relea
         Probe(str(release), question.of(subject.session(resolve(str(release)))))
         for release in releases
     )
-    knowledge = subject.unsure, subject.not_known
+    doubtful = len(taken) if subject.not_known else 0
+    knowledge = subject.unsure, subject.not_known, doubtful
     if not found:
         return Bisection(question, taken, None, RELEASES_IN_TURN, "", *knowledge)
     one, other = (Consulted.of(resolve(probe.at)) for probe in taken[-2:])

@@ -70,6 +70,7 @@ def recorded_crashes(log: Log, end: Moment) -> list[Crash]:
         revision = None
         if event.observed_at is not None:
             revision = clock.revision_at(event.observed_at)
+            revision = revision if revision >= 0 else None  # Nothing is known to come before it.
         if end.revision is None or (revision is not None and revision <= end.revision):
             found.append(
                 Crash(recorded.position, event.observed_at, revision, told.message, told.stack)

@@ -10,14 +10,17 @@ from typing import NamedTuple
 import msgspec
 
 from ...engine.errors import UsageError
-from ...engine.events import Recorded
+from ...engine.events import KINDS, Effect, Recorded
 from ...engine.log.store import MAIN, Query
+from ...engine.state.coverage import Why
 from ...engine.volcano.history import resolve
 from .. import parallel
 from ..belief import belief_at, beliefs_along
-from ..coverage import SCHEDULING, beginning_of, unknown_between
+from ..coverage import SCHEDULING, Unknown, beginning_of, doubtful, unknown_between
+from ..kinds import plain_name
 from ..log import Log, Point, opened
 from ..moment import Moment
+from ..names import PODGROUP
 from ..session import ConfText, SessionAnswer, scene_at, session_at, session_in
 from .bisection import (
     CHANGES,
@@ -26,18 +29,22 @@ from .bisection import (
     STEPS,
     Bisection,
     Flip,
+    LeftOut,
     Probe,
     Side,
+    There,
     first_change,
     first_flip,
     sides,
 )
-from .places import at_revision, session_places
-from .questions import Question
+from .places import at_revision, session_places, sessions_told
+from .questions import BOUND, PANIC, PENDING, Question
 from .subjects import CaseSubject, answers_of
 from .upgrade import MOMENTS_KEPT, STRETCHES_PER_JOB
 
 Progress = Callable[[int, int], None]
+
+_POD = ("", "Pod")
 
 STRETCH = 100
 """Places that a process of its own is worth."""
@@ -48,12 +55,15 @@ class Span(NamedTuple):
 
     :param by_position: the places are positions: what was known then; else revisions.
     :param end: the moment of the last place; all others are of its branch.
+    :param skipped: the first revision in the log, if the stretch begins later only because of what
+        the log does not know before.
     """
 
     by_position: bool
     first: int
     last: int
     end: Moment
+    skipped: int | None = None
 
     def moment(self, place: int) -> Moment:
         """Return the moment of a place."""
@@ -83,7 +93,8 @@ def span_of(log: Log, start: Point | None, end: Point) -> Span:
         )
     if since is None and extent.first_revision is not None:
         first = max(extent.first_revision, beginning_of(log, to).revision or 0)
-        span = Span(False, first, last or 0, to)
+        skipped = extent.first_revision if first > extent.first_revision else None
+        span = Span(False, first, last or 0, to, skipped)
     elif since is None or since.revision is None:
         if to.revision is not None:
             raise UsageError(
@@ -164,8 +175,26 @@ class LogBisection:
         first = None if self._span.by_position else self._span.first
         unknown = tuple(unknown_between(self._log, first, end, SCHEDULING))
         return Bisection(
-            self._question, probes, flip, searched, release, unsure=end.unsure, not_known=unknown
+            self._question,
+            probes,
+            flip,
+            searched,
+            release,
+            unsure=end.unsure,
+            not_known=unknown,
+            doubtful=self._doubtful(probes, unknown),
+            left_out=left_out(self._log, self._span),
+            sessions=sessions_told(self._log, end),
+            there=None if flip is not None else there(self._log, self._question, end),
         )
+
+    def _doubtful(self, probes: Sequence[Probe], unknown: Sequence[Unknown]) -> int:
+        """Return how many answers were had where not all is known that sessions need."""
+        if self._span.by_position:
+            return len(probes) if any(one.gap.why is Why.NEVER for one in unknown) else 0
+        clock = self._log.clock(self._span.end)
+        revisions = [int(probe.at.rpartition(":")[2]) for probe in probes]
+        return sum(doubtful(unknown, one, clock.time_of(one)) for one in revisions)
 
     def _along(self, places: Sequence[int], jobs: int) -> Iterator[Probe]:
         """Yield the answers at many places in order; stretches of them by several processes."""
@@ -226,6 +255,38 @@ def asked_places(log: Log, span: Span) -> tuple[bool, list[int]]:
         places = {one.moment.revision for one in found.found if one.moment.revision is not None}
     inside = {place for place in places if span.first <= place <= span.last}
     return found.logged, sorted(inside | {span.first, span.last})
+
+
+def left_out(log: Log, span: Span) -> LeftOut | None:
+    """Return what comes before a stretch that begins with the first complete lists."""
+    if span.skipped is None:
+        return None
+    count = session_places(log, span.end).left_out
+    lists = beginning_of(log, span.end).latest
+    return LeftOut(count, f"rv:{span.first}", f"rv:{span.skipped}", lists) if count else None
+
+
+def there(log: Log, question: Question, end: Moment) -> There | None:
+    """Return where a log holds the object of a question; None if it holds no version of it."""
+    if question.kind == PANIC:
+        return None
+    kind = _POD if question.kind in {BOUND, PENDING} else PODGROUP
+    namespace, _, name = question.about.partition("/")
+    query = Query(
+        branch=end.branch,
+        cluster=end.cluster,
+        until=end.known,
+        objects=(kind,),
+        namespace=namespace,
+        name=name,
+    )
+    told = [one.event for one in log.store.read(query) if one.event.revision is not None]
+    if not told:
+        return None
+    told.sort(key=lambda event: event.revision or 0)
+    revisions = [event.revision or 0 for event in told]
+    gone = KINDS[told[-1].kind].effect is Effect.DELETED
+    return There(f"{plain_name(*kind)}/{question.about}", revisions[0], revisions[-1], gone)
 
 
 def _stretches(places: Sequence[int], jobs: int) -> Iterator[tuple[int, ...]]:

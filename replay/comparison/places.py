@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -12,9 +12,17 @@ from ...engine.events import Effect
 from ...engine.log.store import LogStore, Query, Window
 from ...engine.state.clock import Unsure
 from ..clock import clock_of
-from ..coverage import SCHEDULING, Unknown, beginning_of, unknown_at, unknown_between
+from ..coverage import (
+    SCHEDULING,
+    Unknown,
+    beginning_of,
+    doubtful,
+    unknown_at,
+    unknown_between,
+)
 from ..log import Log
 from ..moment import Moment
+from ..session import has_no_conf
 
 _SESSIONS = ("session.opened", "session.requested")
 _DECIDING = frozenset(
@@ -34,10 +42,12 @@ class Place(NamedTuple):
     :param moment: a revision, or the end of a log that has none.
     :param position: of the event that makes it one: the session's, or the last one that changed
         something; 0 if there is none.
+    :param known: the log knows all that a session needs there.
     """
 
     moment: Moment
     position: int
+    known: bool = True
 
 
 class Places(NamedTuple):
@@ -49,6 +59,7 @@ class Places(NamedTuple):
     :param unsure: changes that may have come before or after the last moment asked for.
     :param not_known: what of the kinds that sessions need is not known somewhere between the first
         place and that moment.
+    :param unconfigured: the log has no configuration of the scheduler.
     """
 
     logged: bool
@@ -56,6 +67,7 @@ class Places(NamedTuple):
     left_out: int = 0
     unsure: Unsure | None = None
     not_known: tuple[Unknown, ...] = ()
+    unconfigured: bool = False
 
 
 def session_places(log: Log, end: Moment, *, since: int = 0) -> Places:
@@ -74,17 +86,36 @@ def session_places(log: Log, end: Moment, *, since: int = 0) -> Places:
         for revision, position in sorted(revisions.items())
         if revision >= since and (end.revision is None or revision <= end.revision)
     ]
+    bare = has_no_conf(log, end)
     if not revisions:
-        last = Place(end, log.store.last(end.branch))
         unknown = unknown_at(log, end, SCHEDULING)
-        return Places(False, [last], unsure=end.unsure, not_known=tuple(unknown))
+        last = Place(end, log.store.last(end.branch), not unknown)
+        return Places(False, [last], 0, end.unsure, tuple(unknown), bare)
     begin = beginning_of(log, end).revision or 0
     taken = [place for place in found if (place.moment.revision or 0) >= begin]
     if taken:
         unknown = unknown_between(log, taken[0].moment.revision, end, SCHEDULING)
     else:
         unknown = unknown_at(log, end, SCHEDULING)
-    return Places(bool(logged), taken, len(found) - len(taken), end.unsure, tuple(unknown))
+    left_out = len(found) - len(taken)
+    sure = list(_judged(log, end, taken, unknown)) if unknown else taken
+    return Places(bool(logged), sure, left_out, end.unsure, tuple(unknown), bare)
+
+
+def _judged(
+    log: Log, end: Moment, places: Sequence[Place], unknown: Sequence[Unknown]
+) -> Iterator[Place]:
+    """Yield places with whether the log knows there all that a session needs."""
+    clock = log.clock(end)
+    for place in places:
+        revision = place.moment.revision or 0
+        yield place._replace(known=not doubtful(unknown, revision, clock.time_of(revision)))
+
+
+def sessions_told(log: Log, end: Moment) -> int:
+    """Return of how many sessions a log tells, be it not known after which changes they were."""
+    query = Query(branch=end.branch, cluster=end.cluster, until=end.known, kinds=_SESSIONS)
+    return sum(1 for _ in log.store.read(query))
 
 
 def at_revision(end: Moment, revision: int) -> Moment:

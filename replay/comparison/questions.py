@@ -9,6 +9,7 @@ from ...engine.belief.job_cache import job_of
 from ...engine.belief.objects import Pod
 from ...engine.errors import UsageError
 from ...engine.session.trace import Step
+from ..kinds import object_named
 from ..session import SessionAnswer
 from .decisions import phases_after
 
@@ -63,7 +64,8 @@ class Question(NamedTuple):
         """Return what a session says."""
         if self.kind == PANIC:
             panic = answer.result.panic
-            return Answer(panic is not None, "alive" if panic is None else panic.message)
+            alive = "alive" if answer.cache.nodes else "alive, without any node"
+            return Answer(panic is not None, alive if panic is None else panic.message)
         if self.kind in {BOUND, PENDING}:
             return self._of_pod(answer)
         phase = phases_after(answer).get(self.about)
@@ -115,10 +117,26 @@ def question_of(
         return Question(PANIC)
     kind, text = asked[0]
     about, _, value = text.partition("=")
+    about = _without_kind(about, kind)
     if about.count("/") != 1 or not all(about.split("/")) or bool(value) != (kind == PHASE):
         form = "NAMESPACE/NAME=PHASE" if kind == PHASE else "NAMESPACE/NAME"
         raise UsageError(f"--{kind} {text}: expected {form}", now=f"as in: --{kind} {_LIKE[kind]}")
     return Question(kind, about, value)
+
+
+def _without_kind(about: str, question: str) -> str:
+    """Return ``ns/name`` of what may be written ``KIND/NAMESPACE/NAME``, as other commands show it.
+
+    :raises UsageError: it is of a kind that the question is not about.
+    """
+    if about.count("/") != 2:
+        return about
+    named = object_named(about)
+    kinds = ("Pod",) if question in {BOUND, PENDING} else ("PodGroup", "Job")
+    if named.kind not in kinds:
+        wanted = " or ".join(kinds)
+        raise UsageError(f"--{question} {about}: this is a {named.kind}", now=f"name a {wanted}")
+    return f"{named.namespace}/{named.name}"
 
 
 def _node(answer: SessionAnswer, pod: Pod) -> str:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ...engine.session.consulted import Consulted
 from ...engine.session.trace import Trace
 from ...engine.volcano.history import resolve
-from ..coverage import document_of
+from ..coverage import Unknown, document_of
 from ..log import Log
 from ..moment import Moment
 from ..releases import BehaviourDiff, session_diff
@@ -58,6 +58,11 @@ class Comparison:
 
     def __bool__(self) -> bool:
         return bool(self.decisions)
+
+    @property
+    def not_known(self) -> tuple[Unknown, ...]:
+        """What of the kinds that sessions need is not known at the moment of any of them."""
+        return tuple(dict.fromkeys(one for side in self.sides for one in side.answer.not_known))
 
     @property
     def asked(self) -> list[str]:
@@ -196,10 +201,9 @@ def comparison_document(found: Comparison, *, trace: bool = False) -> dict[str, 
 
     :param trace: with all steps of each side.
     """
-    unknown = dict.fromkeys(one for side in found.sides for one in side.answer.not_known)
     return {
         "differ": bool(found),
-        "not_known": list(map(document_of, unknown)),
+        "not_known": list(map(document_of, found.not_known)),
         "sides": [
             {"label": side.label, **_side_document(side.answer, trace=trace)}
             for side in found.sides

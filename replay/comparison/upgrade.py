@@ -75,6 +75,9 @@ class Upgrade:
     :param behaviours: in which the releases differ, whether it matters here or not.
     :param unsure: changes that may have come before or after the last moment.
     :param not_known: what of the kinds that sessions need the log does not know where these are.
+    :param doubtful: at how many of the moments any of it is not known.
+    :param left_out: sessions before the first complete lists, which were not asked.
+    :param unconfigured: each release ran with its built-in configuration, as the log has none.
     """
 
     releases: tuple[str, str]
@@ -86,6 +89,14 @@ class Upgrade:
     behaviours: tuple[BehaviourDiff, ...]
     unsure: Unsure | None = None
     not_known: tuple[Unknown, ...] = ()
+    doubtful: int = 0
+    left_out: int = 0
+    unconfigured: bool = False
+
+    @property
+    def sure(self) -> int:
+        """At how many moments both releases were asked, and the log knows all they need."""
+        return self.sessions - self.doubtful
 
     def __bool__(self) -> bool:
         return bool(self.groups)
@@ -149,6 +160,9 @@ def upgrade_check(
         behaviours=tuple(session_diff(one, other)),
         unsure=places.unsure,
         not_known=places.not_known,
+        doubtful=sum(not place.known for place in asked),
+        left_out=places.left_out,
+        unconfigured=places.unconfigured and question.conf is None,
     )
 
 

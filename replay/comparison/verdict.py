@@ -22,7 +22,7 @@ evictions   a pod is evicted as one release only
 phases      only phases of PodGroups differ, or which of them are enqueued
 unfelt      only texts differ, or to which node a pod is promised that has to wait
 nothing     nothing differs
-unknown     no session was compared
+unknown     nothing was seen to change, and no session could be compared on all that it needs
 ==========  ===============================================================================
 """
 
@@ -82,8 +82,10 @@ def verdict_of(found: Upgrade) -> Verdict:
         for level in (*FELT, UNFELT)
         if (some := [changed for changed in every if level_of(changed) == level])
     )
-    nothing = NOTHING if found.sessions else UNKNOWN
-    return Verdict(effects[0].level if effects else nothing, effects)
+    level = effects[0].level if effects else NOTHING
+    if level not in FELT and not found.sure:
+        level = UNKNOWN
+    return Verdict(level, effects)
 
 
 def _effect(level: str, some: Iterable[Changed]) -> Effect:

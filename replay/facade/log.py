@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from ...engine.errors import UsageError
+from ...engine.errors import NotKnown, UsageError
 from ...engine.log import MAIN, open_log
 from ..demo import recorded_inputs
 from ..log import Point, Progress
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..comparison.upgrade import Upgrade
     from ..drift import Drift
     from ..lint.task import Report
+    from ..moment import Moment
     from ..session import SessionAnswer
     from ..status import Status
     from .believed import Belief
@@ -57,6 +58,7 @@ class Log(StoredLog):
         choose: str | int = "least-name",
         sample_nodes: bool = False,
         assume: bool = False,
+        strict: bool = False,
     ) -> SessionAnswer:
         """Run one scheduling session on the state at a moment, and return what it decides.
 
@@ -71,11 +73,13 @@ class Log(StoredLog):
             of its own for a configuration that it rejects.
         :raises UsageError: the release is not known, or it rejects the configuration.
         :raises PointUnknown: the point names no moment of the log.
+        :param strict: refuse to answer if the log lacks what sessions need.
         """
         from ..chance import chance_of  # noqa: PLC0415 -- only needed here
         from ..session import session_at  # noqa: PLC0415
 
         moment, name = self.moment(at), release_of(release, assume=assume)
+        self._check(moment, conf, strict=strict)
         given = accepted_conf(conf, [name], assume=assume)
         chance = chance_of(self, moment, str(choose), samples_nodes=sample_nodes)
         return session_at(self, moment, release=name, conf=given, trace=trace, chance=chance)
@@ -98,18 +102,23 @@ class Log(StoredLog):
         confs: Conf | Sequence[Conf | None] | None = None,
         trace: bool = False,
         assume: bool = False,
+        strict: bool = False,
     ) -> Comparison:
         """Run every release with every configuration at one moment, and return what differs.
 
         :param confs: None among them is the configuration of the log, as is none at all.
         :param trace: keep all steps of each session; else those that show where they part.
         :raises UsageError: as :meth:`session`.
+        :param strict: refuse to answer if the log lacks what sessions need.
         """
         from ..comparison.sessions import compare_variants  # noqa: PLC0415 -- only needed here
 
         names = [release_of(name, assume=assume) for name in several(releases)]
         given = [accepted_conf(conf, names, assume=assume) for conf in _confs(confs)]
-        return compare_variants(self, self.moment(at), names, given, trace=trace)
+        moment = self.moment(at)
+        for conf in _confs(confs):
+            self._check(moment, conf, strict=strict)
+        return compare_variants(self, moment, names, given, trace=trace)
 
     def compare_moments(
         self,
@@ -118,11 +127,13 @@ class Log(StoredLog):
         *,
         releases: Names = DEFAULT_RELEASE,
         assume: bool = False,
+        strict: bool = False,
     ) -> Comparison:
         """Return what sessions decide differently at two moments: ``diff`` with ``--release``.
 
         :param releases: one for both moments, or the first one's and the second one's.
         :raises UsageError: there are more than two, or one is not known.
+        :param strict: refuse to answer if the log lacks what sessions need.
         """
         from ..comparison.sessions import compare_moments  # noqa: PLC0415 -- only needed here
 
@@ -132,9 +143,10 @@ class Log(StoredLog):
                 f"there are two moments and {len(names)} releases",
                 now="to compare more releases at one moment: Log.compare",
             )
-        return compare_moments(
-            self, (self.moment(before), self.moment(after)), (names[0], names[-1])
-        )
+        moments = (self.moment(before), self.moment(after))
+        for moment in moments:
+            self._check(moment, None, strict=strict)
+        return compare_moments(self, moments, (names[0], names[-1]))
 
     def bisect(
         self,
@@ -154,6 +166,7 @@ class Log(StoredLog):
         jobs: int = 1,
         assume: bool = False,
         progress: Progress | None = None,
+        strict: bool = False,
     ) -> Bisection:
         """Find where in the log, or with which release, a session begins to answer otherwise.
 
@@ -171,6 +184,7 @@ class Log(StoredLog):
             start stands below ``if __name__ == "__main__":``.
         :param progress: called with (sessions run, sessions to be expected).
         :raises UsageError: not one question is asked, or options do not go together.
+        :param strict: refuse to answer if the log lacks what sessions need.
         """
         from ..comparison.questions import question_of  # noqa: PLC0415 -- only needed here
         from .searching import Search  # noqa: PLC0415
@@ -178,6 +192,8 @@ class Log(StoredLog):
         question = question_of(
             panic=panic, bound=bound, pending=pending, enqueued=enqueued, phase=phase
         )
+        asked = to if releases is None else at
+        self._check(self.moment("end" if asked is None else asked), conf, strict=strict)
         search = Search(self, self.place, question, conf, assume=assume, progress=progress)
         if releases is not None:
             search.refuse(from_=from_, to=to, release=release, halve=halve or None)
@@ -202,6 +218,7 @@ class Log(StoredLog):
         jobs: int = 1,
         assume: bool = False,
         progress: Progress | None = None,
+        strict: bool = False,
     ) -> Upgrade:
         """Run the sessions of the whole log as two releases, and return what differs and why.
 
@@ -213,6 +230,7 @@ class Log(StoredLog):
             start stands below ``if __name__ == "__main__":``.
         :param progress: called with (sessions compared, sessions in all).
         :raises UsageError: a release is not known, or it rejects the configuration.
+        :param strict: refuse to answer if the log lacks what sessions need.
         """
         from ..comparison.places import session_places  # noqa: PLC0415 -- only needed here
         from ..comparison.upgrade import Question, upgrade_check  # noqa: PLC0415
@@ -221,7 +239,9 @@ class Log(StoredLog):
         question = Question(
             self.place, (one, other), accepted_conf(conf, [one, other], assume=assume)
         )
-        places = session_places(self, self.moment(at))
+        end = self.moment(at)
+        self._check(end, conf, strict=strict)
+        places = session_places(self, end)
         if sample is None:
             sample = 0 if places.logged else UNLOGGED_SAMPLE
         return upgrade_check(places, question, sample=sample, jobs=jobs, progress=progress)
@@ -233,17 +253,20 @@ class Log(StoredLog):
         release: str = DEFAULT_RELEASE,
         assume: bool = False,
         progress: Progress | None = None,
+        strict: bool = False,
     ) -> Belief:
         """Return what the scheduler believed at a moment: its cache, as a release makes it.
 
         :param progress: called with (events delivered, events in all).
         :raises UsageError: the release is not known.
+        :param strict: refuse to answer if the log lacks what sessions need.
         """
         from ...engine.volcano.history import resolve  # noqa: PLC0415 -- only needed here
         from ..belief import belief_at  # noqa: PLC0415
         from .believed import Belief  # noqa: PLC0415
 
         moment, behaviours = self.moment(at), resolve(release_of(release, assume=assume))
+        self._check(moment, "", strict=strict)
         cache = belief_at(self.store, moment, behaviours, progress=progress)
         return Belief(moment.label, behaviours.release, cache)
 
@@ -254,16 +277,38 @@ class Log(StoredLog):
         release: str = DEFAULT_RELEASE,
         assume: bool = False,
         progress: Progress | None = None,
+        strict: bool = False,
     ) -> Drift:
         """Return where the scheduler believes something else than is, and since which event.
 
         Parameters and errors are those of :meth:`belief`.
+        :param strict: refuse to answer if the log lacks what sessions need.
         """
         from ...engine.volcano.history import resolve  # noqa: PLC0415 -- only needed here
         from ..drift import drift_at  # noqa: PLC0415
 
         behaviours = resolve(release_of(release, assume=assume))
-        return drift_at(self.store, self.moment(at), behaviours, progress=progress)
+        moment = self.moment(at)
+        self._check(moment, "", strict=strict)
+        return drift_at(self.store, moment, behaviours, progress=progress)
+
+    def _check(self, moment: Moment, conf: object, *, strict: bool) -> None:
+        """Refuse a moment at which the log lacks what sessions need.
+
+        :param conf: a configuration in place of the log's; None asks that the log has one.
+        :raises NotKnown: it lacks anything, and ``strict``.
+        """
+        from ..coverage import SCHEDULING, refuse, unknown_at  # noqa: PLC0415 -- only needed here
+        from ..session import has_no_conf  # noqa: PLC0415
+
+        if not strict:
+            return
+        refuse(unknown_at(self, moment, SCHEDULING))
+        if conf is None and has_no_conf(self, moment):
+            raise NotKnown(
+                "no configuration of the scheduler is in the log",
+                now="give one as conf, or ingest it",
+            )
 
     def lint(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import msgspec
 
@@ -12,15 +12,18 @@ from ...engine.errors import UsageError
 from ...engine.events import Reference
 from ...engine.log import MAIN, BranchInfo, LogInfo, LogStore
 from ..actors import Told, told
+from ..coverage import Unknown, refuse, unknown_at, usual_kinds
 from ..history import History
-from ..kinds import CLUSTER_SCOPED, ObjectName
+from ..kinds import CLUSTER_SCOPED, GroupKind, ObjectName
+from ..label_selectors import EVERYTHING, Selector
 from ..log import Log, Point, Progress
-from ..names import not_found
+from ..names import name_of, not_found
 from ..times import AT_ONCE
 from .options import DEFAULT_RELEASE, FilePath, Names, paths_of, several
 
 if TYPE_CHECKING:
     from ..diff import Diff
+    from ..field_selectors import FieldSelector
     from ..ingest import IngestOptions, IngestSummary
     from ..who import Who
 
@@ -143,23 +146,114 @@ class StoredLog(Log):
         branch, clock = query.branch, self.clock()
         return told(self.store, clock, read, branch=branch, at_once=1 if follow else AT_ONCE)
 
+    def get(
+        self,
+        kind: str | GroupKind,
+        name: str | None = None,
+        *,
+        at: Point = "end",
+        namespace: str | None = None,
+        selector: str | Selector = EVERYTHING,
+        fields: str | FieldSelector = "",
+        strict: bool = False,
+    ) -> list[dict[str, Any]]:
+        """Return whole objects of a kind as the API server would have answered at a moment.
+
+        :param name: only objects of this name; of a PodGroup, also the name of its job.
+        :param strict: refuse to answer if the log does not know all of the kind there.
+        :raises ObjectNotFound: a name was given, and there is none at that moment.
+        :raises NotKnown: not all is known, and ``strict``.
+        """
+        moment = self.moment(at)
+        if strict:
+            refuse(self.not_known(kind, at=moment, namespace=namespace))
+        return super().get(
+            kind, name, at=moment, namespace=namespace, selector=selector, fields=fields
+        )
+
+    def not_known(
+        self,
+        kinds: str | GroupKind | Sequence[str | GroupKind] = (),
+        *,
+        at: Point = "end",
+        namespace: str | None = None,
+    ) -> list[Unknown]:
+        """Return what of some kinds the log does not know as a whole at a moment, and why.
+
+        :param kinds: ``pods``, say, or several; none are those that matter to scheduling.
+        :param namespace: only in it; None is everywhere.
+        :raises UsageError: no kind is called so.
+        """
+        moment = self.moment(at)
+        some = [kinds] if isinstance(kinds, str) or _is_pair(kinds) else kinds
+        asked = [self.kind(one, moment) if isinstance(one, str) else one for one in some]
+        return unknown_at(self, moment, asked or usual_kinds(self, moment), namespace)
+
+    def diff(
+        self,
+        before: Point,
+        after: Point = "end",
+        *,
+        kinds: Sequence[str] = (),
+        namespace: str | None = None,
+        ignore: Sequence[str] = (),
+        strict: bool = False,
+    ) -> Diff:
+        """Return what differs between two moments: objects, fields, nodes' and queues' holdings.
+
+        :param kinds: only these. :param ignore: fields to leave out, as in ``status.conditions``.
+        :param strict: refuse to answer if not all is known at both moments; else see
+            ``not_known``, ``first_seen`` and ``begun`` of the result.
+        :raises NotKnown: not all is known, and ``strict``.
+        """
+        found = super().diff(before, after, kinds=kinds, namespace=namespace, ignore=ignore)
+        if strict:
+            refuse(found.not_known)
+        return found
+
+    def digest(self, at: Point = "end", *, strict: bool = False) -> str:
+        """Return the digest of the state at a moment; equal states have equal digests anywhere.
+
+        :param strict: refuse to answer if the log does not know all that matters to scheduling.
+        :raises NotKnown: it does not, and ``strict``.
+        """
+        moment = self.moment(at)
+        if strict:
+            refuse(self.not_known(at=moment))
+        return super().digest(moment)
+
     def history(
         self,
         named: str | ObjectName,
         *,
-        namespace: str = "default",
+        namespace: str = "",
         at: Point = "end",
         ignore: Sequence[str] = (),
+        strict: bool = False,
     ) -> ObjectHistory:
         """Return everything the log knows of an object, ``pod/train-0`` say, up to a moment.
 
-        :param namespace: means nothing to kinds without one.
+        :param named: also ``pod/ml/train-0``; a PodGroup may be named by its job.
+        :param namespace: by default ``default``; means nothing to kinds without one.
         :param ignore: fields whose changes do not count, as in ``status.conditions``.
+        :param strict: refuse to answer if the kind is not known all along.
+        :raises ObjectNotFound: the log never held it; names what may be meant.
+        :raises NotKnown: the kind is not known all along, and ``strict``.
         """
         from ..kin import belonging  # noqa: PLC0415 -- only needed here
+        from ..leads import never_held  # noqa: PLC0415
 
         moment = self.moment(at)
-        found = super().history(named, namespace=namespace, at=moment, ignore=ignore)
+        target = self.object(named, moment) if isinstance(named, str) else named
+        place = target.place(namespace) or ""
+        kind = (target.group, target.kind)
+        target = target._replace(name=name_of(self, kind, target.name, place, moment))
+        found = super().history(target, namespace=place, at=moment, ignore=ignore)
+        fault = None if found.happenings else never_held(self, target, found, moment)
+        if fault is not None:
+            raise fault
+        if strict:
+            refuse(found.not_known)
         owned = belonging(self.store, found.object, found.uids, moment)
         return ObjectHistory(**msgspec.structs.asdict(found), belonging=owned)
 
@@ -172,11 +266,21 @@ class StoredLog(Log):
 
         return who_made(self.store, found, self.moment(before), self.moment(after))
 
-    def describe(self, named: str, *, at: Point = "end", namespace: str | None = None) -> str:
+    def describe(
+        self,
+        named: str,
+        *,
+        at: Point = "end",
+        namespace: str | None = None,
+        strict: bool = False,
+    ) -> str:
         """Return the description of an object, ``pod/train-0`` say, as ``plinian describe`` does.
 
+        :param named: also ``pod/ml/train-0``.
         :param namespace: by default ``default``; means nothing to kinds without one.
+        :param strict: refuse to answer if the log does not know all of the kind there.
         :raises ObjectNotFound: it does not exist at that moment.
+        :raises NotKnown: not all is known, and ``strict``.
         """
         from ..render.columns import Sight  # noqa: PLC0415 -- only needed here
         from ..render.description import Described, description_lines  # noqa: PLC0415
@@ -184,14 +288,18 @@ class StoredLog(Log):
         moment = self.moment(at)
         target = self.object(named, moment)
         kind = (target.group, target.kind)
-        place = "" if kind in CLUSTER_SCOPED else namespace or "default"
+        place = "" if kind in CLUSTER_SCOPED else target.place(namespace) or ""
+        if strict:
+            refuse(self.not_known(kind, at=moment, namespace=place or None))
         truth = self.truth(moment)
         entry = truth.find(*kind, place, target.name)
-        if entry is None and not namespace:  # a kind that no input told us has no namespace
+        if (
+            entry is None and not namespace and not target.namespace
+        ):  # a kind that no input told us has no namespace
             entry = truth.find(*kind, "", target.name)
         if entry is None:
             raise not_found(self, kind, target.name, place, moment)
-        past = self.history(target, namespace=entry.reference.namespace, at=moment)
+        past = Log.history(self, target, namespace=entry.reference.namespace, at=moment)
         described = Described(
             sight=Sight(truth),
             entry=entry,
@@ -284,3 +392,8 @@ class StoredLog(Log):
     def drop_checkpoints(self) -> None:
         """Delete the index and all checkpoints; :meth:`build_checkpoints` makes them again."""
         self.store.drop_derived()
+
+
+def _is_pair(kinds: object) -> TypeGuard[GroupKind]:
+    """Say whether something is one (group, kind), and not several names of kinds."""
+    return isinstance(kinds, tuple) and len(kinds) == 2 and kinds[1][:1].isupper()

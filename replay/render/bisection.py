@@ -11,10 +11,10 @@ import msgspec
 from ...engine.events import Recorded
 from ...engine.units import format_time
 from ..comparison import bisection
-from ..comparison.bisection import Bisection, Flip, Probe, Side
+from ..comparison.bisection import Bisection, Flip, LeftOut, Probe, Side, There
 from ..comparison.crashes import Crash, Dying
 from ..comparison.sessions import parting_document
-from ..coverage import document_of
+from ..coverage import document_of, plurals, told
 from ..session import step_document
 from .comparison import behaviour_lines, cause_text, numbers_of, parting_lines, step_lines
 from .figures import counted
@@ -37,12 +37,57 @@ def bisection_lines(
     yield from lines_of(Table(("AT", "ANSWER", "THE SESSION SAYS"), rows), style=style)
     yield "\n"
     if found.flip is None:
-        yield f"{found.question}: {_yes(found.probes[0])} {_everywhere(found)}\n"
+        yield from _unchanged_lines(found)
     else:
         yield from _flip_lines(found, found.flip, style)
     if crashes:
         yield "\n"
         yield from _crash_lines(crashes, style)
+
+
+def _unchanged_lines(found: Bisection) -> Iterator[str]:
+    """Yield that the answer is the same everywhere, how far that is one, and what was not asked."""
+    answer = f"{_yes(found.probes[0])} {_everywhere(found)}"
+    if not found.answered:
+        yield (
+            f"{found.question}: not known, for no session could be asked with all that it needs "
+            f"({told(found.not_known)}). On what is in the log: {answer}\n"
+        )
+    else:
+        yield f"{found.question}: {answer}\n"
+    if 0 < found.doubtful < len(found.probes):
+        yield (
+            f"{found.doubtful} of the {len(found.probes)} were asked where the log does not know "
+            f"all that sessions need: {told(found.not_known)}\n"
+        )
+    if found.there is not None and _missing(found):
+        yield f"{_there_text(found.there)}\n"
+
+
+def _missing(found: Bisection) -> bool:
+    """Say whether any session was asked where the object is not there."""
+    return any(probe.answer.text.startswith("no such") for probe in found.probes)
+
+
+def _there_text(there: There) -> str:
+    last = "" if there.first == there.last else f" to rv:{there.last}"
+    gone = ", where it is deleted" if there.gone else ""
+    return f"The log holds {there.name} from rv:{there.first}{last}{gone}."
+
+
+def left_out_text(found: Bisection) -> str:
+    """Say which moments a search left out, why, and how to ask them; empty if it left out none."""
+    left = found.left_out
+    if left is None:
+        return ""
+    logged = found.searched == bisection.SESSIONS
+    words = ("session",) if logged else ("moment of a change", "moments of a change")
+    be = "is" if left.moments == 1 else "are"
+    return (
+        f"{counted(left.moments, *words)} before {left.begin} {be} left out: there is no complete "
+        f"list of {plurals(left.lists)} before it; to ask all the same, on what is known there: "
+        f"--from {left.first}"
+    )
 
 
 def _probe_rows(probes: Sequence[Probe]) -> Iterator[tuple[str, str, str]]:
@@ -72,19 +117,26 @@ def _everywhere(found: Bisection) -> str:
         case bisection.SESSIONS:
             return f"at {both} and at every session that the log tells of between ({count} asked)"
         case _:
-            return (
-                f"at {both} and after every change between ({count} asked): the log tells of no "
-                "sessions"
+            sessions = counted(found.sessions, "session")
+            why = (
+                f"of the {sessions} that the log tells of, none is known to come after a change"
+                if found.sessions
+                else "the log tells of no sessions"
             )
+            between = f" and after every change between ({count} asked)" if count > 1 else ""
+            return f"at {both}{between}: {why}"
 
 
-def dying_text(count: int, found: Dying | None, taken: str) -> str:
+def dying_text(count: int, found: Dying | None, taken: str, *, placed: bool = True) -> str:
     """Say which releases die where a log tells of so many crashes, and which one is taken.
 
     :param found: None if none of them does.
+    :param placed: of some crash it is known after which change it was.
     """
     begin = f"The log tells of {counted(count, 'crash', 'crashes')}, and not of which release."
     end = f"{taken} is taken; --release takes another."
+    if not placed:
+        return f"{begin} Of the cluster it holds nothing by then, to try releases on. {end}"
     if found is None:
         return f"{begin} No session of a known release dies there. {end}"
     names = ", ".join(map(str, found.releases))
@@ -172,8 +224,16 @@ def bisection_document(
         "not_known": list(map(document_of, found.not_known)),
         "crashes": [_crash(crash) for crash in crashes],
         "probes": [_probe(probe) for probe in found.probes],
+        "answered": found.answered,
+        "doubtful": found.doubtful,
+        "left_out": None if found.left_out is None else _left_out(found.left_out),
+        "object_there": None if found.there is None else found.there._asdict(),
         "flip": None if found.flip is None else _flip(found.flip),
     }
+
+
+def _left_out(left: LeftOut) -> dict[str, Any]:
+    return {"count": left.moments, "before": left.begin, "first": left.first}
 
 
 def _crash(crash: Crash) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from ..comparison.causes import Cause
 from ..comparison.consultation import Consultation
 from ..comparison.decisions import CONTEXT, Differing, Parting
 from ..comparison.sessions import Comparison
+from ..coverage import told
 from ..releases import BehaviourDiff
 from .amounts import exact_amount
 from .session import number_text, trace_lines
@@ -28,6 +29,8 @@ def comparison_lines(
     if found.decisions:
         shown = None if trace else DECISIONS_SHOWN
         yield from decision_lines(found.decisions, labels, style=style, shown=shown, wide=wide)
+    elif found.not_known:
+        yield f"All decide the same on what is in the log, but {told(found.not_known)}.\n"
     else:
         yield "All decide the same.\n"
     for parting in found.partings:

@@ -27,11 +27,15 @@ def counts_lines(found: Diff, who: Who | None = None, *, style: Style = PLAIN) -
     yield from side_lines(found)
     kinds = counted_by_kind(found)
     if kinds:
+        sides = ["added", "first_seen", "removed", "changed"]
+        if not found.first_seen:
+            sides.remove("first_seen")
         rows = [
-            (plural_of(one.group, one.kind), *map(str, (one.added, one.removed, one.changed)))
+            (plural_of(one.group, one.kind), *(str(getattr(one, side)) for side in sides))
             for one in kinds
         ]
-        yield from lines_of(Table(("KIND", "ADDED", "REMOVED", "CHANGED"), rows), style=style)
+        headers = ("KIND", *(side.upper().replace("_", " ") for side in sides))
+        yield from lines_of(Table(headers, rows), style=style)
         yield "\n"
     for one in kinds:
         if one.fields:

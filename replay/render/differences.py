@@ -20,9 +20,13 @@ from .tables import NONE, PLAIN, Style, Table, cut, lines_of
 
 API_VERSION = "plinian/v1"
 
+_NOT_KNOWN = "not known"
+
 _LEAST_ROOM = 24
 """Characters of a value that even the narrowest terminal shows."""
 
+
+FIRST_SEEN = "first seen; it may have been there before"
 
 Made = Callable[[Reference, int | None], str]
 
@@ -41,12 +45,14 @@ def diff_json(found: Diff) -> dict[str, Any]:
         "to": fields.pop("after"),
         "summary": {
             "added": len(found.added),
+            "first_seen": len(found.first_seen),
             "removed": len(found.removed),
             "changed": len(found.changed),
             "same": found.same,
             "rewritten": found.rewritten,
         },
-        **{name: fields[name] for name in ("added", "removed", "changed", "nodes", "queues")},
+        **{name: fields[name] for name in ("added", "first_seen", "removed", "changed")},
+        **{name: fields[name] for name in ("nodes", "queues", "begun")},
         "not_known": list(map(document_of, found.not_known)),
     }
 
@@ -61,13 +67,9 @@ def diff_lines(
     """
     by = made or _untold
     yield from side_lines(found)
-    told = 0
-    for sign, mark, these in (("+", style.added, found.added), ("-", style.removed, found.removed)):
-        for one in these:
-            if events or one.object.kind != "Event":
-                told += 1
-                name = object_text(one.object)
-                yield mark(f"{sign} {name}{_replaced(sign, one)}") + by(one.object, None) + "\n"
+    lone = list(_lone_lines(found, style, by, events=events))
+    yield from lone
+    told = len(lone)
     for changed in found.changed:
         if changed.object.kind == "Event" and not events:
             continue
@@ -84,6 +86,19 @@ def diff_lines(
     yield from _holding_lines("NODE", found.nodes, style)
     yield from _holding_lines("QUEUE", found.queues, style)
     yield summary_line(found, events=events)
+
+
+def _lone_lines(found: Diff, style: Style, by: Made, *, events: bool) -> Iterator[str]:
+    """Yield the objects that are at one of the two moments only."""
+    for sign, mark, these in (
+        ("+", style.added, found.added),
+        ("-", style.removed, found.removed),
+        ("?", style.changed, found.first_seen),
+    ):
+        for one in these:
+            if events or one.object.kind != "Event":
+                name = f"{sign} {object_text(one.object)}{_remark(sign, one)}"
+                yield mark(name) + ("" if sign == "?" else by(one.object, None)) + "\n"
 
 
 def change_lines(fields: Sequence[Change], *, style: Style = PLAIN, indent: str) -> Iterator[str]:
@@ -186,7 +201,9 @@ def _side_text(side: Side) -> str:
     return f"{side.point}{time}"
 
 
-def _replaced(sign: str, one: ObjectThen) -> str:
+def _remark(sign: str, one: ObjectThen) -> str:
+    if sign == "?":
+        return f"  ({FIRST_SEEN})"
     if not one.replaced:
         return ""
     return "  (another of this name was there before)" if sign == "+" else "  (another follows it)"
@@ -214,14 +231,23 @@ def _holding_lines(title: str, holdings: Sequence[HoldingChanged], style: Style)
     yield "\n"
 
 
+def _absent(one: HoldingChanged, side: Holding | None) -> str:
+    """Return what stands for a side without a holding: that it is not there, or not known."""
+    return _NOT_KNOWN if one.first_seen and side is one.before else NONE
+
+
 def _pods(one: HoldingChanged) -> str:
-    before, after = (NONE if side is None else str(side.pods) for side in (one.before, one.after))
+    before, after = (
+        _absent(one, side) if side is None else str(side.pods) for side in (one.before, one.after)
+    )
     return before if before == after else f"{before} → {after}"
 
 
 def _amounts(one: HoldingChanged, resource: str) -> str:
     def text(side: Holding | None) -> str:
-        return NONE if side is None else short_amount(resource, side.used.get(resource, 0.0))
+        if side is None:
+            return _absent(one, side)
+        return short_amount(resource, side.used.get(resource, 0.0))
 
     before, after = text(one.before), text(one.after)
     total = next(
@@ -241,12 +267,13 @@ def summary_line(found: Diff, *, events: bool) -> str:
 
     :param events: Event objects were shown one by one.
     """
+    first = f"{len(found.first_seen)} first seen, " if found.first_seen else ""
     text = (
-        f"{len(found.added)} added, {len(found.removed)} removed, {len(found.changed)} changed, "
-        f"{found.same} the same"
+        f"{len(found.added)} added, {first}{len(found.removed)} removed, "
+        f"{len(found.changed)} changed, {found.same} the same"
     )
     if not events:
-        references = [one.object for one in (*found.added, *found.removed)]
+        references = [one.object for one in (*found.added, *found.first_seen, *found.removed)]
         references += [one.object for one in found.changed]
         hidden = sum(reference.kind == "Event" for reference in references)
         if hidden:

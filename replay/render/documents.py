@@ -10,7 +10,7 @@ import msgspec
 from ...engine.errors import UsageError
 from ..jsonpath import Path, find, parse_path, parse_template
 from ..kinds import resource_name
-from .tables import NONE, Table, write_table
+from .tables import NONE, PLAIN, Style, Table, write_table
 
 Documents = Iterable[dict[str, Any]]
 
@@ -85,7 +85,9 @@ def write_jsonpath(out: TextIO, documents: Documents, template: str, *, single: 
     out.write("".join(map(filled.render, documents if single else [list_of(documents)])))
 
 
-def write_custom_columns(out: TextIO, documents: Documents, text: str, *, no_headers: bool) -> None:
+def write_custom_columns(
+    out: TextIO, documents: Documents, text: str, *, no_headers: bool, style: Style = PLAIN
+) -> None:
     """Write a table of columns given as ``NAME:.metadata.name,NODE:.spec.nodeName``.
 
     :raises UsageError: a column is not HEADER:PATH.
@@ -95,7 +97,8 @@ def write_custom_columns(out: TextIO, documents: Documents, text: str, *, no_hea
         [",".join(map(_cell, find(path, document))) or NONE for _, path in columns]
         for document in documents
     ]
-    write_table(out, Table([header for header, _ in columns], rows), no_headers=no_headers)
+    table = Table([header for header, _ in columns], rows)
+    write_table(out, table, no_headers=no_headers, style=style)
 
 
 def write_names(out: TextIO, names: Iterable[tuple[str, str, str]]) -> None:

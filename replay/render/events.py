@@ -41,6 +41,7 @@ def event_fields(recorded: Told, *, payload: bool) -> dict[str, Any]:
         "latest": _time(span.latest),
         "recorded_at": _time(recorded.recorded_at),
         "actor": recorded.actor,
+        "made": recorded.made or None,
         "source": event.source,
         "line": event.line,
         "branch": recorded.branch,
@@ -65,7 +66,7 @@ def event_rows(events: Iterable[Told], *, wide: bool) -> Iterator[list[str]]:
             f"@{recorded.position}",
             event.kind,
             object_text(event.reference) or _subject(recorded),
-            event.resource_version or NONE,
+            event.resource_version or (f"makes @{recorded.made}" if recorded.made else NONE),
             span_text(recorded.span),
             recorded.actor or NONE,
         ]

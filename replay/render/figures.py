@@ -8,7 +8,7 @@ from ...engine.log import LogInfo
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
 
-def info_lines(info: LogInfo) -> Iterator[str]:
+def info_lines(info: LogInfo, *, style: Style = PLAIN) -> Iterator[str]:
     """Yield what ``plinian db info`` prints."""
     yield from pair_lines(
         [
@@ -30,7 +30,7 @@ def info_lines(info: LogInfo) -> Iterator[str]:
         [branch.name, branch.parent or NONE, f"@{branch.fork}", f"@{branch.last}"]
         for branch in info.branches
     ]
-    yield from lines_of(Table(("BRANCH", "PARENT", "FORK", "LAST"), rows))
+    yield from lines_of(Table(("BRANCH", "PARENT", "FORK", "LAST"), rows), style=style)
 
 
 def pair_lines(pairs: list[tuple[str, str]], *, style: Style = PLAIN) -> Iterator[str]:

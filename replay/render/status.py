@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from ...engine.units import SECOND_US, format_time
 from ..kinds import plural_of
 from .figures import pair_lines
-from .tables import NONE, PLAIN, Style, Table, lines_of
+from .tables import NONE, PLAIN, Style, Table, lines_of, paragraph
 
 if TYPE_CHECKING:
     from ..status import Known, Status, Stretch
 
 _NAMES_SHOWN = 2
-_HOLES_SHOWN = 3
+_SHOWN = 3
 
 
 def status_lines(status: Status, *, style: Style = PLAIN) -> Iterator[str]:
@@ -41,7 +41,7 @@ def status_lines(status: Status, *, style: Style = PLAIN) -> Iterator[str]:
         yield from lines_of(_coverage(status), style=style)
     if status.advice:
         yield "\n" + style.bold("WHAT WOULD HELP") + "\n"
-        yield from (f"{advice}\n" for advice in status.advice)
+        yield from (paragraph(advice, style) for advice in status.advice)
 
 
 def _times(status: Status) -> Iterator[str]:
@@ -86,8 +86,8 @@ def _row(one: Known) -> tuple[str, ...]:
     return (
         plural_of(*one.pair),
         _names(one.namespaces),
-        _reach("rv:", stretches[0].first, stretches[-1].last),
-        _holes(stretches),
+        _few([_reach("rv:", one.first, one.last) for one in stretches]),
+        _few([_reach("rv:", *hole) for hole in _holes(stretches)]),
         ", ".join(by),
     )
 
@@ -98,10 +98,14 @@ def _names(names: tuple[str, ...]) -> str:
     return f"{few} and {more} more" if more > 0 else few or "all"
 
 
-def _holes(stretches: tuple[Stretch, ...]) -> str:
-    holes = [f"rv:{earlier.last}-{later.first}" for earlier, later in pairwise(stretches)]
-    more = len(holes) - _HOLES_SHOWN
-    few = ", ".join(holes[:_HOLES_SHOWN])
+def _holes(stretches: tuple[Stretch, ...]) -> list[tuple[int, int]]:
+    """Return the first and last revision of each stretch that is not known between known ones."""
+    return [(earlier.last + 1, later.first - 1) for earlier, later in pairwise(stretches)]
+
+
+def _few(texts: list[str]) -> str:
+    more = len(texts) - _SHOWN
+    few = ", ".join(texts[:_SHOWN])
     return f"{few} and {more} more" if more > 0 else few or NONE
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice, zip_longest
+from textwrap import wrap
 from typing import NamedTuple, TextIO
 
 from .screen import MARKS, one_line
@@ -15,14 +16,18 @@ NONE = "<none>"
 GAP = "   "
 _FIRST_ROWS = 1000
 
-_NARROWEST = 16
-"""Characters that a column keeps when a terminal is too narrow, if its cells have so many."""
+_NARROWED = ((16, 3), (8, 3), (8, 2), (8, 1), (6, 1), (4, 1))
+"""What is tried in turn where a terminal is too narrow: characters that a column keeps, if its
+cells have so many, and spaces between columns."""
 
 _USUAL = 80
 """Characters that cells of a long table have at most, but for a few."""
 
-_JOINT = re.compile(r"[ ,;/=-]+")
+_JOINT = re.compile(r"[ ,;/=-]+|[.:]+(?=[A-Za-z])")
 """Where the text of a cell may go on in the next line."""
+
+_NUMBER = re.compile(r"[@~<+-]?(?:rv:)?[0-9][^ ,;/=-]*")
+"""What is never parted: a number with its unit, a position, a time of day."""
 
 
 class Table(NamedTuple):
@@ -76,8 +81,9 @@ def lines_of(table: Table, *, no_headers: bool = False, style: Style = PLAIN) ->
     On a terminal that is too narrow, cells of the widest columns go on in the next line.
     """
     rows = [_in_lines(row) for row in table.rows]
-    widths = _fitted(_widths(table.headers, rows), table.headers, style)
-    yield from _lines(table.headers, rows, widths, no_headers=no_headers, style=style)
+    usual = _widths(table.headers, rows)
+    fit = _fitted(usual, table.headers, rows, style)
+    yield from _lines(table.headers, rows, fit, no_headers=no_headers, style=style)
 
 
 def stream_lines(
@@ -95,8 +101,16 @@ def stream_lines(
     rows = map(_in_lines, rows)
     first = list(islice(rows, look_ahead))
     usual = [min(width, _USUAL) for width in _widths(headers, first)]
-    widths = _fitted(usual, headers, style)
-    yield from _lines(headers, chain(first, rows), widths, no_headers=no_headers, style=style)
+    fit = _fitted(usual, headers, first, style)
+    yield from _lines(headers, chain(first, rows), fit, no_headers=no_headers, style=style)
+
+
+def paragraph(text: str, style: Style) -> str:
+    """Return a sentence with its line end; on a terminal in lines of its width."""
+    if style.width is None or len(text) <= style.width:
+        return f"{text}\n"
+    lines = wrap(text, style.width, subsequent_indent="  ", break_on_hyphens=False)
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _in_lines(row: Sequence[str]) -> Sequence[str]:
@@ -116,50 +130,79 @@ def write_table(
     out.writelines(lines_of(table, no_headers=no_headers, style=style))
 
 
+class _Fit(NamedTuple):
+    """How wide columns are, and how many spaces are between them."""
+
+    widths: Sequence[int]
+    gap: str = GAP
+
+    def holds(self, row: Sequence[str]) -> bool:
+        """Say whether every cell of a row fits its column."""
+        return all(len(cell) <= width for cell, width in zip(row, self.widths, strict=True))
+
+
 def _lines(
     headers: Sequence[str],
     rows: Iterable[Sequence[str]],
-    widths: Sequence[int],
+    fit: _Fit,
     *,
     no_headers: bool,
     style: Style,
 ) -> Iterator[str]:
-    form = _form(widths)
+    form = _form(fit)
     if not no_headers:
-        yield style.bold(form(*headers).rstrip()) + "\n"
+        for line in _parted(headers, fit, form, style):
+            yield style.bold(line) + "\n"
     for row in rows:
-        line = form(*row).rstrip()
-        if style.width is None or len(line) <= style.width:
+        for line in _parted(row, fit, form, style):
             yield f"{line}\n"
-            continue
-        parts = [list(_pieces(cell, width)) for cell, width in zip(row, widths, strict=True)]
-        for cells in zip_longest(*parts, fillvalue=""):
-            yield form(*cells).rstrip() + "\n"
 
 
-def _fitted(widths: list[int], headers: Sequence[str], style: Style) -> list[int]:
+def _parted(row: Sequence[str], fit: _Fit, form: Callable[..., str], style: Style) -> Iterator[str]:
+    """Yield a row in one line, or in several where the terminal is too narrow for it."""
+    if style.width is None or fit.holds(row):
+        yield form(*row).rstrip()
+        return
+    parts = [list(_pieces(cell, width)) for cell, width in zip(row, fit.widths, strict=True)]
+    for cells in zip_longest(*parts, fillvalue=""):
+        yield form(*cells).rstrip()
+
+
+def _fitted(
+    widths: list[int], headers: Sequence[str], rows: Sequence[Sequence[str]], style: Style
+) -> _Fit:
     """Return the widths of columns that a terminal has room for; as they are if it never has."""
-    room = (style.width or 0) - len(GAP) * (len(widths) - 1)
     if style.width is None:
-        return widths
+        return _Fit(widths)
+    room = style.width - len(GAP) * (len(widths) - 1)
     if sum(widths) <= room:  # The last column may need more later, and is not padded.
-        return [*widths[:-1], room - sum(widths[:-1])]
-    least = [
-        min(width, max(len(header), _NARROWEST))
-        for width, header in zip(widths, headers, strict=True)
-    ]
-    for cap in range(max(widths) - 1, 0, -1):
-        narrowed = [max(low, min(cap, wide)) for low, wide in zip(least, widths, strict=True)]
-        if sum(narrowed) <= room:
-            return narrowed
-    return widths
+        return _Fit([*widths[:-1], room - sum(widths[:-1])])
+    columns = zip(*rows, strict=True) if rows else ([] for _ in widths)
+    numbers = [max(map(_number_width, column), default=0) for column in columns]
+    for keep, gap in _NARROWED:
+        room = style.width - gap * (len(widths) - 1)
+        # Only where there is no other way a header goes on in the next line.
+        least = [
+            max(number, min(width, max(keep, len(header) if gap == len(GAP) else 0)))
+            for width, header, number in zip(widths, headers, numbers, strict=True)
+        ]
+        for cap in range(max(widths) - 1, 0, -1):
+            narrowed = [max(low, min(cap, wide)) for low, wide in zip(least, widths, strict=True)]
+            if sum(narrowed) <= room:
+                return _Fit(narrowed, " " * gap)
+    return _Fit(widths)
+
+
+def _number_width(cell: str) -> int:
+    """Return how many characters of a cell must stay together."""
+    return max((len(part) for part in _JOINT.split(cell) if _NUMBER.fullmatch(part)), default=0)
 
 
 def _pieces(text: str, width: int) -> Iterator[str]:
     """Yield text in pieces of so many characters at most, parted where it has a joint."""
     while len(text) > width:
         joint = max((match.end() for match in _JOINT.finditer(text, 0, width)), default=0)
-        end = joint if joint > width // 2 else width
+        end = joint if joint > width // 2 or (joint and _NUMBER.match(text, joint)) else width
         yield text[:end].rstrip()
         text = text[end:].lstrip()
     yield text
@@ -174,5 +217,6 @@ def _widths(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
     ]
 
 
-def _form(widths: Sequence[int]) -> Callable[..., str]:
-    return GAP.join([f"{{:<{width}}}" for width in widths[:-1]] + ["{}"] * bool(widths)).format
+def _form(fit: _Fit) -> Callable[..., str]:
+    cells = [f"{{:<{width}}}" for width in fit.widths[:-1]] + ["{}"] * bool(fit.widths)
+    return fit.gap.join(cells).format

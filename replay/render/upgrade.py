@@ -11,7 +11,7 @@ import msgspec
 from ..comparison import verdict
 from ..comparison.upgrade import Changed, Group, Upgrade
 from ..comparison.verdict import Effect, Verdict
-from ..coverage import document_of
+from ..coverage import document_of, told
 from .comparison import behaviour_lines, cause_text, value_text
 from .figures import counted
 from .tables import NONE, PLAIN, Style, Table, lines_of
@@ -53,12 +53,37 @@ def verdict_text(judged: Verdict, found: Upgrade) -> str:
     """Return a verdict in words."""
     felt = [effect for effect in judged.effects if effect.level != verdict.UNFELT]
     if judged.level == verdict.UNKNOWN:
-        return "none, for no session was compared"
+        return f"not known whether anything changes: {_why_unknown(found)}"
     if not felt:
-        texts = "nothing changes that anybody would notice"
-        return texts if judged.effects else "nothing changes"
+        more = " that anybody would notice" if judged.effects else ""
+        return f"nothing changes{more}{_as_far(found)}"
     said = [*_deaths(found), *(_effect_text(effect) for effect in felt if effect.level in _DOES)]
     return f"{'only ' * (judged.level == verdict.PHASES)}{', '.join(said)}"
+
+
+def _why_unknown(found: Upgrade) -> str:
+    """Say why no session could be compared on all that it needs."""
+    if found.not_known:
+        count = counted(found.sessions, "session")
+        return f"none of {count} could be asked with all that it needs ({told(found.not_known)})"
+    if found.left_out:
+        before = counted(found.left_out, "session")
+        return f"{before} are before the first complete lists, and none is after them"
+    return "the log has no session to compare"
+
+
+def _as_far(found: Upgrade) -> str:
+    """Say on what it rests that nothing changes, where that is not all that was asked for."""
+    limits = []
+    missed = found.doubtful + found.left_out
+    if missed:
+        whole = found.sessions + found.left_out
+        limits.append(
+            f"in the {found.sure} of {whole} sessions for which the log knows all that they need"
+        )
+    if found.unconfigured:
+        limits.append("with the configuration built into each release, as the log has none")
+    return "".join(f", {limit}" if number else f" {limit}" for number, limit in enumerate(limits))
 
 
 def _effect_text(effect: Effect) -> str:
@@ -144,6 +169,9 @@ def upgrade_document(found: Upgrade) -> dict[str, Any]:
         "logged": found.logged,
         "sessions": found.sessions,
         "known": found.known,
+        "doubtful": found.doubtful,
+        "left_out": found.left_out,
+        "unconfigured": found.unconfigured,
         "differing": found.differing,
         "groups": [
             {

@@ -102,7 +102,7 @@ def _is_about(event: Document, patch: Patch) -> bool:
     group = document["apiVersion"].rpartition("/")[0]
     namespace = metadata.get("namespace") or "default"
     here = kind in CLUSTER_SCOPED or namespace == patch.namespace
-    return here and (group, kind, metadata["name"]) == patch.named
+    return here and (group, kind, metadata["name"]) == patch.named[:3]
 
 
 def merged(document: Any, change: Any) -> Any:

@@ -53,6 +53,7 @@ def test_an_event_line_has_the_whole_envelope_and_no_payload_unless_asked(ask: A
         "earliest": "2026-01-02T12:00:04Z",
         "latest": "2026-01-02T12:00:04Z",
         "actor": "controllers",
+        "made": None,
         "source": "watch.jsonl",
         "line": 4,
         "branch": "main",
@@ -143,7 +144,7 @@ def test_a_diff_tells_what_came_went_and_changed(ask: Ask) -> None:
         [("gold", [{"path": "spec.capability.cpu", "old": "4", "new": "6"}])]
     )
     assert found["summary"] == {
-        "added": 2, "removed": 1, "changed": 1, "same": 2, "rewritten": 0
+        "added": 2, "first_seen": 0, "removed": 1, "changed": 1, "same": 2, "rewritten": 0
     }  # fmt: skip
     assert found["nodes"][0]["before"]["used"] == {"cpu": 2000.0, "memory": 2.0**30}
     assert found["queues"][0]["after"] == {"pods": 0, "used": {}, "allocatable": {}}
@@ -166,7 +167,7 @@ def test_a_diff_can_be_narrowed_and_its_exit_code_asked_for(run: Run, small_log:
     assert code("--kind", "nodes") == 0
     assert code("--kind", "queues") == 1
     assert code("--kind", "queues", "--ignore", "spec.capability") == 0
-    assert code("-n", "elsewhere") == 0
+    assert code("-n", "elsewhere") == 2  # nothing is known of it
     assert run("diff", "end", "--log", small_log, "--exit-code").exit_code == 0
 
 

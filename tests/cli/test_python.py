@@ -65,9 +65,18 @@ TWINS: dict[str, tuple[Callable[..., Any], ...]] = {
 
 OF_THE_TERMINAL = {
     *("--help", "--output", "--no-headers", "--exit-code", "--no-color", "--payload", "--rules"),
-    *("--show", "--out", "--yes", "--show-labels", "--sort-by", "--summary", "--who", "--strict"),
+    *(
+        "--show",
+        "--out",
+        "--yes",
+        "--show-labels",
+        "--sort-by",
+        "--summary",
+        "--who",
+        "lint --strict",
+    ),
     *("--label-columns", "--ignore-not-found", "--watch-only", "--output-watch-events"),
-    *("describe --selector", "--linear", "--all"),
+    *("describe --selector", "events --strict", "--linear", "--all"),
     *("--watch", "--field-selector", "--all-namespaces", "--log", "--cluster", "--branch"),
     *("--as-known-at", "simulate --step", "demo --files", "--linear", "--all"),
 }

@@ -17,7 +17,7 @@ from plinian.replay.changes import Change
 from plinian.replay.render.amounts import exact_amount, resource_list, short_amount
 from plinian.replay.render.differences import change_lines
 from plinian.replay.render.session import number_text
-from plinian.replay.render.tables import Style, Table, lines_of, stream_lines
+from plinian.replay.render.tables import Style, Table, lines_of, paragraph, stream_lines
 from processes import PLINIAN
 
 Run = Callable[..., Result]
@@ -49,7 +49,7 @@ def test_on_a_terminal_cells_go_on_in_the_next_line_and_nothing_is_lost(width: i
 
 
 def test_a_terminal_that_is_far_too_narrow_is_left_to_itself() -> None:
-    assert list(lines_of(WIDE, style=Style(width=20))) == list(lines_of(WIDE))
+    assert list(lines_of(WIDE, style=Style(width=12))) == list(lines_of(WIDE))
 
 
 def test_a_table_that_fits_is_the_same_on_a_terminal() -> None:
@@ -156,3 +156,53 @@ def test_a_trace_has_no_raw_amounts(run: Run, demo_log: str) -> None:
     assert "…" not in out.replace("…  ", "").replace("… ", "")
     assert number_text({"cpu": 1000.0, "memory": 2147483648.0}) == "(cpu=1,memory=2Gi)"
     assert number_text(["a", "b"]) == "a,b"
+
+
+EVENTS = Table(
+    ("POSITION", "KIND", "OBJECT", "VERSION", "TIME", "ACTOR"),
+    [
+        [
+            *("@1234567", "priorityclass.created", "podgroup/etl/llama-2f978d87-1999-4e3f-a46d"),
+            *("70915324", "2026-03-04T09:00:07.946Z", "system:serviceaccount:volcano-system:vc"),
+        ]
+    ],
+)
+JOBS = Table(
+    (
+        *("NAMESPACE", "NAME", "STATUS", "MINAVAILABLE", "RUNNINGS", "PENDING", "SUCCEEDED"),
+        *("FAILED", "QUEUE", "AGE"),
+    ),
+    [["etl", "job.batch.volcano.sh/llama", "Running", "12345678", "0", "1", "2", "3", "etl", "9s"]],
+)
+
+
+@pytest.mark.parametrize("width", [70, 80, 100])
+@pytest.mark.parametrize("table", [EVENTS, JOBS], ids=["events", "jobs"])
+def test_a_table_of_many_columns_fits_and_parts_no_number(table: Table, width: int) -> None:
+    for lines in (
+        list(lines_of(table, style=Style(width=width))),
+        list(stream_lines(table.headers, table.rows, style=Style(width=width))),
+    ):
+        assert max(len(line.rstrip("\n")) for line in lines) <= width
+        words = "".join(lines).split()
+        for number in ("@1234567", "70915324", "04T09:00:07.946Z", "12345678"):
+            if any(number in cell for cell in table.rows[0]):
+                assert number in words
+        for place, cell in enumerate(table.headers):
+            if table is EVENTS:
+                assert table.headers[place] in words, cell
+
+
+@pytest.mark.parametrize("command", ["events --limit 12", "get jobs", "get queues -o wide"])
+def test_a_command_fits_a_terminal_of_70_columns(demo_log: str, command: str) -> None:
+    shown = on_a_terminal(70, *command.split(), "--log", demo_log).splitlines()
+    assert len(shown) > 2
+    assert max(map(len, shown)) <= 70
+
+
+def test_advice_goes_on_in_the_next_line_on_a_terminal_only() -> None:
+    text = "no complete list of nodes: ingest what this prints: kubectl get nodes -A -o json"
+    assert paragraph(text, Style()) == f"{text}\n"
+    lines = paragraph(text, Style(width=40)).splitlines()
+    assert max(map(len, lines)) <= 40
+    assert " ".join(line.strip() for line in lines) == text

@@ -97,9 +97,11 @@ def test_the_exit_code_is_that_of_the_verdict() -> None:
     assert [_code(unfelt, unfold=unfold) for unfold in (False, True)] == [0, 1]
     assert _code(upgrade(), unfold=True) == 0
     assert _code(upgrade(sessions=0), unfold=False) == 2
-    assert text(upgrade(sessions=0)).startswith("Verdict: none, for no session was compared\n")
+    assert text(upgrade(sessions=0)).startswith(
+        "Verdict: not known whether anything changes: the log has no session to compare\n"
+    )
 
 
 def test_the_codes_are_documented() -> None:
     told = CliRunner().invoke(app, ["upgrade-check", "--help"]).stdout
-    assert "with 2 if there was no session" in " ".join(told.split())
+    assert "Exits with 2 if the verdict is not known" in " ".join(told.split())

@@ -47,8 +47,9 @@ def test_a_misspelt_kind_is_answered_with_a_guess() -> None:
 
 
 def test_an_object_is_named_by_type_and_name() -> None:
-    assert object_named("queue/root") == ("scheduling.volcano.sh", "Queue", "root")
-    for text in ("queue", "queue/", "/gold", "a/b/c"):
+    assert object_named("queue/root") == ("scheduling.volcano.sh", "Queue", "root", "")
+    assert object_named("pod/ml/train-0") == ("", "Pod", "train-0", "ml")
+    for text in ("queue", "queue/", "/gold", "a/b/c", "queue/ml/root", "pod//a", "pod/a/b/c"):
         with pytest.raises(UsageError):
             object_named(text)
 

@@ -48,7 +48,7 @@ def test_questions_of_the_api_agree_with_each_other(log: plinian.Log) -> None:
         log.get("pods", "web-1", at="rv:3")
     assert [recorded.position for recorded in log.events(kinds=("pod.created",))] == [1]
     found = log.diff("rv:3")
-    assert [one.object.name for one in found.added] == ["web-1"]
+    assert [one.object.name for one in found.first_seen] == ["web-1"]
     assert [one.versions for one in found.changed] == [("3", "5")]
     assert not log.diff("@3", "end")
     assert log.digest("rv:9") == log.digest()
