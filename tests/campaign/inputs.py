@@ -151,9 +151,12 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> None:
 
 @contextmanager
 def _watched(seconds: float) -> Iterator[None]:
-    """Interrupt what is inside after so much time of the processor: a busy machine is no hang."""
+    """Interrupt what is inside after so much time of the processor: a busy machine is no hang.
+
+    Again and again, since Python drops what is raised in some places (where objects are let go of).
+    """
     before = signal.signal(signal.SIGVTALRM, _interrupt)
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds, seconds)
     try:
         yield
     finally:
