@@ -10,15 +10,10 @@ from __future__ import annotations
 TYPE_CHECKING = False  # Not from typing: a program must take interrupts before it loads much.
 
 if TYPE_CHECKING:
-    import re
     from typing import ClassVar
 
-_LONGEST_VALUE = 320
+LONGEST_VALUE = 320
 """Characters of a value that a message quotes whole."""
-
-_HEAD, _TAIL = 120, 40
-_VALUE = rf"'[^']{{{_LONGEST_VALUE},}}'|\"[^\"]{{{_LONGEST_VALUE},}}\"|\S{{{_LONGEST_VALUE},}}"
-_LONGEST_LINE = 4000
 
 
 def shortened(message: str) -> str:
@@ -26,20 +21,11 @@ def shortened(message: str) -> str:
 
     A value is what stands in quotes, or has no space in it.
     """
-    if len(message) <= _LONGEST_VALUE:
+    if len(message) <= LONGEST_VALUE:
         return message
-    import re  # noqa: PLC0415 -- not above, for the same reason as typing
+    from .long_values import without_middles  # noqa: PLC0415 -- its module loads much, as above
 
-    text = re.sub(_VALUE, _without_middle, message)
-    if len(text) > _LONGEST_LINE:
-        text = f"{text[:_LONGEST_LINE]}… ({len(text) - _LONGEST_LINE:,} more characters)"
-    return text
-
-
-def _without_middle(found: re.Match[str]) -> str:
-    value = found[0]
-    left_out = len(value) - _HEAD - _TAIL
-    return f"{value[:_HEAD]}… ({left_out:,} characters) …{value[-_TAIL:]}"
+    return without_middles(message)
 
 
 class PlinianError(Exception):

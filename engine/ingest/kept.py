@@ -48,7 +48,7 @@ _HINT = b"Secret"
 _NAMED = re.compile(
     rb'Secret(?:List)? ?\\*["{]|stringData|(?:Invalid|Unsupported|Duplicate) value: '
 )
-_DUMPED = re.compile(r'\bSecret(?:List)?\{|\\*"kind\\*" ?: ?\\*"Secret(?:List)?\\*"')
+_DUMPED = re.compile(r'\bSecret(?:List)?\{|"kind\\*" ?: ?\\*"Secret(?:List)?\\*"')
 _REFUSED = re.compile(r"\bSecret\b")
 _VALUE = re.compile(r"\b(?:Invalid|Unsupported|Duplicate) value: ")
 

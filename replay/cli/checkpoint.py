@@ -93,9 +93,9 @@ def list_checkpoints(
 @app.command()
 @guarded
 def drop(log: options.Place = options.DEFAULT_LOG) -> None:
-    """Delete the fact sidecar and all checkpoints, of the cluster and of what schedulers believed.
+    """Delete the index and all checkpoints.
 
-    plinian checkpoint build makes them again.
+    Those of the cluster's state go, and those of what schedulers believed. The events stay.
     """
     from ...engine.log import open_log
 

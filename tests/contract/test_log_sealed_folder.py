@@ -29,6 +29,7 @@ def place() -> Iterator[str]:
         path = folder / "log.db"
         with open_log(path, create=True) as log:
             log.append(pods(*range(1, 101)))
+        path.chmod(0o644)  # New logs are their owner's alone.
         yield str(path)
 
 

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plinian.engine.session.plugins.nodeorder import resource_allocation as amounts
+from plinian.engine.session.plugins.predicates.metrics import register_metrics
 from plinian.engine.session.session import Session
 from plinian.engine.session.statement import Statement
 from sessions import RELEASE, Document, document, group, node, opened, pod, queue, tasks
@@ -63,6 +64,7 @@ def session(
 def scores(ssn: Session, name: str, among: str = "") -> dict[str, float]:
     """Return the scores of nodes that are candidates; all nodes if none are named."""
     (task,) = tasks(ssn, name)
+    register_metrics(ssn.process)  # In a scheduler that has filtered before, as nearly all have.
     rows = np.array([ssn.nodes.row[one] for one in among or ssn.nodes.names])
     ((_, order),), ((_, batch),) = ssn.flat("NodeOrder"), ssn.flat("BatchNodeOrder")
     found = order.function(task, rows)
