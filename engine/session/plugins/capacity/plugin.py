@@ -61,7 +61,8 @@ class Capacity:
         self._hierarchical = ssn.behaviours.root_queue and ssn.hierarchy_enabled(self.name)
         if self._hierarchical:
             self._ready = self._open_tree()
-            self._add_crash()
+            if not self._ready:
+                self._add_crash()
             if ssn.behaviours.capacity_victims is CapacityVictims.IN_ORDER_BY_DIMENSION:
                 self._level = max(0, self._arguments.get_int("ancestorReclaimLevel", 0))
         else:
