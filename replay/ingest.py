@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 import msgspec
 
@@ -23,12 +23,15 @@ from ..engine.ingest.inputs import Document, InputFile, documents, find_files, u
 from ..engine.ingest.kept import stored
 from ..engine.ingest.order import EventOrder
 from ..engine.ingest.received import NOTHING, ReceivingTimes
-from ..engine.ingest.redaction import Redaction
 from ..engine.ingest.registry import recognise, why_unknown
+from ..engine.ingest.sizes import in_batches
 from ..engine.log import MAIN, LogStore, check_place, open_log
 from ..engine.units import format_time, year_of
 from .clock import clock_of
 from .split_lists import A_PAGE, SUMMING_UP, split_lists, without_list
+
+if TYPE_CHECKING:
+    from ..engine.ingest.redaction import Redaction
 
 Progress = Callable[[str, int, int], None]
 """Called with (``read`` or ``append``, how much is done, how much there is; 0 if not known)."""
@@ -286,7 +289,7 @@ class _Reading:
     def _take(self, found: Format, document: Document, context: Context) -> None:
         self.order.begin_source()
         add, last, fine = self.order.add, self._last_observed, self._fine
-        redaction = Redaction() if self._options.redact else None
+        redaction = _redaction() if self._options.redact else None
         try:
             for told in found.events(document.stream, context):
                 event = stored(told)
@@ -405,7 +408,7 @@ def _append(
     unnamed: Counter[str] = Counter()
     reach = _Reach()
     done = 0
-    for batch in _batches(events, options.batch_size):
+    for batch in in_batches(events, most=options.batch_size, most_bytes=_BATCH_BYTES):
         appended = store.append(batch, branch=options.branch)
         summary.appended += len(appended.appended) + sum(appended.besides.values())
         summary.known += appended.known
@@ -425,17 +428,10 @@ def _append(
     return summary
 
 
-def _batches(events: Iterator[Event], most: int) -> Iterator[list[Event]]:
-    """Yield events as they are appended together: so many, or fewer that are large."""
-    batch, size = list[Event](), 0
-    for event in events:
-        batch.append(event)
-        size += len(event.payload)
-        if len(batch) == most or size > _BATCH_BYTES:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
+def _redaction() -> Redaction:
+    from ..engine.ingest.redaction import Redaction  # noqa: PLC0415 -- few ask, many patterns
+
+    return Redaction()
 
 
 def _kind_of(event: Event) -> str:

@@ -19,6 +19,7 @@ from ..engine.state.clock import Clock
 from ..engine.state.columns import Columns, concatenate
 from ..engine.state.fold import Placed, in_order
 from .clock import clock_of, columns_of, placed
+from .later import later_events
 from .moment import Moment
 
 PAYLOADS_AT_ONCE = 1024
@@ -222,16 +223,5 @@ class _Stretch:
 
 def told_later(store: LogStore, moment: Moment, reference: Reference) -> bool:
     """Say whether an object has versions or a deletion after a moment's revision, known by then."""
-    if moment.revision is None:
-        return False
-    query = Query(
-        branch=moment.branch,
-        cluster=moment.cluster,
-        until=moment.known,
-        objects=((reference.group, reference.kind),),
-        namespace=reference.namespace,
-        name=reference.name,
-        uid=reference.uid,
-        revisions=(moment.revision + 1, None),
-    )
-    return any(KINDS[recorded.event.kind].effect in _TELLING for recorded in store.read(query))
+    later = later_events(store, moment, reference)
+    return any(KINDS[recorded.event.kind].effect in _TELLING for recorded in later)

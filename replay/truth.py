@@ -15,7 +15,6 @@ from ..engine.log.store import (
     Checkpoint,
     FactBlock,
     LogStore,
-    Query,
     Window,
 )
 from ..engine.state import VERSION, Entry, Fold, Truth
@@ -45,6 +44,7 @@ from .clock import (
     without_damage,
 )
 from .coverage import read_coverage
+from .later import later_events
 from .moment import Moment
 
 BLOCK_ROWS = 1024
@@ -151,20 +151,7 @@ def _settled(store: LogStore, moment: Moment, records: Collection[Record]) -> Co
 
 def has_later(store: LogStore, moment: Moment, reference: Reference) -> bool:
     """Say whether an object has events after a moment that were known by then."""
-    if moment.revision is None:
-        return False
-    query = Query(
-        branch=moment.branch,
-        cluster=moment.cluster,
-        until=moment.known,
-        objects=((reference.group, reference.kind),),
-        namespace=reference.namespace,
-        name=reference.name,
-        uid=reference.uid,
-        revisions=(moment.revision + 1, None),
-        limit=1,
-    )
-    return any(True for _ in store.read(query))
+    return any(True for _ in later_events(store, moment, reference, limit=1))
 
 
 class _Start(NamedTuple):

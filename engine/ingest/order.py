@@ -17,6 +17,7 @@ import msgspec
 
 from ..errors import InputError
 from ..events import Event, Reference
+from .sizes import in_batches
 
 LAST = 2**63 - 1
 FIRST = -(2**63)
@@ -205,7 +206,7 @@ class _Sorter:
             run = tempfile.TemporaryFile(prefix="plinian-")  # noqa: SIM115 - close() closes it
             self._runs.append(run)
             rows = map(_row, self._held)
-            for block in _blocks(rows):
+            for block in in_batches(rows, most=_BLOCK, most_bytes=_BLOCK_BYTES):
                 text = _ENCODE(block)
                 run.write(len(text).to_bytes(4, "little"))
                 run.write(text)
@@ -214,19 +215,6 @@ class _Sorter:
             raise _no_space(fault) from None
         self._held = []
         self._bytes = 0
-
-
-def _blocks(rows: Iterable[_Row]) -> Iterator[list[_Row]]:
-    """Yield rows in blocks that are read into memory at once: of each run there is one."""
-    block, size = list[_Row](), 0
-    for row in rows:
-        block.append(row)
-        size += len(row.payload)
-        if len(block) == _BLOCK or size > _BLOCK_BYTES:
-            yield block
-            block, size = [], 0
-    if block:
-        yield block
 
 
 def _no_space(fault: OSError) -> InputError:

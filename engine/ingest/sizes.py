@@ -6,6 +6,9 @@ some 500 MB.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from typing import Protocol, TypeVar
+
 from ..errors import EventMalformed
 
 MAX_OBJECT = 8 * 2**20
@@ -18,6 +21,33 @@ TOO_LARGE = f"an object of more than {MAX_OBJECT // 2**20} MiB, which no API ser
 
 _SMALL = 2**20
 """What is smaller is not counted."""
+
+
+class Loaded(Protocol):
+    """What has a payload."""
+
+    @property
+    def payload(self) -> bytes:
+        """Its bytes."""
+
+
+_T = TypeVar("_T", bound=Loaded)
+
+
+def in_batches(loaded: Iterable[_T], *, most: int, most_bytes: int) -> Iterator[list[_T]]:
+    """Yield things that have payloads in lists of ``most``, or of fewer that are large.
+
+    :param most_bytes: of payloads; a list ends with the one that goes beyond.
+    """
+    batch, size = list[_T](), 0
+    for each in loaded:
+        batch.append(each)
+        size += len(each.payload)
+        if len(batch) == most or size > most_bytes:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
 def hold_values(text: bytes | bytearray | memoryview) -> None:

@@ -9,38 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from happenings import told
+from happenings import version_of as event
 from plinian.engine.belief.drift import Comparison
 from plinian.engine.belief.drift_history import DriftHistory
 from plinian.engine.belief.options import CacheOptions
-from plinian.engine.belief.projector import WATCHED, Projector, options_of
+from plinian.engine.belief.projector import Projector, options_of
 from plinian.engine.belief.status import Status
-from plinian.engine.events import Event, Reference, canonical_json, kind_of_version
+from plinian.engine.events import Event, Reference
 from plinian.engine.events.payloads import ControlMarked, ListObserved, PodBound, ProcessStarted
 from plinian.engine.volcano.history import resolve
 from sessions import RELEASE, Document, document, group, node, pod, queue
-
-GROUPS = {kind.__name__: group for (group, _), kind in WATCHED.items()}
-
-
-def event(verb: str, each: Document, revision: int = 1) -> Event:
-    """Return the event of an object's version."""
-    metadata = each["metadata"]
-    kind = each["kind"]
-    metadata["resourceVersion"] = str(revision)
-    reference = Reference(
-        GROUPS[kind], kind, metadata.get("namespace", ""), metadata["name"], metadata["uid"]
-    )
-    return Event(
-        kind=kind_of_version(GROUPS[kind], kind, verb),
-        reference=reference,
-        payload=canonical_json(each),
-        revision=revision,
-    )
-
-
-def told(kind: str, payload: msgspec.Struct, reference: Reference | None = None) -> Event:
-    """Return an event that is no object's version."""
-    return Event(kind=kind, reference=reference or Reference(), payload=canonical_json(payload))
 
 
 def projected(*events: Event) -> Projector:
