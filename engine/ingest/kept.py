@@ -44,7 +44,9 @@ _OF_OBJECTS = frozenset({"metadata", *_CONTENT})
 _TYPES = ("kubernetes.io/", "bootstrap.kubernetes.io/", "helm.sh/release")
 """How the types of Secrets begin that Kubernetes and Helm make."""
 
-_HINT = b"Secret"
+_HINT = re.compile(rb"Secret")
+"""Looked for in every payload, for which an expression is quicker than ``in``."""
+
 _NAMED = re.compile(
     rb'Secret(?:List)? ?\\*["{]|stringData|(?:Invalid|Unsupported|Duplicate) value: '
 )
@@ -115,7 +117,7 @@ def stored(event: Event) -> Event:
     """
     payload = event.payload
     secret = event.reference.kind == "Secret"
-    if not secret and (_HINT not in payload or _NAMED.search(payload) is None):
+    if not secret and (_HINT.search(payload) is None or _NAMED.search(payload) is None):
         return event
     value = _DECODE(payload)
     changed = secret and isinstance(value, dict) and _of_secret(event, value)

@@ -21,13 +21,13 @@ class WatchSpan:
 
     ``since`` is the revision from which on it tells everything, None while that is not decided;
     ``top`` the greatest that it told. Whoever reads changes may raise ``top`` itself once ``since``
-    is known.
+    is known. ``silent`` once nothing more is said.
     """
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self._bookmarks = False
-        self._silent = False
+        self.silent = False
         self.top = -1
         self.since: int | None = None
         self.begin_anew()
@@ -45,7 +45,7 @@ class WatchSpan:
 
     def fall_silent(self) -> None:
         """Say no more: streams of several kinds are laid into each other."""
-        self._silent = True
+        self.silent = True
 
     def added(self, revision: int) -> None:
         """Note an object that the stream told as added."""
@@ -93,7 +93,7 @@ class WatchSpan:
         """
         since, context = self.since, self._context
         spaces = scope(group, kind, namespaces)
-        if self._silent or since is None or not kind or spaces is None or context.partial_lists:
+        if self.silent or since is None or not kind or spaces is None or context.partial_lists:
             return
         begin = CHANGES if self._begin == RESUMED and not self._bookmarks else self._begin
         followed = WatchFollowed(

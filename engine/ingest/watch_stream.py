@@ -284,13 +284,19 @@ class _Reader:
         """Go on with another kind: streams one after the other, or laid into each other."""
         if self._last is not None:
             self._at_first = False
+        if not self._span.silent:
+            self._begin_kind((reference.group, reference.kind))
+        self._last, self._kind, self._group = reference, reference.kind, reference.group
+
+    def _begin_kind(self, told: tuple[str, str]) -> None:
+        if self._last is not None:
             self._end_span()
             self._span.begin_anew()
             self._spaces = {}
-        if (reference.group, reference.kind) in self._kinds:
+        if told in self._kinds:
             self._span.fall_silent()
-        self._kinds.add((reference.group, reference.kind))
-        self._last, self._kind, self._group = reference, reference.kind, reference.group
+            self._spaces = self._namespaces
+        self._kinds.add(told)
 
     def _bookmark(self, document: dict[str, Any], line: int) -> Iterator[Event]:
         found = document.get("metadata")
