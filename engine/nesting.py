@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 MAX_DEPTH = 200
@@ -25,16 +26,31 @@ def hold_depth(value: Any, text: bytes | bytearray | None = None, *, most: int =
     :param text: that it was decoded from. If that has few brackets, no more is looked at.
     :raises NestedTooDeep: it has more levels.
     """
-    if text is not None and text.count(b"{") + text.count(b"[") <= most:
-        return
+    if text is not None:
+        opened = text.count(b"{")
+        if opened <= most and opened + text.count(b"[") <= most:
+            return
+    for _ in levels(value, most=most):
+        pass
+
+
+def levels(value: Any, *, most: int = MAX_DEPTH) -> Iterator[list[Any]]:
+    """Yield the objects and lists in a JSON value, outer ones first, those of a level together.
+
+    What is taken out of them before the next level is asked for is not looked at.
+
+    :raises NestedTooDeep: there are more levels than ``most``.
+    """
     level = [value] if type(value) in _NESTING else []
     for _ in range(most):
+        if not level:
+            return
+        yield level
         level = [
             inner
             for outer in level
             for inner in (outer.values() if type(outer) is dict else outer)
             if type(inner) in _NESTING
         ]
-        if not level:
-            return
-    raise NestedTooDeep
+    if level:
+        raise NestedTooDeep

@@ -7,7 +7,8 @@ microseconds since 1970 UTC, as integers.
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from decimal import ROUND_CEILING, Decimal, InvalidOperation
 from functools import lru_cache
 from types import MappingProxyType
@@ -129,6 +130,11 @@ _TIME = re.compile(
     re.ASCII,
 )
 
+_USUAL_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{6})?Z", re.ASCII)
+"""As Kubernetes writes times; Python reads these by itself, and quicker."""
+
+_EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
+
 
 class TimeOutOfRange(ValueError):
     """A time that is written correctly, and lies in UTC before the year 1 or after 9999."""
@@ -142,6 +148,10 @@ def parse_time(text: str) -> int:
 
     :raises ValueError: it is no such time. :raises TimeOutOfRange: it cannot be written in UTC.
     """
+    if _USUAL_TIME.fullmatch(text):
+        with suppress(ValueError):  # A leap second, or no such day.
+            moment = datetime.fromisoformat(text)
+            return (moment - _EPOCH) // _MICROSECOND
     match = _TIME.fullmatch(text) if len(text) <= _MOST_TIME else None
     if match is None:
         raise ValueError(f"{_short(text)} is not an RFC 3339 time")

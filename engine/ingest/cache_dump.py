@@ -19,7 +19,7 @@ import msgspec
 from ..errors import EventMalformed, InputTruncated
 from ..events import Event, Reference, canonical_json
 from ..events.payloads import CacheDumped
-from ..nesting import TOO_DEEP, hold_depth
+from ..nesting import TOO_DEEP, levels
 from ..units import SECOND_US
 from .formats import Context
 from .lines import json_documents
@@ -98,7 +98,6 @@ def _decode(text: bytes, line: int, context: Context) -> dict[str, Any] | None:
     try:
         hold_values(text)
         content = msgspec.json.decode(text, type=dict[str, Any])
-        hold_depth(content, text)
         _drop_managed_fields(content)
     except EventMalformed as fault:
         context.reject(fault.what, line=line)
@@ -120,15 +119,15 @@ def _decode(text: bytes, line: int, context: Context) -> dict[str, Any] | None:
 
 
 def _drop_managed_fields(value: Any) -> None:
-    """Take ``managedFields`` out of every object inside; they are most of a dump's bytes."""
-    if isinstance(value, dict):
-        value.pop("managedFields", None)
-        value.pop("ManagedFields", None)
-        for item in value.values():
-            _drop_managed_fields(item)
-    elif isinstance(value, list):
-        for item in value:
-            _drop_managed_fields(item)
+    """Take ``managedFields`` out of every object inside; they are most of a dump's bytes.
+
+    :raises NestedTooDeep: there are too many levels.
+    """
+    for level in levels(value):
+        for inner in level:
+            if type(inner) is dict:
+                inner.pop("managedFields", None)
+                inner.pop("ManagedFields", None)
 
 
 FORMAT = CacheDump()

@@ -83,11 +83,14 @@ class Calendar:
         self._may_turn = may_turn
         self._month = 0
         self._days: dict[tuple[int, bytes, bytes], int] = {}
+        # Lines come in bunches: the second of the line before, as written and as a time.
+        self._written, self._second = b"", 0
 
     def learn(self, year: int, month: int) -> None:
         """Take the year from a line that has one, if no year was given."""
         self._year = year
         self._month = month
+        self._written = b""
 
     def time(self, header: re.Match[bytes], line: int) -> int:
         """Return a header's time in microseconds since 1970.
@@ -95,6 +98,13 @@ class Calendar:
         :raises InputError: no year is known.
         :raises ValueError: the year has no such day.
         """
+        written = header.string[header.start(2) : header.end(6)]
+        if written != self._written:
+            self._second = self._begin_second(header, line)
+            self._written = written
+        return self._second + int(header[7])
+
+    def _begin_second(self, header: re.Match[bytes], line: int) -> int:
         month = int(header[2])
         if self._year is None:
             raise InputError(
@@ -117,7 +127,7 @@ class Calendar:
             begin = datetime(self._year, month, int(header[3]), tzinfo=UTC)
             start = self._days[day] = int(begin.timestamp()) * SECOND_US
         seconds = (int(header[4]) * 60 + int(header[5])) * 60 + int(header[6])
-        return start + seconds * SECOND_US + int(header[7])
+        return start + seconds * SECOND_US
 
 
 def turn_of_year(before: int, after: int) -> int:

@@ -19,8 +19,8 @@ MAX_VALUES = 2_500_000
 
 TOO_LARGE = f"an object of more than {MAX_OBJECT // 2**20} MiB, which no API server takes"
 
-_SMALL = 2**20
-"""What is smaller is not counted."""
+_SMALL = 2 * MAX_VALUES
+"""Bytes that cannot hold more values: each takes one, and a comma or a bracket."""
 
 
 class Loaded(Protocol):
