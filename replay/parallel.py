@@ -74,12 +74,19 @@ def _without_interrupts() -> Iterator[None]:
     """Let processes that are started meanwhile take no interrupts: the one that waits decides.
 
     They inherit that interrupts are held back. One that comes meanwhile is taken afterwards.
+    Threads of libraries may not hold them back, and Python hands what they get to this one: so it
+    is noted.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    noted: list[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, _frame: noted.append(number))
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
+        signal.signal(signal.SIGINT, signal.SIG_DFL if handler is None else handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if noted:
+            signal.raise_signal(signal.SIGINT)

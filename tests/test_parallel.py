@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
+import time
+
 import pytest
 
 from plinian.engine.errors import PlinianError, UsageError
 from plinian.engine.volcano.releases import parse_release
-from plinian.replay.parallel import run_all
+from plinian.replay.parallel import _without_interrupts, run_all
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -27,3 +32,26 @@ def test_an_error_keeps_what_it_says(jobs: int) -> None:
     with pytest.raises(UsageError) as here:
         parse_release("next")
     assert (caught.value.what, caught.value.now) == (here.value.what, here.value.now)
+
+
+def test_interrupts_wait_until_all_processes_are_started() -> None:
+    """Another thread may take one from the system, and Python then runs our handler at once."""
+    done, began = threading.Event(), []
+    beside = threading.Thread(target=done.wait)
+    beside.start()
+
+    def interrupted() -> None:
+        with _without_interrupts():
+            began.append("first")
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.05)
+            began.append("last")
+
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            interrupted()
+    finally:
+        done.set()
+        beside.join()
+    assert began == ["first", "last"]
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())

@@ -87,7 +87,8 @@ def test_every_shipped_file_is_in_the_wheel_and_nothing_else(wheel: Path) -> Non
     ("folder", "ending"),
     [
         ("plinian/", "py.typed"),
-        ("plinian/engine/log/", ".zdict"),
+        ("plinian/engine/log/", ".zdict.zst"),
+        ("plinian/engine/log/", ".sql"),
         ("plinian/replay/recordings/", ""),
         ("plinian/migrations/versions/", ".py"),
         ("plinian/migrations/", ".mako"),

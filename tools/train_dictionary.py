@@ -1,6 +1,6 @@
 """Train the zstd dictionary that new logs start with, from recorded watch streams.
 
-    python tools/train_dictionary.py RECORDINGS engine/log/kubernetes.zdict
+    python tools/train_dictionary.py RECORDINGS engine/log/kubernetes.zdict.zst
 
 RECORDINGS is a folder of folders with ``watch-*.jsonl`` or ``watch-*.jsonl.gz`` files, one watch
 event per line. The objects go through the same door as in ingest, so that the dictionary learns
@@ -62,7 +62,8 @@ def main() -> None:
     parser.add_argument("recordings", type=Path)
     parser.add_argument("dictionary", type=Path)
     arguments = parser.parse_args()
-    arguments.dictionary.write_bytes(train(arguments.recordings))
+    packed = zstandard.ZstdCompressor(level=19, write_checksum=True)
+    arguments.dictionary.write_bytes(packed.compress(train(arguments.recordings)))
 
 
 if __name__ == "__main__":

@@ -46,7 +46,8 @@ class Entry(msgspec.Struct, kw_only=True):
 
     :param severity: I, W, E, F; empty for the last words of a Go process, which have no header.
     :param observed_at: microseconds; for an entry without header, of the header before it.
-    :param file: the Go file, and ``at`` file and line.
+    :param file: the Go file. :param file_line: the number of its line, as it is written.
+    :param raw: the message in bytes; decoded when it is asked for, as most lines are passed over.
     :param rest: the lines without header that follow, as they are.
     """
 
@@ -54,10 +55,25 @@ class Entry(msgspec.Struct, kw_only=True):
     severity: str
     observed_at: int | None
     file: bytes
-    at: str
-    message: str
+    file_line: bytes
+    raw: bytes
     rest: list[str] = []
     size: int = 0
+    decoded: str | None = None
+
+    @property
+    def message(self) -> str:
+        """The message, without the end of its line."""
+        if self.decoded is None:
+            self.decoded = _text(self.raw)
+        return self.decoded
+
+    @property
+    def at(self) -> str:
+        """Go file and line."""
+        return (
+            f"{self.file.decode(errors='replace')}:{self.file_line.decode()}" if self.file else ""
+        )
 
     def add(self, text: bytes) -> None:
         """Take a following line, unless there are too many."""
@@ -185,7 +201,7 @@ def entries(stream: BinaryIO, context: Context) -> Iterator[Entry]:
 
 def is_panic(entry: Entry) -> bool:
     """Say whether an entry is about a panic; all lines up to the next header are then its stack."""
-    return not entry.severity or "Observed a panic" in entry.message
+    return not entry.severity or b"Observed a panic" in entry.raw
 
 
 def _belongs(text: bytes, entry: Entry | None, calendar: Calendar, context: Context) -> None:
@@ -207,8 +223,8 @@ def _headed(text: bytes, header: re.Match[bytes], line: int, observed_at: int) -
         severity=chr(text[0]),
         observed_at=observed_at,
         file=header[9],
-        at=f"{header[9].decode(errors='replace')}:{header[10].decode()}",
-        message=_text(text[header.end() :]),
+        file_line=header[10],
+        raw=text[header.end() :],
     )
 
 
@@ -218,8 +234,8 @@ def _last_words(text: bytes, line: int, before: Entry | None) -> Entry:
         severity="",
         observed_at=before.observed_at if before else None,
         file=b"",
-        at="",
-        message=_text(text),
+        file_line=b"",
+        raw=text,
     )
 
 

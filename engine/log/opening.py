@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
-from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from ..errors import LogNewer, LogNotFound, LogOlder, LogUnavailable
 from .branches import damaged
-from .chain import ALGORITHM, genesis_hash
+from .chain import ALGORITHM
 from .database import Database
+from .founding import found_log
 from .location import Location, parse_location
-from .packing import packed_dictionary, shipped_dictionary
 from .schema_revision import REVISION, REVISIONS
 from .sql_log import SqlLog
-from .sqlite import APPLICATION_ID, BUSY_SECONDS, PAGE_BYTES, SqliteDatabase
-from .store import MAIN, LogStore
-
-PRIVATE = 0o600
-"""Mode of a new log's files: they hold what a cluster's users may not all see."""
-
-_BUSY = frozenset({5, 6})  # SQLITE_BUSY, SQLITE_LOCKED
-_PAUSE = 0.02
-"""Seconds between two tries to make a file that others make too."""
+from .sqlite import SqliteDatabase
+from .store import LogStore
 
 
 def open_log(
@@ -78,50 +68,6 @@ def check_place(place: str | Path) -> None:
     raise LogUnavailable(f"no log can be made here: {what}", where=location.shown, now=now)
 
 
-def found_log(location: Location) -> None:
-    """Make the tables of a new log and the rows that every log has; all or nothing.
-
-    Does nothing where another process was faster.
-
-    :raises LogUnavailable: the place cannot be written.
-    """
-    # Opening a log needs neither Alembic nor SQLAlchemy; their import would cost a cold start.
-    from sqlalchemy import LargeBinary, bindparam, text  # noqa: PLC0415
-
-    from ...migrations import connected, migrate  # noqa: PLC0415
-
-    if location.database == "sqlite":
-        _prepare_file(location)
-    with connected(location, create=True) as connection:
-        migrate(connection)
-        if connection.execute(text("SELECT 1 FROM log")).first():
-            return
-        connection.execute(
-            text("INSERT INTO log (id, hash_algorithm, plinian) VALUES (1, :algorithm, :plinian)"),
-            {"algorithm": ALGORITHM, "plinian": _own_version()},
-        )
-        genesis = genesis_hash(name=MAIN, parent=b"", fork=0)
-        raw = bindparam("raw", type_=LargeBinary)
-        connection.execute(
-            text(
-                "INSERT INTO branch (id, name, parent_id, fork, genesis)"
-                " VALUES (1, :name, NULL, 0, :raw)"
-            ).bindparams(raw),
-            {"name": MAIN, "raw": genesis},
-        )
-        connection.execute(
-            text(
-                "INSERT INTO head (branch_id, position, revision, batch, recorded_at, hash)"
-                " VALUES (1, 0, -1, 0, 0, :raw)"
-            ).bindparams(raw),
-            {"raw": genesis},
-        )
-        connection.execute(
-            text("INSERT INTO dictionary (id, data) VALUES (1, :raw)").bindparams(raw),
-            {"raw": packed_dictionary(shipped_dictionary())},
-        )
-
-
 def _open(location: Location, *, read_only: bool) -> Database:
     database = _connect(location, read_only=read_only)
     try:
@@ -159,7 +105,7 @@ def _check_age(database: Database) -> None:
         raise LogOlder(
             f"the log's tables are at revision {current}, this Plinian needs {REVISION}",
             where=where,
-            now="run: plinian db upgrade",
+            now=f"run: plinian db upgrade --log {where}",
         )
     algorithm = database.rows("SELECT hash_algorithm FROM log")
     if not algorithm and database.rows("SELECT 1 FROM branch LIMIT 1"):
@@ -198,64 +144,3 @@ def _revision(database: Database) -> str | None:
         return None
     rows = database.rows("SELECT version_num FROM alembic_version")
     return str(rows[0][0]) if rows else None
-
-
-def _prepare_file(location: Location) -> None:
-    """Create the file if there is none, and set what must be set before the first table.
-
-    Several processes may do so at once. SQLite does not wait where a file begins to have a
-    write-ahead log, so we do.
-    """
-    import sqlite3  # noqa: PLC0415
-
-    until = time.monotonic() + BUSY_SECONDS
-    while True:
-        try:
-            _make_private(location.path)
-            _set_up(location.path)
-        except (sqlite3.Error, OSError) as fault:
-            busy = getattr(fault, "sqlite_errorcode", 0) & 0xFF in _BUSY
-            if busy and time.monotonic() < until:
-                time.sleep(_PAUSE)
-                continue
-            reason = getattr(fault, "strerror", None) or fault
-            raise LogUnavailable(
-                f"the file cannot be made: {reason}",
-                where=location.shown,
-                now="check that the folder exists, that you may write there, and that there is"
-                " room",
-            ) from fault
-        return
-
-
-def _make_private(path: str) -> None:
-    """Make an empty file that only its owner may read; SQLite's other files get its mode.
-
-    One that is there already is left as it is.
-    """
-    with suppress(FileExistsError):
-        made = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, PRIVATE)
-        try:
-            os.fchmod(made, PRIVATE)  # The umask may have taken away more.
-        finally:
-            os.close(made)
-
-
-def _set_up(path: str) -> None:
-    import sqlite3  # noqa: PLC0415
-
-    connection = sqlite3.connect(path, isolation_level=None, timeout=BUSY_SECONDS)
-    try:
-        # A block of some 2 KB leaves half a usual page empty, as do most tables of small logs.
-        connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    finally:
-        connection.close()
-
-
-def _own_version() -> str:
-    try:
-        return version("plinian")
-    except PackageNotFoundError:
-        return "unknown"

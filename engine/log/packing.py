@@ -60,14 +60,12 @@ def block_ends(sizes: Sequence[int]) -> list[int]:
     return ends
 
 
-def shipped_dictionary() -> bytes:
-    """Return the dictionary that new logs start with, trained on real Kubernetes objects."""
-    return (files(__package__) / "kubernetes.zdict").read_bytes()
+def packed_dictionary() -> bytes:
+    """Return the dictionary that new logs start with, trained on real Kubernetes objects.
 
-
-def packed_dictionary(dictionary: bytes) -> bytes:
-    """Return a dictionary as a log keeps it: in a zstd frame, a seventh of its size."""
-    return zstandard.ZstdCompressor(level=19, write_checksum=True).compress(dictionary)
+    It is as a log keeps it: in a zstd frame, a seventh of its size.
+    """
+    return (files(__package__) / "kubernetes.zdict.zst").read_bytes()
 
 
 def _unpacked_dictionary(number: int, data: bytes) -> zstandard.ZstdCompressionDict:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -11,10 +12,11 @@ from alembic.runtime.migration import MigrationContext
 
 from plinian.engine.errors import LogNewer, LogNotFound, LogOlder, UsageError
 from plinian.engine.log import Checkpoint, FactBlock, Query, open_log
+from plinian.engine.log.founding import tables_text
 from plinian.engine.log.location import parse_location
 from plinian.engine.log.schema import metadata
 from plinian.engine.log.schema_revision import REVISION, REVISIONS
-from plinian.migrations import connected, downgrade, info, upgrade, versions
+from plinian.migrations import connected, downgrade, info, migrate, upgrade, versions
 from pods import message, pods
 
 
@@ -88,6 +90,25 @@ def test_migrations_and_metadata_agree(log_place: str) -> None:
     with connected(parse_location(log_place)) as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, metadata) == []
+
+
+def test_new_files_get_the_tables_that_the_migrations_make(tmp_path: Path) -> None:
+    founded = tmp_path / "founded.db"
+    open_log(founded, create=True).close()
+    made = tables_text(parse_location(str(founded)))
+    migrated = parse_location(str(tmp_path / "migrated.db"))
+    with connected(migrated, create=True) as connection:
+        migrate(connection)
+    assert made == tables_text(migrated), "run: python tools/sqlite_tables.py"
+
+
+def test_a_file_with_tables_that_was_never_founded_is_founded(tmp_path: Path) -> None:
+    place = tmp_path / "log.db"
+    with connected(parse_location(str(place)), create=True) as connection:
+        migrate(connection)
+    with open_log(place, create=True) as log:
+        log.append(pods(1))
+        assert log.verify().events == 1
 
 
 def test_revisions_are_known_by_name(log_place: str) -> None:

@@ -1,0 +1,179 @@
+"""Founding a log: its tables, and the rows that every log begins with; all or nothing.
+
+On a new SQLite file the tables are made from a text that is shipped, as the tools that migrate take
+longer to load than a first ingest of some thousand lines does. A test holds that the text makes
+what the migrations make.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import closing, suppress
+from importlib.metadata import PackageNotFoundError, version
+from importlib.resources import files
+
+from ..errors import LogUnavailable
+from .chain import ALGORITHM, genesis_hash
+from .location import Location
+from .packing import packed_dictionary
+from .schema_revision import REVISION
+from .sqlite import APPLICATION_ID, BUSY_SECONDS, PAGE_BYTES, SqliteDatabase
+from .store import MAIN
+
+PRIVATE = 0o600
+"""Mode of a new log's files: they hold what a cluster's users may not all see."""
+
+_BUSY = frozenset({5, 6})  # SQLITE_BUSY, SQLITE_LOCKED
+_PAUSE = 0.02
+"""Seconds between two tries to make a file that others make too."""
+
+_BETWEEN = ";\n\n"
+"""What stands between two statements of the shipped text, and in none."""
+
+
+def found_log(location: Location) -> None:
+    """Make the tables of a new log and the rows that every log has.
+
+    Does nothing where another process was faster.
+
+    :raises LogUnavailable: the place cannot be written.
+    """
+    if location.database == "sqlite":
+        _prepare_file(location)
+        if _fill_file(location):
+            return
+    _migrate(location)
+
+
+def shipped_tables() -> tuple[str, ...]:
+    """Return the statements that make the newest tables in an SQLite file."""
+    text = (files(__package__) / "sqlite_tables.sql").read_text("utf-8")
+    return tuple(text.removesuffix(";\n").split(_BETWEEN))
+
+
+def tables_text(location: Location) -> str:
+    """Return the text that makes the tables which are in a log's file, as it is shipped.
+
+    That includes what SQLite is to believe about how full they are.
+    """
+    with closing(SqliteDatabase(location, read_only=True)) as database:
+        made = database.rows(
+            "SELECT sql FROM sqlite_master"
+            " WHERE sql IS NOT NULL AND name != 'sqlite_stat1' ORDER BY rowid"
+        )
+        counts = database.rows(
+            "SELECT format('INSERT INTO sqlite_stat1 VALUES (%Q, %Q, %Q)', tbl, idx, stat)"
+            " FROM sqlite_stat1 ORDER BY tbl, idx"
+        )
+    statements = [str(row[0]).strip() for row in (*made, ("ANALYZE",), *counts)]
+    return _BETWEEN.join(statements) + ";\n"
+
+
+def first_rows() -> dict[str, dict[str, object]]:
+    """Return the rows that every log begins with, by table and column."""
+    genesis = genesis_hash(name=MAIN, parent=b"", fork=0)
+    return {
+        "log": {"id": 1, "hash_algorithm": ALGORITHM, "plinian": _own_version()},
+        "branch": {"id": 1, "name": MAIN, "parent_id": None, "fork": 0, "genesis": genesis},
+        "head": {
+            "branch_id": 1,
+            "position": 0,
+            "revision": -1,
+            "batch": 0,
+            "recorded_at": 0,
+            "hash": genesis,
+        },
+        "dictionary": {"id": 1, "data": packed_dictionary()},
+    }
+
+
+def _fill_file(location: Location) -> bool:
+    """Make the tables of a file that has none; say whether it had none."""
+    with closing(SqliteDatabase(location)) as database, database.writing():
+        if database.rows("SELECT 1 FROM sqlite_master LIMIT 1"):
+            return False
+        for statement in shipped_tables():
+            database.run(statement)
+        database.run("INSERT INTO alembic_version (version_num) VALUES (?)", (REVISION,))
+        for table, row in first_rows().items():
+            columns, places = ", ".join(row), ", ".join("?" * len(row))
+            sql = f"INSERT INTO {table} ({columns}) VALUES ({places})"  # noqa: S608 -- our own
+            database.run(sql, tuple(row.values()))
+    return True
+
+
+def _migrate(location: Location) -> None:
+    """Found a log where a server has it, or on tables that are there already."""
+    from sqlalchemy import text  # noqa: PLC0415 -- takes long to load
+
+    from ...migrations import connected, migrate  # noqa: PLC0415
+    from .schema import metadata  # noqa: PLC0415
+
+    with connected(location, create=True) as connection:
+        migrate(connection)
+        if connection.execute(text("SELECT 1 FROM log")).first():
+            return
+        for table, row in first_rows().items():
+            connection.execute(metadata.tables[table].insert(), row)
+
+
+def _prepare_file(location: Location) -> None:
+    """Create the file if there is none, and set what must be set before the first table.
+
+    Several processes may do so at once. SQLite does not wait where a file begins to have a
+    write-ahead log, so we do.
+    """
+    import sqlite3  # noqa: PLC0415
+
+    until = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            _make_private(location.path)
+            _set_up(location.path)
+        except (sqlite3.Error, OSError) as fault:
+            busy = getattr(fault, "sqlite_errorcode", 0) & 0xFF in _BUSY
+            if busy and time.monotonic() < until:
+                time.sleep(_PAUSE)
+                continue
+            reason = getattr(fault, "strerror", None) or fault
+            raise LogUnavailable(
+                f"the file cannot be made: {reason}",
+                where=location.shown,
+                now="check that the folder exists, that you may write there, and that there is"
+                " room",
+            ) from fault
+        return
+
+
+def _make_private(path: str) -> None:
+    """Make an empty file that only its owner may read; SQLite's other files get its mode.
+
+    One that is there already is left as it is.
+    """
+    with suppress(FileExistsError):
+        made = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, PRIVATE)
+        try:
+            os.fchmod(made, PRIVATE)  # The umask may have taken away more.
+        finally:
+            os.close(made)
+
+
+def _set_up(path: str) -> None:
+    import sqlite3  # noqa: PLC0415
+
+    connection = sqlite3.connect(path, isolation_level=None, timeout=BUSY_SECONDS)
+    try:
+        # A block of some 2 KB leaves half a usual page empty, as do most tables of small logs.
+        connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    finally:
+        connection.close()
+
+
+def _own_version() -> str:
+    try:
+        return version("plinian")
+    except PackageNotFoundError:
+        return "unknown"
