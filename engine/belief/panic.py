@@ -9,16 +9,19 @@ class Panic(Exception):
     :param message: what Go prints after ``panic:``, for instance an assertion's text.
     :param place: the functions on the stack, innermost first, named as Go's trace names them below
         ``pkg/scheduler/``: ``api.(*Resource).Sub``.
+    :param fatal: Go ends the process at once; calls that were deferred, such as the close of the
+        session, are not made.
     """
 
-    def __init__(self, message: str, place: tuple[str, ...] = ()) -> None:
+    def __init__(self, message: str, place: tuple[str, ...] = (), *, fatal: bool = False) -> None:
         self.message = message
         self.place = place
+        self.fatal = fatal
         super().__init__(message)
 
     def through(self, *callers: str) -> Panic:
         """Return the same crash seen from further out: ``callers`` follow on the stack."""
-        return Panic(self.message, (*self.place, *callers))
+        return Panic(self.message, (*self.place, *callers), fatal=self.fatal)
 
     def __str__(self) -> str:
         return f"{self.message} at {' < '.join(self.place)}" if self.place else self.message

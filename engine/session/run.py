@@ -89,7 +89,7 @@ def run_session(
 def _run_and_close(ssn: Session, plugins: dict[str, Plugin], result: SessionResult) -> Panic | None:
     """Run the actions, and close the session also after a crash in one of them; return the crash.
 
-    Source: ``scheduler.go:runOnce``, where closing is deferred.
+    Source: ``scheduler.go:runOnce``, where closing is deferred. A fatal error ends all at once.
     """
     before, crash = list(ssn.jobs.phase), None
     try:
@@ -97,6 +97,8 @@ def _run_and_close(ssn: Session, plugins: dict[str, Plugin], result: SessionResu
     except Panic as panic:
         crash = panic
     result.enqueued = _enqueued(ssn, before)
+    if crash is not None and crash.fatal:
+        return crash
     try:
         close_plugins(ssn, plugins)
         close(ssn, result)

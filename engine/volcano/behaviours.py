@@ -382,6 +382,9 @@ class Behaviours(KubeBehaviours):
     topology_aware_preemption: bool
     """``preempt`` has the argument ``enableTopologyAwarePreemption``."""
 
+    limits_begin_empty: bool
+    """A queue that the check of the tree does not reach has a limit of nothing, not none."""
+
     important_victims_stay: bool
     """With topology-aware preemption, the important of the victims on a node are spared first."""
 

@@ -19,6 +19,7 @@ RECORDED: tuple[str, ...] = (
     "v1.12.1",
     "v1.13.0",
     "v1.14.0",
+    "v1.14.2",
     "v1.14.4",
     "v1.15.0",
     "v1.15.1",
@@ -180,6 +181,8 @@ PROOFS: Mapping[tuple[str, str], tuple[str, str]] = MappingProxyType(
         ("job_return", "v1.12.0"): ("overcommit-0", "v1.12.1"),
         ("job_return", "v1.14.0"): ("allocate_TestAllocateWithPVC_01-at-v1_15_1", "v1.15.1"),
         ("job_return", "v1.8.0"): ("predicates-1", "v1.8.2"),
+        ("limits_begin_empty", "v1.13.1"): ("queue-below-a-cycle", "v1.14.2"),
+        ("limits_begin_empty", "v1.8.0"): ("queue-below-a-cycle", "v1.12.1"),
         ("lowest_hypernode_found", "v1.14.1"): (
             "allocate_TestAllocateWithPartitionPolicyNetworkTopology_35-at-v1_15_1",
             "v1.15.1",

@@ -369,6 +369,22 @@ ROWS_V1_13: tuple[Row, ...] = (
         pull=4279,
     ),
     Row(
+        "limits_begin_empty",
+        False,
+        FIRST,
+        source="plugins/capacity/capacity.go newQueueAttr",
+        why="A queue below itself has no limit; v1.13.0 crashes of that as it opens the session.",
+    ),
+    Row(
+        "limits_begin_empty",
+        True,
+        landed("v1.13.1"),
+        source="plugins/capacity/capacity.go newQueueAttr",
+        why="A queue below itself may use nothing; the scheduler still dies when it prepares for a"
+        " pod, as it copies the queue without end.",
+        pull=4611,
+    ),
+    Row(
         "new_numa_resources_crash",
         True,
         FIRST,

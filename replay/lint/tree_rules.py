@@ -46,10 +46,16 @@ def queue_parent_cycle(given: Checked, how: Behaviours) -> Iterator[Issue]:
     """A queue that is below itself.
 
     It has queues below it, so that a job in it stops all scheduling, and none of them is ever given
-    a limit: what is in them, or below, is never scheduled.
+    a limit: what is in them, or below, is never scheduled. Some releases crash of it as well: from
+    v1.12.2 to v1.13.0 in every session, later as soon as they prepare for a pod of any queue.
     """
     if given.queues.mode(how) is not Mode.TREE:
         return
+    crash = ""
+    if how.topology_aware_preemption:
+        crash = ": the scheduler copies it without end when it prepares for a pod, and dies"
+    if how.tree_gauges_tell_capability and not how.limits_begin_empty:
+        crash = ": it has no limit, and the scheduler crashes in every session"
     busy = {members.queue for members in given.world.members}
     for name in given.queues.parents:
         cycle = given.queues.cycle(name)
@@ -62,8 +68,9 @@ def queue_parent_cycle(given: Checked, how: Behaviours) -> Iterator[Issue]:
             message = f"it is below itself ({path}) and has jobs: {STOPPED}"
             yield Issue(subject, "spec.parent", Effect.STOPS, message, now)
         else:
-            message = f"it is below itself: {path}"
-            yield Issue(subject, "spec.parent", Effect.NEVER, message, now)
+            message = f"it is below itself ({path}){crash}"
+            effect = Effect.CRASHES if crash else Effect.NEVER
+            yield Issue(subject, "spec.parent", effect, message, now)
 
 
 def queue_exceeds_parent(given: Checked, how: Behaviours) -> Iterator[Issue]:

@@ -66,21 +66,30 @@ def _queue(name: str, parent: str, capability: Any, deserved: Any, guarantee: An
 
 def work(queue: str) -> list[Document]:
     """Return a job in a queue that asks for more of everything than anybody deserves."""
-    requests = {"cpu": "900", "memory": "900", GPU: "900"}
+    return _job(f"in-{queue}", queue, {"cpu": "900", "memory": "900", GPU: "900"})
+
+
+def idle_work() -> list[Document]:
+    """Return a job that asks for nothing: backfill prepares for its pod, whatever queues are."""
+    group, pod = _job("idle", "default", {})
+    return [{**group, "status": {"phase": "Inqueue"}}, pod]
+
+
+def _job(name: str, queue: str, requests: dict[str, str]) -> list[Document]:
     return [
         {
             "apiVersion": "scheduling.volcano.sh/v1beta1",
             "kind": "PodGroup",
-            "metadata": {"name": f"in-{queue}", "namespace": "ml"},
+            "metadata": {"name": name, "namespace": "ml"},
             "spec": {"queue": queue, "minMember": 1},
         },
         {
             "apiVersion": "v1",
             "kind": "Pod",
             "metadata": {
-                "name": f"in-{queue}",
+                "name": name,
                 "namespace": "ml",
-                "annotations": {"scheduling.k8s.io/group-name": f"in-{queue}"},
+                "annotations": {"scheduling.k8s.io/group-name": name},
             },
             "spec": {
                 "schedulerName": "volcano",
@@ -125,7 +134,7 @@ def test_a_tree_is_found_to_be_unsound_where_the_scheduler_finds_it_so(
     above = {document["spec"]["parent"] for document in tree} if conf == TREE else set()
     # Where what queues deserve depends on what is asked for, all is asked for.
     jobs = [each for name in sorted(names - above | set(busy)) for each in work(name)]
-    objects = [node("n", "8", **{GPU: "4"}), *tree, *jobs]
+    objects = [node("n", "8", **{GPU: "4"}), *tree, *jobs, *idle_work()]
     how = resolve(release)
     assert bool(fatal(objects, conf, how)) == bool(stopped(scenario(objects, conf), how))
 

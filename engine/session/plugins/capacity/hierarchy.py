@@ -77,6 +77,8 @@ class Hierarchy:
             subtract=self._ssn.subtract,
         )
         attr.capability = queue.capability.clone()
+        if self._ssn.behaviours.limits_begin_empty:
+            attr.real_capability = Resource()
         if name == ROOT:
             return
         parent = queue.parent or ROOT

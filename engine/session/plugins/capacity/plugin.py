@@ -61,8 +61,7 @@ class Capacity:
         self._hierarchical = ssn.behaviours.root_queue and ssn.hierarchy_enabled(self.name)
         if self._hierarchical:
             self._ready = self._open_tree()
-            if not self._ready:
-                self._add_crash()
+            self._add_crash()
             if ssn.behaviours.capacity_victims is CapacityVictims.IN_ORDER_BY_DIMENSION:
                 self._level = max(0, self._arguments.get_int("ancestorReclaimLevel", 0))
         else:
@@ -92,7 +91,10 @@ class Capacity:
         ssn.add_queue_order(self.name, self._queue_order)
 
     def _open_tree(self) -> bool:
-        """Build the tree; return whether it is sound, and log why not."""
+        """Build the tree; return whether it is sound, and log why not.
+
+        :raises Panic: a queue has no limit, as the check from the root down does not reach it.
+        """
         ssn = self._ssn
         tree = Hierarchy(ssn)
         self._attrs = tree.attrs
@@ -101,7 +103,8 @@ class Capacity:
         except HierarchyError as error:
             ssn.errors.append(str(error))
             return False
-        for name, attr in self._attrs.items():
+        for name in ssn.queues:
+            attr = self._attrs[name]
             gauges = ssn.gauges.setdefault(name, {})
             gauges["share"] = attr.share
             self._set_gauges(gauges, "deserved", attr.deserved)
@@ -109,20 +112,33 @@ class Capacity:
             self._set_gauges(gauges, "request", attr.request)
             if ssn.behaviours.tree_gauges_tell_capability:
                 self._set_gauges(gauges, "capacity", attr.capability or Resource())
-                self._set_gauges(gauges, "real_capacity", attr.real_capability or Resource())
+                if attr.real_capability is None:
+                    raise _NO_LIMIT
+                self._set_gauges(gauges, "real_capacity", attr.real_capability)
         ssn.total_guarantee, ssn.total_deserved = tree.total_guarantee, tree.total_deserved
         ssn.add_queue_order(self.name, tree.queue_order)
         ssn.add_victim_queue_order(self.name, tree.victim_queue_order)
         return True
 
     def _add_crash(self) -> None:
-        """Crash whoever prepares for a pod, if the tree was given up before all limits were set.
+        """Crash whoever prepares for a pod, if the accounts cannot be copied.
 
-        Releases that can try victims out copy all accounts then.
+        Releases that can try victims out copy them all then, each with those below it. That fails
+        where one has no limit, and does not end where queues are below themselves.
         """
-        lacking = any(attr.real_capability is None for attr in self._attrs.values())
-        if lacking and self._ssn.behaviours.topology_aware_preemption:
+        if not self._ssn.behaviours.topology_aware_preemption:
+            return
+        if any(attr.real_capability is None for attr in self._attrs.values()):
             self._ssn.add_pre_predicate(self.name, _copy_accounts)
+        elif any(map(self._is_below_itself, self._attrs)):
+            self._ssn.add_pre_predicate(self.name, _copy_for_ever)
+
+    def _is_below_itself(self, name: str) -> bool:
+        above, queues = set[str](), self._ssn.queues
+        while name != ROOT and name in self._attrs and name not in above:
+            above.add(name)
+            name = queues[name].parent or ROOT
+        return name in above
 
     def _queue_order(self, left: str, right: str) -> float:
         """Put higher priority first, then the smaller share."""
@@ -321,6 +337,16 @@ _NOT_OPEN = Verdict(REJECT, "the queue is not Open")
 _NOT_LEAF = Verdict(REJECT, "the queue has queues below it")
 
 
+_NO_LIMIT = Panic(
+    "runtime error: invalid memory address or nil pointer dereference",
+    (
+        "plugins/capacity.(*capacityPlugin).buildHierarchicalQueueAttrs",
+        "plugins/capacity.(*capacityPlugin).OnSessionOpen",
+        "framework.OpenSession",
+    ),
+)
+
+
 def _copy_accounts(_: int) -> str | None:
     """Crash, as copying an account without a limit does."""
     raise Panic(
@@ -331,4 +357,14 @@ def _copy_accounts(_: int) -> str | None:
             "plugins/capacity.(*capacityPlugin).OnSessionOpen.func5",
             "framework.(*Session).PrePredicateFn",
         ),
+    )
+
+
+def _copy_for_ever(_: int) -> str | None:
+    """Crash, as copying an account that is among those below it does."""
+    clone = "plugins/capacity.(*queueAttr).Clone"
+    raise Panic(
+        "stack overflow",
+        (clone, clone, "framework.(*Session).PrePredicateFn"),
+        fatal=True,
     )
