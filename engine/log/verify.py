@@ -276,6 +276,8 @@ class _BranchCheck:
             event = self._headers.stored(position, position)
             if not event.positions:
                 return self.fault("the event is missing", position)
+            if len(event.positions) > 1:
+                return self.fault("there is more than one event", position)
             try:
                 payload = self._payloads.one(self._head.branch_id, position)
             except LogCorrupt as fault:

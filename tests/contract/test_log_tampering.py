@@ -257,6 +257,16 @@ def test_an_event_squeezed_in_is_found(place: str, tamper: Tamper) -> None:
     assert first_bad(place) == 14
 
 
+@pytest.mark.parametrize("position", [5, 9])
+def test_an_event_that_is_there_twice_is_found(place: str, tamper: Tamper, position: int) -> None:
+    """As where a bit of a key was flipped; a table with its keys would refuse the second."""
+    tamper("CREATE TABLE doubled AS SELECT * FROM event")
+    tamper("INSERT INTO doubled SELECT * FROM event WHERE position = ?", position)
+    tamper("DROP TABLE event")
+    tamper("ALTER TABLE doubled RENAME TO event")
+    assert first_bad(place) == position
+
+
 def test_swapped_events_are_found(place: str, tamper: Tamper) -> None:
     for old, new in ((13, 99), (16, 13), (99, 16)):
         tamper("UPDATE event SET position = ? WHERE position = ?", new, old)
