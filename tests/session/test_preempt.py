@@ -42,6 +42,7 @@ def test_the_next_queue_only_has_tasks_that_the_job_has_not_tried() -> None:
 
 
 HOST = "kubernetes.io/hostname"
+GPU = "nvidia.com/gpu"
 LIKE = {"labelSelector": {"matchLabels": {"app": "x"}}, "topologyKey": HOST}
 APART = {
     "affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [LIKE]}}
@@ -88,11 +89,7 @@ def test_a_nominated_node_is_judged_by_what_lay_there_when_the_pod_was_prepared_
     assert not may_preempt(ssn, second)
 
 
-@pytest.mark.parametrize("release", ["v1.13.0", "v1.14.4", "v1.15.1"])
-def test_a_victim_that_is_spared_on_trial_keeps_the_pod_out_again(release: str) -> None:
-    """``lies`` wants no pod like ``comes`` beside it: there is room for both, and it goes."""
-    ssn, _ = opened(
-        """actions: "preempt"
+TRIED_OUT = """actions: "preempt"
 configurations:
 - name: preempt
   arguments:
@@ -101,7 +98,14 @@ tiers:
 - plugins:
   - name: priority
   - name: predicates
-""",
+"""
+
+
+@pytest.mark.parametrize("release", ["v1.13.0", "v1.14.4", "v1.15.1"])
+def test_a_victim_that_is_spared_on_trial_keeps_the_pod_out_again(release: str) -> None:
+    """``lies`` wants no pod like ``comes`` beside it: there is room for both, and it goes."""
+    ssn, _ = opened(
+        TRIED_OUT,
         node("n", labels={HOST: "n"}),
         queue("default"),
         group("old"),
@@ -115,3 +119,24 @@ tiers:
     ACTIONS["preempt"](ssn)
     assert names(ssn, [task for task, _ in ssn.evictions]) == ["lies"]
     assert names(ssn, ssn.jobs.tasks_with(ssn.jobs.row["ns/new"], (Status.PIPELINED,))) == ["comes"]
+
+
+@pytest.mark.parametrize("release", ["v1.13.0", "v1.14.2", "v1.15.1"])
+def test_nobody_goes_for_room_that_is_there_where_the_node_lacks_what_the_pod_does_not_want(
+    release: str,
+) -> None:
+    """The node lost GPUs that ``lies`` still holds; ``comes`` wants none, and fits beside it."""
+    ssn, _ = opened(
+        TRIED_OUT,
+        node("n", more={GPU: "0"}),
+        queue("default"),
+        group("old"),
+        pod("lies", "old", on="n", priority=1, requests={GPU: "2"}),
+        document("PriorityClass", "high", value=10),
+        group("new", priorityClassName="high"),
+        pod("comes", "new", priority=10),
+        release=release,
+    )
+    assert ssn.nodes.future_idle(0)[ssn.dims.index(GPU)] == -2000
+    ACTIONS["preempt"](ssn)
+    assert not ssn.evictions

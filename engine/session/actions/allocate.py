@@ -304,9 +304,7 @@ class Allocation:
         refused = self._refused(visit, task)
         if refused is not None:
             return refused
-        if visit.keeps_near:
-            ssn.tasks.job_hypernode[task] = visit.placed_in
-        found = self._find(visit, task)
+        found = self._find_near(visit, task)
         if isinstance(found, FitErrors):
             found.set_hypernode(visit.told_in)
             ssn.jobs.set_fit_errors(job, task, found)
@@ -341,6 +339,20 @@ class Allocation:
         ssn.jobs.set_fit_errors(job, task, everywhere(ssn, visit.rows, error))
         goes_on = self._goes_on_unprepared and self._need_continue(visit)
         return _After.NEXT if goes_on else _After.STOP
+
+    def _find_near(self, visit: _Visit, task: int) -> tuple[int | None, float] | FitErrors:
+        """Find a node near where the job is; a task that fits nowhere is not told where that is."""
+        if not visit.keeps_near:
+            return self._find(visit, task)
+        told = self.ssn.tasks.job_hypernode
+        before = told.pop(task, None)
+        told[task] = visit.placed_in
+        found = self._find(visit, task)
+        if isinstance(found, FitErrors):
+            del told[task]
+            if before is not None:
+                told[task] = before
+        return found
 
     def _find(self, visit: _Visit, task: int) -> tuple[int | None, float] | FitErrors:
         """Return (the best node, its score), or why no node takes a task."""

@@ -130,7 +130,7 @@ def _fits(ssn: Session, task: int, node: int) -> bool:
     queue = ssn.jobs.queue[ssn.tasks.job.item(task)]
     return (
         ssn.allocatable(queue, task)
-        and fits(ssn.tasks.request[task], ssn.nodes.future_idle(node))
+        and fits(ssn.asked(task), ssn.nodes.future_idle(node))
         and _affinity_allows(ssn, task, node)
     )
 
