@@ -7,6 +7,7 @@ import pytest
 from plinian.engine.session.actions import ACTIONS
 from plinian.engine.session.eligibility import may_preempt
 from plinian.engine.session.scoring import Purpose
+from plinian.engine.session.session import ProcessState
 from plinian.engine.session.statement import Statement
 from plinian.engine.session.tables import Status
 
@@ -140,3 +141,48 @@ def test_nobody_goes_for_room_that_is_there_where_the_node_lacks_what_the_pod_do
     assert ssn.nodes.future_idle(0)[ssn.dims.index(GPU)] == -2000
     ACTIONS["preempt"](ssn)
     assert not ssn.evictions
+
+
+@pytest.mark.parametrize("plugin", ["proportion", "capacity"])
+@pytest.mark.parametrize("release", ["v1.13.0", "v1.14.2", "v1.15.1"])
+def test_trying_victims_out_does_not_ask_whether_the_queue_is_open(
+    release: str, plugin: str
+) -> None:
+    """The node has room beside ``lies``: it is spared, as if the pod could come."""
+    ssn, _ = opened(
+        f"{TRIED_OUT}  - name: {plugin}\n",
+        node("n"),
+        queue("default", state="Closing"),
+        group("old"),
+        pod("lies", "old", on="n", priority=1),
+        document("PriorityClass", "high", value=10),
+        group("new", priorityClassName="high"),
+        pod("comes", "new", priority=10),
+        release=release,
+    )
+    (comes,) = tasks(ssn, "comes")
+    assert not ssn.allocatable("default", comes)
+    ACTIONS["preempt"](ssn)
+    assert not ssn.evictions
+
+
+@pytest.mark.parametrize("release", ["v1.13.0", "v1.14.2", "v1.15.1"])
+def test_what_a_configuration_leaves_out_stays_as_the_one_before_had_it(release: str) -> None:
+    """The action is made once in a process: it goes on trying victims out, and spares ``lies``."""
+    process = ProcessState()
+    cluster = (
+        node("n", labels={HOST: "n"}),
+        queue("default"),
+        group("old"),
+        wanting(APART, pod("lies", "old", on="n", priority=1)),
+        document("PriorityClass", "high", value=10),
+        group("new", priorityClassName="high"),
+        pod("comes", "new", labels={"app": "x"}, priority=10),
+    )
+    silent = TRIED_OUT.replace("    enableTopologyAwarePreemption: true\n", "    other: 1\n")
+    told = []
+    for conf in (silent, TRIED_OUT, silent, TRIED_OUT.replace("true", "false"), silent):
+        ssn, _ = opened(conf, *cluster, release=release, process=process)
+        ACTIONS["preempt"](ssn)
+        told.append(names(ssn, [task for task, _ in ssn.evictions]))
+    assert told == [[], ["lies"], ["lies"], [], []]

@@ -14,6 +14,7 @@ from ..cluster_top import CLUSTER_TOP
 from ..fit_errors import FitErrors
 from ..future_idle import check_future_idle
 from ..given_hypernodes import recall_all
+from ..kept_arguments import KeptArguments
 from ..priority_queue import PriorityQueue, Queue
 from ..reasons import PASS, StatusCode
 from ..scoring import ErrorCache, NodeSelection, Purpose, new_error_cache
@@ -83,7 +84,7 @@ class Allocation:
     def __init__(self, ssn: Session) -> None:
         self.ssn = ssn
         self._selection: NodeSelection = ssn.selection
-        self.uses_cache = ssn.action_arguments("allocate").get_bool(ERROR_CACHE_ARGUMENT, True)
+        self.uses_cache = KeptArguments(ssn, "allocate").get_bool(ERROR_CACHE_ARGUMENT, True)
         self._job_return = ssn.behaviours.job_return
         self._asks_idle_queues = ssn.behaviours.idle_queues_asked
         self._goes_on = ssn.behaviours.failed_placements_skipped
