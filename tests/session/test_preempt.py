@@ -186,3 +186,27 @@ def test_what_a_configuration_leaves_out_stays_as_the_one_before_had_it(release:
         ACTIONS["preempt"](ssn)
         told.append(names(ssn, [task for task, _ in ssn.evictions]))
     assert told == [[], ["lies"], ["lies"], [], []]
+
+
+@pytest.mark.parametrize(
+    ("affinity", "gone"), [("true", []), ("false", ["lies"])], ids=["asked", "not-asked"]
+)
+@pytest.mark.parametrize("release", ["v1.13.0", "v1.14.2", "v1.15.1"])
+def test_nobody_is_tried_out_where_affinity_was_not_prepared_for_the_pod(
+    release: str, affinity: str, gone: list[str]
+) -> None:
+    """With ``enablePredicate`` off it is told of victims nevertheless, and fails."""
+    ssn, _ = opened(
+        f"{TRIED_OUT}    enablePredicate: false\n    arguments:\n"
+        f"      predicate.PodAffinityEnable: {affinity}\n      predicate.VolumeBindingEnable: false\n",
+        node("n", cpu=1),
+        queue("default"),
+        group("old"),
+        pod("lies", "old", on="n", priority=1),
+        document("PriorityClass", "high", value=10),
+        group("new", priorityClassName="high"),
+        pod("comes", "new", priority=10),
+        release=release,
+    )
+    ACTIONS["preempt"](ssn)
+    assert names(ssn, [task for task, _ in ssn.evictions]) == gone
