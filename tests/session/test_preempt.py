@@ -198,7 +198,30 @@ def test_nobody_is_tried_out_where_affinity_was_not_prepared_for_the_pod(
     """With ``enablePredicate`` off it is told of victims nevertheless, and fails."""
     ssn, _ = opened(
         f"{TRIED_OUT}    enablePredicate: false\n    arguments:\n"
-        f"      predicate.PodAffinityEnable: {affinity}\n      predicate.VolumeBindingEnable: false\n",
+        f"      predicate.PodAffinityEnable: {affinity}\n"
+        "      predicate.VolumeBindingEnable: false\n",
+        node("n", cpu=1),
+        queue("default"),
+        group("old"),
+        pod("lies", "old", on="n", priority=1),
+        document("PriorityClass", "high", value=10),
+        group("new", priorityClassName="high"),
+        pod("comes", "new", priority=10),
+        release=release,
+    )
+    ACTIONS["preempt"](ssn)
+    assert names(ssn, [task for task, _ in ssn.evictions]) == gone
+
+
+@pytest.mark.parametrize("plugin", ["proportion", "capacity"])
+@pytest.mark.parametrize(("enabled", "gone"), [("true", ["lies"]), ("false", [])])
+@pytest.mark.parametrize("release", ["v1.13.0", "v1.14.2", "v1.15.1"])
+def test_nobody_is_tried_out_where_a_plugin_of_queues_was_not_prepared_for_the_pod(
+    release: str, plugin: str, enabled: str, gone: list[str]
+) -> None:
+    """It copies its accounts when it prepares, which ``enablePredicate`` switches off."""
+    ssn, _ = opened(
+        f"{TRIED_OUT}  - name: {plugin}\n    enablePredicate: {enabled}\n",
         node("n", cpu=1),
         queue("default"),
         group("old"),

@@ -109,6 +109,8 @@ def _victims_on(ssn: Session, task: int, node: int, *, own: bool) -> list[int]:
     possible = ssn.preemptable(task, ssn.lying.on(node, who))
     if not would_help(ssn, task, node, possible):
         return []
+    if ssn.trials_fail:
+        return []
     if not (ssn.affinity_heeds_victims or ssn.simulated_predicate(task, node)):
         return []
     ssn.tries_out = True

@@ -108,6 +108,7 @@ class Proportion:
         ssn.add_reclaimable(self.name, self._reclaimable, may=self._may_reclaim)
         ssn.add_overused(self.name, self._overused)
         ssn.add_allocatable(self.name, self._allocatable)
+        ssn.expect_trials(self.name)
         if not ssn.behaviours.preemptive_by_queue:
             ssn.add_preemptive(self.name, self._preemptive)
         ssn.add_job_enqueueable(self.name, self._enqueueable)

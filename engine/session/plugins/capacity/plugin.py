@@ -75,6 +75,7 @@ class Capacity:
         else:
             ssn.add_preemptive(self.name, self._preemptive)
         ssn.add_allocatable(self.name, self._allocatable)
+        ssn.expect_trials(self.name)
         ssn.add_job_enqueueable(self.name, self._job_enqueueable)
         ssn.add_event_handler(allocate=self._task_allocated, deallocate=self._task_deallocated)
 

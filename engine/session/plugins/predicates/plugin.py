@@ -95,7 +95,11 @@ class Predicates:
             nodes.remove_pod(task, node)
             return None
 
-        self._try_out(ssn, enabled)
+        if options.pod_affinity:
+            ssn.expect_trials(self.name)
+        if prepared:
+            ssn.simulated_predicate = filters.affinity_allows
+            ssn.affinity_heeds_victims = bool(enabled & _SIMULATING)
         ssn.add_event_handler(allocate=allocate, deallocate=deallocate)
         if prepared and self._waits(ssn, options):
             ssn.prepared = noted
@@ -103,19 +107,6 @@ class Predicates:
         notes = noted if misses or ssn.prepared is noted else None
         ssn.add_pre_predicate(self.name, _preparing(ssn, filters, notes))
         ssn.add_predicate(self.name, filters.verdicts, per=filters.per, one=filters.of_class_on)
-
-    def _try_out(self, ssn: Session, enabled: set[str]) -> None:
-        """Say what affinity to pods allows while victims are tried out.
-
-        Told of victims without having been prepared for the pod, it fails, and nobody is found.
-        """
-        told = bool(enabled & _SIMULATING)
-        if "Predicate" in enabled:
-            ssn.simulated_predicate = self._filters.affinity_allows
-            ssn.affinity_heeds_victims = told
-        elif told and self._options.pod_affinity:
-            ssn.simulated_predicate = lambda _task, _node: False
-            ssn.affinity_heeds_victims = False
 
     def _enabled(self, ssn: Session) -> set[str]:
         """Return the extension points at which some tier has the plugin."""
