@@ -53,6 +53,8 @@ class Extensions(Registry):
         """Whether that changes while victims are tried out."""
         self.tries_out = False
         """Whether victims are tried out: the original does so with copies, unseen by plugins."""
+        self.trials_fail = False
+        """Whether a plugin is told of victims on trial, not prepared for the pod: it fails."""
         self.prepared: set[int] | None = None
         """Tasks that the filters were prepared for, if an action asks; ``None``: all are."""
         self.trace = trace
@@ -133,6 +135,16 @@ class Extensions(Registry):
             self._asked("Overused", queue, plugin, fn(queue)) > 0
             for plugin, fn in self.flat("Overused")
         )
+
+    def expect_trials(self, name: str) -> None:
+        """Note whether trials fail of a plugin that keeps what it knows of a pod from preparing.
+
+        It is told of victims under one switch, and prepared under another.
+        """
+        options = (option for tier in self.tiers for option in tier if option.name == name)
+        points = {point for option in options for point in option.enabled}
+        told = points & {"Preemptable", "Allocatable"}
+        self.trials_fail = self.trials_fail or (bool(told) and "Predicate" not in points)
 
     def allocatable(self, queue: str, task: int) -> bool:
         """Return whether no plugin keeps a task out of a queue."""

@@ -89,6 +89,8 @@ def run_session(
 def _run_and_close(ssn: Session, plugins: dict[str, Plugin], result: SessionResult) -> Panic | None:
     """Run the actions, and close the session also after a crash in one of them; return the crash.
 
+    Victims are tried out in workers: a crash there ends the process, and nothing is closed.
+
     Source: ``scheduler.go:runOnce``, where closing is deferred. A fatal error ends all at once.
     """
     before, crash = list(ssn.jobs.phase), None
@@ -97,7 +99,7 @@ def _run_and_close(ssn: Session, plugins: dict[str, Plugin], result: SessionResu
     except Panic as panic:
         crash = panic
     result.enqueued = _enqueued(ssn, before)
-    if crash is not None and crash.fatal:
+    if crash is not None and (crash.fatal or ssn.tries_out):
         return crash
     try:
         close_plugins(ssn, plugins)

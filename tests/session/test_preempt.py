@@ -7,6 +7,7 @@ import pytest
 from plinian.engine.session.actions import ACTIONS
 from plinian.engine.session.eligibility import may_preempt
 from plinian.engine.session.scoring import Purpose
+from plinian.engine.session.session import ProcessState
 from plinian.engine.session.statement import Statement
 from plinian.engine.session.tables import Status
 
@@ -42,6 +43,7 @@ def test_the_next_queue_only_has_tasks_that_the_job_has_not_tried() -> None:
 
 
 HOST = "kubernetes.io/hostname"
+GPU = "nvidia.com/gpu"
 LIKE = {"labelSelector": {"matchLabels": {"app": "x"}}, "topologyKey": HOST}
 APART = {
     "affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [LIKE]}}
@@ -88,11 +90,7 @@ def test_a_nominated_node_is_judged_by_what_lay_there_when_the_pod_was_prepared_
     assert not may_preempt(ssn, second)
 
 
-@pytest.mark.parametrize("release", ["v1.13.0", "v1.14.4", "v1.15.1"])
-def test_a_victim_that_is_spared_on_trial_keeps_the_pod_out_again(release: str) -> None:
-    """``lies`` wants no pod like ``comes`` beside it: there is room for both, and it goes."""
-    ssn, _ = opened(
-        """actions: "preempt"
+TRIED_OUT = """actions: "preempt"
 configurations:
 - name: preempt
   arguments:
@@ -101,7 +99,14 @@ tiers:
 - plugins:
   - name: priority
   - name: predicates
-""",
+"""
+
+
+@pytest.mark.parametrize("release", ["v1.13.0", "v1.14.4", "v1.15.1"])
+def test_a_victim_that_is_spared_on_trial_keeps_the_pod_out_again(release: str) -> None:
+    """``lies`` wants no pod like ``comes`` beside it: there is room for both, and it goes."""
+    ssn, _ = opened(
+        TRIED_OUT,
         node("n", labels={HOST: "n"}),
         queue("default"),
         group("old"),
@@ -115,3 +120,116 @@ tiers:
     ACTIONS["preempt"](ssn)
     assert names(ssn, [task for task, _ in ssn.evictions]) == ["lies"]
     assert names(ssn, ssn.jobs.tasks_with(ssn.jobs.row["ns/new"], (Status.PIPELINED,))) == ["comes"]
+
+
+@pytest.mark.parametrize("release", ["v1.13.0", "v1.14.2", "v1.15.1"])
+def test_nobody_goes_for_room_that_is_there_where_the_node_lacks_what_the_pod_does_not_want(
+    release: str,
+) -> None:
+    """The node lost GPUs that ``lies`` still holds; ``comes`` wants none, and fits beside it."""
+    ssn, _ = opened(
+        TRIED_OUT,
+        node("n", more={GPU: "0"}),
+        queue("default"),
+        group("old"),
+        pod("lies", "old", on="n", priority=1, requests={GPU: "2"}),
+        document("PriorityClass", "high", value=10),
+        group("new", priorityClassName="high"),
+        pod("comes", "new", priority=10),
+        release=release,
+    )
+    assert ssn.nodes.future_idle(0)[ssn.dims.index(GPU)] == -2000
+    ACTIONS["preempt"](ssn)
+    assert not ssn.evictions
+
+
+@pytest.mark.parametrize("plugin", ["proportion", "capacity"])
+@pytest.mark.parametrize("release", ["v1.13.0", "v1.14.2", "v1.15.1"])
+def test_trying_victims_out_does_not_ask_whether_the_queue_is_open(
+    release: str, plugin: str
+) -> None:
+    """The node has room beside ``lies``: it is spared, as if the pod could come."""
+    ssn, _ = opened(
+        f"{TRIED_OUT}  - name: {plugin}\n",
+        node("n"),
+        queue("default", state="Closing"),
+        group("old"),
+        pod("lies", "old", on="n", priority=1),
+        document("PriorityClass", "high", value=10),
+        group("new", priorityClassName="high"),
+        pod("comes", "new", priority=10),
+        release=release,
+    )
+    (comes,) = tasks(ssn, "comes")
+    assert not ssn.allocatable("default", comes)
+    ACTIONS["preempt"](ssn)
+    assert not ssn.evictions
+
+
+@pytest.mark.parametrize("release", ["v1.13.0", "v1.14.2", "v1.15.1"])
+def test_what_a_configuration_leaves_out_stays_as_the_one_before_had_it(release: str) -> None:
+    """The action is made once in a process: it goes on trying victims out, and spares ``lies``."""
+    process = ProcessState()
+    cluster = (
+        node("n", labels={HOST: "n"}),
+        queue("default"),
+        group("old"),
+        wanting(APART, pod("lies", "old", on="n", priority=1)),
+        document("PriorityClass", "high", value=10),
+        group("new", priorityClassName="high"),
+        pod("comes", "new", labels={"app": "x"}, priority=10),
+    )
+    silent = TRIED_OUT.replace("    enableTopologyAwarePreemption: true\n", "    other: 1\n")
+    told = []
+    for conf in (silent, TRIED_OUT, silent, TRIED_OUT.replace("true", "false"), silent):
+        ssn, _ = opened(conf, *cluster, release=release, process=process)
+        ACTIONS["preempt"](ssn)
+        told.append(names(ssn, [task for task, _ in ssn.evictions]))
+    assert told == [[], ["lies"], ["lies"], [], []]
+
+
+@pytest.mark.parametrize(
+    ("affinity", "gone"), [("true", []), ("false", ["lies"])], ids=["asked", "not-asked"]
+)
+@pytest.mark.parametrize("release", ["v1.13.0", "v1.14.2", "v1.15.1"])
+def test_nobody_is_tried_out_where_affinity_was_not_prepared_for_the_pod(
+    release: str, affinity: str, gone: list[str]
+) -> None:
+    """With ``enablePredicate`` off it is told of victims nevertheless, and fails."""
+    ssn, _ = opened(
+        f"{TRIED_OUT}    enablePredicate: false\n    arguments:\n"
+        f"      predicate.PodAffinityEnable: {affinity}\n"
+        "      predicate.VolumeBindingEnable: false\n",
+        node("n", cpu=1),
+        queue("default"),
+        group("old"),
+        pod("lies", "old", on="n", priority=1),
+        document("PriorityClass", "high", value=10),
+        group("new", priorityClassName="high"),
+        pod("comes", "new", priority=10),
+        release=release,
+    )
+    ACTIONS["preempt"](ssn)
+    assert names(ssn, [task for task, _ in ssn.evictions]) == gone
+
+
+@pytest.mark.parametrize("plugin", ["proportion", "capacity"])
+@pytest.mark.parametrize(("enabled", "gone"), [("true", ["lies"]), ("false", [])])
+@pytest.mark.parametrize("release", ["v1.13.0", "v1.14.2", "v1.15.1"])
+def test_nobody_is_tried_out_where_a_plugin_of_queues_was_not_prepared_for_the_pod(
+    release: str, plugin: str, enabled: str, gone: list[str]
+) -> None:
+    """It copies its accounts when it prepares, which ``enablePredicate`` switches off."""
+    ssn, _ = opened(
+        f"{TRIED_OUT}  - name: {plugin}\n    enablePredicate: {enabled}\n",
+        node("n", cpu=1),
+        queue("default"),
+        group("old"),
+        pod("lies", "old", on="n", priority=1),
+        document("PriorityClass", "high", value=10),
+        group("new", priorityClassName="high"),
+        pod("comes", "new", priority=10),
+        release=release,
+    )
+    ACTIONS["preempt"](ssn)
+    assert names(ssn, [task for task, _ in ssn.evictions]) == gone

@@ -9,6 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from plinian.engine.belief.panic import Panic
+from plinian.engine.session.plugins.capacity import Capacity
 from plinian.engine.volcano.history import resolve
 from plinian.replay.simulation.cases import parse_case
 from plinian.replay.simulation.simulation import simulate
@@ -216,3 +218,46 @@ def test_preempting_in_a_tree_that_was_given_up_crashes(
     )
     (step,) = run([node(), *queues, wants, pod("p", gpu="0")], conf=TREE, release=release)
     assert (step["panic"] is not None) == crashes
+
+
+TRIED_OUT = """actions: "enqueue, preempt"
+configurations:
+- name: preempt
+  arguments:
+    enableTopologyAwarePreemption: true
+tiers:
+- plugins:
+  - name: priority
+  - name: predicates
+  - name: capacity
+"""
+
+
+@pytest.mark.parametrize("tried", ["true", "false"])
+def test_a_crash_while_victims_are_tried_out_leaves_nothing_written(
+    monkeypatch: pytest.MonkeyPatch, tried: str
+) -> None:
+    """That happens in a worker, and ends the process; after others the session is closed."""
+
+    def crash(*_: object) -> None:
+        raise Panic("resource is not sufficient")
+
+    monkeypatch.setattr(Capacity, "_task_deallocated", crash)
+    lies, comes, wants = pod("lies", cpu="3", gpu="0"), pod("comes", cpu="3", gpu="0"), group()
+    lies["object"]["spec"].update(nodeName="n", priority=1)
+    lies["object"]["status"] = {"phase": "Running"}
+    comes["object"]["spec"]["priority"] = 10
+    comes["object"]["metadata"]["annotations"]["scheduling.k8s.io/group-name"] = "new"
+    wants["object"]["metadata"]["name"] = "new"
+    wants["object"]["spec"]["priorityClassName"] = "high"
+    wants["object"]["status"]["phase"] = "Pending"
+    high = added("PriorityClass", "high", "scheduling.k8s.io/v1", value=10)
+    (step,) = run(
+        [node(), high, group(), lies, wants, comes],
+        conf=TRIED_OUT.replace("true", tried),
+        release="v1.14.2",
+    )
+    assert step["panic"] == "resource is not sufficient"
+    assert step["podgroups"]["default/new"]["phase"] == (
+        "Pending" if tried == "true" else "Inqueue"
+    )

@@ -14,6 +14,7 @@ from ..cluster_top import CLUSTER_TOP
 from ..fit_errors import FitErrors
 from ..future_idle import check_future_idle
 from ..given_hypernodes import recall_all
+from ..kept_arguments import KeptArguments
 from ..priority_queue import PriorityQueue, Queue
 from ..reasons import PASS, StatusCode
 from ..scoring import ErrorCache, NodeSelection, Purpose, new_error_cache
@@ -83,7 +84,7 @@ class Allocation:
     def __init__(self, ssn: Session) -> None:
         self.ssn = ssn
         self._selection: NodeSelection = ssn.selection
-        self.uses_cache = ssn.action_arguments("allocate").get_bool(ERROR_CACHE_ARGUMENT, True)
+        self.uses_cache = KeptArguments(ssn, "allocate").get_bool(ERROR_CACHE_ARGUMENT, True)
         self._job_return = ssn.behaviours.job_return
         self._asks_idle_queues = ssn.behaviours.idle_queues_asked
         self._goes_on = ssn.behaviours.failed_placements_skipped
@@ -304,9 +305,7 @@ class Allocation:
         refused = self._refused(visit, task)
         if refused is not None:
             return refused
-        if visit.keeps_near:
-            ssn.tasks.job_hypernode[task] = visit.placed_in
-        found = self._find(visit, task)
+        found = self._find_near(visit, task)
         if isinstance(found, FitErrors):
             found.set_hypernode(visit.told_in)
             ssn.jobs.set_fit_errors(job, task, found)
@@ -341,6 +340,20 @@ class Allocation:
         ssn.jobs.set_fit_errors(job, task, everywhere(ssn, visit.rows, error))
         goes_on = self._goes_on_unprepared and self._need_continue(visit)
         return _After.NEXT if goes_on else _After.STOP
+
+    def _find_near(self, visit: _Visit, task: int) -> tuple[int | None, float] | FitErrors:
+        """Find a node near where the job is; a task that fits nowhere is not told where that is."""
+        if not visit.keeps_near:
+            return self._find(visit, task)
+        told = self.ssn.tasks.job_hypernode
+        before = told.pop(task, None)
+        told[task] = visit.placed_in
+        found = self._find(visit, task)
+        if isinstance(found, FitErrors):
+            del told[task]
+            if before is not None:
+                told[task] = before
+        return found
 
     def _find(self, visit: _Visit, task: int) -> tuple[int | None, float] | FitErrors:
         """Return (the best node, its score), or why no node takes a task."""

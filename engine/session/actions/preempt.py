@@ -72,6 +72,7 @@ def execute(ssn: Session) -> None:
         waits = skips and ssn.sub_jobs.wants_near(job)
         return ssn.job_starving(job) and not waits
 
+    topology_aware_preempt.read_arguments(ssn)
     skips = ssn.behaviours.topologies_never_preempt
     queues, jobs_of, tasks_of = starving_jobs(ssn, starves)
     search = _Search()

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...belief.objects.metadata import seconds
+from ..kept_arguments import KeptArguments
 from ..priority_queue import PriorityQueue
 from ..session import Session, fits
 from ..statement import Statement
@@ -19,6 +20,7 @@ from ..tables import Rows
 from ..victims import victims_queue, would_help
 
 ENABLED = "enableTopologyAwarePreemption"
+_OPTIONS = "preempt: options"
 
 
 class _Candidate(NamedTuple):
@@ -36,10 +38,37 @@ class _Trial(NamedTuple):
     attempt: Statement
 
 
+class _Options(NamedTuple):
+    """What the action was told of this kind of preemption: in per cent, and numbers of nodes."""
+
+    enabled: bool = False
+    percentage: int = 10
+    least: int = 1
+    most: int = 100
+
+
+def read_arguments(ssn: Session) -> None:
+    """Read what the configuration says; the action does so whenever it runs.
+
+    What it leaves out stays as the one before had it.
+    """
+    arguments, default = KeptArguments(ssn, "preempt"), _Options()
+    ssn.process.kept[_OPTIONS] = _Options(
+        arguments.get_bool(ENABLED, default.enabled),
+        arguments.get_int("minCandidateNodesPercentage", default.percentage),
+        arguments.get_int("minCandidateNodesAbsolute", default.least),
+        arguments.get_int("maxCandidateNodesAbsolute", default.most),
+    )
+
+
+def _options(ssn: Session) -> _Options:
+    options: _Options = ssn.process.kept.get(_OPTIONS, _Options())
+    return options
+
+
 def enabled(ssn: Session) -> bool:
-    """Return whether the configuration asks for this kind of preemption, and the release has it."""
-    known = ssn.behaviours.topology_aware_preemption
-    return known and ssn.action_arguments("preempt").get_bool(ENABLED, False)
+    """Return whether the action was told to preempt in this way, and the release can."""
+    return ssn.behaviours.topology_aware_preemption and _options(ssn).enabled
 
 
 def preempt(ssn: Session, statement: Statement, task: int, rows: Rows, *, own: bool) -> bool:
@@ -69,11 +98,9 @@ def preempt(ssn: Session, statement: Statement, task: int, rows: Rows, *, own: b
 
 def _number(ssn: Session, nodes: int) -> int:
     """Return how many candidates are enough. Source: ``calculateNumCandidates``."""
-    arguments = ssn.action_arguments("preempt")
-    part = nodes * arguments.get_int("minCandidateNodesPercentage", 10) // 100
-    least = arguments.get_int("minCandidateNodesAbsolute", 1)
-    most = arguments.get_int("maxCandidateNodesAbsolute", 100)
-    return min(max(part, least), most, nodes)
+    options = _options(ssn)
+    part = nodes * options.percentage // 100
+    return min(max(part, options.least), options.most, nodes)
 
 
 def _victims_on(ssn: Session, task: int, node: int, *, own: bool) -> list[int]:
@@ -81,6 +108,8 @@ def _victims_on(ssn: Session, task: int, node: int, *, own: bool) -> list[int]:
     who = ssn.lying.preemptable_by(task, own=own)
     possible = ssn.preemptable(task, ssn.lying.on(node, who))
     if not would_help(ssn, task, node, possible):
+        return []
+    if ssn.trials_fail:
         return []
     if not (ssn.affinity_heeds_victims or ssn.simulated_predicate(task, node)):
         return []
@@ -130,7 +159,7 @@ def _fits(ssn: Session, task: int, node: int) -> bool:
     queue = ssn.jobs.queue[ssn.tasks.job.item(task)]
     return (
         ssn.allocatable(queue, task)
-        and fits(ssn.tasks.request[task], ssn.nodes.future_idle(node))
+        and fits(ssn.asked(task), ssn.nodes.future_idle(node))
         and _affinity_allows(ssn, task, node)
     )
 

@@ -108,6 +108,7 @@ class Proportion:
         ssn.add_reclaimable(self.name, self._reclaimable, may=self._may_reclaim)
         ssn.add_overused(self.name, self._overused)
         ssn.add_allocatable(self.name, self._allocatable)
+        ssn.expect_trials(self.name)
         if not ssn.behaviours.preemptive_by_queue:
             ssn.add_preemptive(self.name, self._preemptive)
         ssn.add_job_enqueueable(self.name, self._enqueueable)
@@ -184,8 +185,12 @@ class Proportion:
         return self._takes(queue, self._ssn.jobs.sum_requests(tasks))
 
     def _takes(self, queue: str, request: Resource) -> Verdict:
-        """Permit if allocated + request ≤ deserved in what is requested."""
-        if self._ssn.queues[queue].state != OPEN and not self._closed_queues_schedule:
+        """Permit if allocated + request ≤ deserved in what is requested.
+
+        Where victims are tried out, nobody asks whether the queue is open.
+        """
+        ssn, heedless = self._ssn, self._closed_queues_schedule or self._ssn.tries_out
+        if ssn.queues[queue].state != OPEN and not heedless:
             return NOT_OPEN
         attr = self._attrs[queue]
         takes = self._fits(attr.allocated, request, attr.deserved)

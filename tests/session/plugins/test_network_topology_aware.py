@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from plinian.engine.session.actions import ACTIONS
 from plinian.engine.session.session import Session
+from plinian.engine.session.tables import NO_NODE
 from sessions import Document, document, group, node, opened, pod, queue, tasks
 
 ALLOCATED = "volcano.sh/job-allocated-hypernode"
@@ -130,3 +132,27 @@ def test_only_a_job_that_would_like_to_be_near_makes_scores_differ() -> None:
     assert uniform(job_with("soft"), pod("p", "g")) is None
     assert uniform(job_with("hard", highestTierAllowed=1), pod("p", "g")) == 0
     assert uniform(group("g"), pod("p", "g")) == 0
+
+
+@pytest.mark.parametrize("release", ["v1.13.0", "v1.14.2", "v1.15.1"])
+def test_a_pod_that_fitted_nowhere_is_not_drawn_to_where_others_of_its_job_were_tried(
+    release: str,
+) -> None:
+    """``first`` lies in s0 on trial, where ``large`` then fits nowhere; both are taken back."""
+    ssn, _ = opened(
+        "priority gang predicates network-topology-aware",
+        queue("default"),
+        *TREE,
+        group("g", 2, networkTopology={"mode": "hard", "highestTierAllowed": 1}),
+        pod("first", "g", priority=2),
+        pod("large", "g", cpu=9, priority=1),
+        release=release,
+    )
+    ACTIONS["allocate"](ssn)
+    (large,) = tasks(ssn, "large")
+    assert ssn.tasks.node[large] == NO_NODE
+    ((_, batch),) = (
+        entry for entry in ssn.flat("BatchNodeOrder") if entry[0] == "network-topology-aware"
+    )
+    scores = batch.function(large, np.arange(5))
+    assert scores is None or not scores.any()

@@ -75,6 +75,7 @@ class Capacity:
         else:
             ssn.add_preemptive(self.name, self._preemptive)
         ssn.add_allocatable(self.name, self._allocatable)
+        ssn.expect_trials(self.name)
         ssn.add_job_enqueueable(self.name, self._job_enqueueable)
         ssn.add_event_handler(allocate=self._task_allocated, deallocate=self._task_deallocated)
 
@@ -212,8 +213,12 @@ class Capacity:
         )
 
     def _allocatable(self, queue: str, task: int) -> Verdict:
-        """Permit if the queue, and all above it, can take the task: see ``QueueAttr.takes``."""
-        if self._ssn.queues[queue].state != OPEN and not self._closed_queues_schedule:
+        """Permit if the queue, and all above it, can take the task: see ``QueueAttr.takes``.
+
+        Where victims are tried out, nobody asks whether the queue is open.
+        """
+        heedless = self._closed_queues_schedule or self._ssn.tries_out
+        if self._ssn.queues[queue].state != OPEN and not heedless:
             return _NOT_OPEN
         if not self._ready:
             return _NOT_READY

@@ -95,6 +95,8 @@ class Predicates:
             nodes.remove_pod(task, node)
             return None
 
+        if options.pod_affinity:
+            ssn.expect_trials(self.name)
         if prepared:
             ssn.simulated_predicate = filters.affinity_allows
             ssn.affinity_heeds_victims = bool(enabled & _SIMULATING)
