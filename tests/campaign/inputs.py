@@ -17,7 +17,7 @@ import time
 import traceback
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
@@ -302,7 +302,8 @@ def run(*, seed: int, count: int, seconds: float) -> Figures:
     given = samples()
     tracebacks, hangs = list[str](), list[str]()
     slowest, done, begin = 0.0, 0, time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="plinian-campaign-") as name:
+    # Commands may write files of odd names to where they are.
+    with tempfile.TemporaryDirectory(prefix="plinian-campaign-") as name, chdir(name):
         folder = Path(name)
         with open_log(folder / "asked.db", create=True) as store:
             (folder / "good.jsonl").write_bytes(given["made.jsonl"])
