@@ -19,6 +19,18 @@ CREATED = "2025-11-21T13:00:00Z"
 
 Document = dict[str, Any]
 
+TRIED_OUT = """actions: "preempt"
+configurations:
+- name: preempt
+  arguments:
+    enableTopologyAwarePreemption: true
+tiers:
+- plugins:
+  - name: priority
+  - name: predicates
+"""
+"""A configuration that tries victims out; plugins may follow."""
+
 
 def document(kind: str, name: str, namespace: str = "", **rest: Any) -> Document:
     """Return an object; metadata may be given by ``labels`` and ``annotations``."""

@@ -63,7 +63,7 @@ def tables_text(location: Location) -> str:
             " WHERE sql IS NOT NULL AND name != 'sqlite_stat1' ORDER BY rowid"
         )
         counts = database.rows(
-            "SELECT format('INSERT INTO sqlite_stat1 VALUES (%Q, %Q, %Q)', tbl, idx, stat)"
+            "SELECT printf('INSERT INTO sqlite_stat1 VALUES (%Q, %Q, %Q)', tbl, idx, stat)"
             " FROM sqlite_stat1 ORDER BY tbl, idx"
         )
     statements = [str(row[0]).strip() for row in (*made, ("ANALYZE",), *counts)]

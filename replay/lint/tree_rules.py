@@ -52,10 +52,10 @@ def queue_parent_cycle(given: Checked, how: Behaviours) -> Iterator[Issue]:
     if given.queues.mode(how) is not Mode.TREE:
         return
     crash = ""
-    if how.topology_aware_preemption:
-        crash = ": the scheduler copies it without end when it prepares for a pod, and dies"
     if how.tree_gauges_tell_capability and not how.limits_begin_empty:
         crash = ": it has no limit, and the scheduler crashes in every session"
+    elif how.topology_aware_preemption:
+        crash = ": the scheduler copies it without end when it prepares for a pod, and dies"
     busy = {members.queue for members in given.world.members}
     for name in given.queues.parents:
         cycle = given.queues.cycle(name)

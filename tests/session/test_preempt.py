@@ -11,7 +11,7 @@ from plinian.engine.session.session import ProcessState
 from plinian.engine.session.statement import Statement
 from plinian.engine.session.tables import Status
 
-from ..sessions import Document, document, group, names, node, opened, pod, queue, tasks
+from ..sessions import TRIED_OUT, Document, document, group, names, node, opened, pod, queue, tasks
 
 LEAVING = {"deletionTimestamp": "2025-11-21T14:00:30Z"}
 
@@ -90,16 +90,19 @@ def test_a_nominated_node_is_judged_by_what_lay_there_when_the_pod_was_prepared_
     assert not may_preempt(ssn, second)
 
 
-TRIED_OUT = """actions: "preempt"
-configurations:
-- name: preempt
-  arguments:
-    enableTopologyAwarePreemption: true
-tiers:
-- plugins:
-  - name: priority
-  - name: predicates
-"""
+def contest(
+    on: Document, lies: Document | None = None, comes: Document | None = None, state: str = "Open"
+) -> tuple[Document, ...]:
+    """Return a node ``n`` with the pod ``lies``, and a more important one that ``comes``."""
+    return (
+        on,
+        queue("default", state=state),
+        group("old"),
+        lies or pod("lies", "old", on="n", priority=1),
+        document("PriorityClass", "high", value=10),
+        group("new", priorityClassName="high"),
+        comes or pod("comes", "new", priority=10),
+    )
 
 
 @pytest.mark.parametrize("release", ["v1.13.0", "v1.14.4", "v1.15.1"])
@@ -129,13 +132,10 @@ def test_nobody_goes_for_room_that_is_there_where_the_node_lacks_what_the_pod_do
     """The node lost GPUs that ``lies`` still holds; ``comes`` wants none, and fits beside it."""
     ssn, _ = opened(
         TRIED_OUT,
-        node("n", more={GPU: "0"}),
-        queue("default"),
-        group("old"),
-        pod("lies", "old", on="n", priority=1, requests={GPU: "2"}),
-        document("PriorityClass", "high", value=10),
-        group("new", priorityClassName="high"),
-        pod("comes", "new", priority=10),
+        *contest(
+            node("n", more={GPU: "0"}),
+            lies=pod("lies", "old", on="n", priority=1, requests={GPU: "2"}),
+        ),
         release=release,
     )
     assert ssn.nodes.future_idle(0)[ssn.dims.index(GPU)] == -2000
@@ -151,13 +151,7 @@ def test_trying_victims_out_does_not_ask_whether_the_queue_is_open(
     """The node has room beside ``lies``: it is spared, as if the pod could come."""
     ssn, _ = opened(
         f"{TRIED_OUT}  - name: {plugin}\n",
-        node("n"),
-        queue("default", state="Closing"),
-        group("old"),
-        pod("lies", "old", on="n", priority=1),
-        document("PriorityClass", "high", value=10),
-        group("new", priorityClassName="high"),
-        pod("comes", "new", priority=10),
+        *contest(node("n"), state="Closing"),
         release=release,
     )
     (comes,) = tasks(ssn, "comes")
@@ -170,14 +164,10 @@ def test_trying_victims_out_does_not_ask_whether_the_queue_is_open(
 def test_what_a_configuration_leaves_out_stays_as_the_one_before_had_it(release: str) -> None:
     """The action is made once in a process: it goes on trying victims out, and spares ``lies``."""
     process = ProcessState()
-    cluster = (
+    cluster = contest(
         node("n", labels={HOST: "n"}),
-        queue("default"),
-        group("old"),
-        wanting(APART, pod("lies", "old", on="n", priority=1)),
-        document("PriorityClass", "high", value=10),
-        group("new", priorityClassName="high"),
-        pod("comes", "new", labels={"app": "x"}, priority=10),
+        lies=wanting(APART, pod("lies", "old", on="n", priority=1)),
+        comes=pod("comes", "new", labels={"app": "x"}, priority=10),
     )
     silent = TRIED_OUT.replace("    enableTopologyAwarePreemption: true\n", "    other: 1\n")
     told = []
@@ -200,13 +190,7 @@ def test_nobody_is_tried_out_where_affinity_was_not_prepared_for_the_pod(
         f"{TRIED_OUT}    enablePredicate: false\n    arguments:\n"
         f"      predicate.PodAffinityEnable: {affinity}\n"
         "      predicate.VolumeBindingEnable: false\n",
-        node("n", cpu=1),
-        queue("default"),
-        group("old"),
-        pod("lies", "old", on="n", priority=1),
-        document("PriorityClass", "high", value=10),
-        group("new", priorityClassName="high"),
-        pod("comes", "new", priority=10),
+        *contest(node("n", cpu=1)),
         release=release,
     )
     ACTIONS["preempt"](ssn)
@@ -222,13 +206,7 @@ def test_nobody_is_tried_out_where_a_plugin_of_queues_was_not_prepared_for_the_p
     """It copies its accounts when it prepares, which ``enablePredicate`` switches off."""
     ssn, _ = opened(
         f"{TRIED_OUT}  - name: {plugin}\n    enablePredicate: {enabled}\n",
-        node("n", cpu=1),
-        queue("default"),
-        group("old"),
-        pod("lies", "old", on="n", priority=1),
-        document("PriorityClass", "high", value=10),
-        group("new", priorityClassName="high"),
-        pod("comes", "new", priority=10),
+        *contest(node("n", cpu=1)),
         release=release,
     )
     ACTIONS["preempt"](ssn)

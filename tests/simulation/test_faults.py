@@ -14,6 +14,7 @@ from plinian.engine.session.plugins.capacity import Capacity
 from plinian.engine.volcano.history import resolve
 from plinian.replay.simulation.cases import parse_case
 from plinian.replay.simulation.simulation import simulate
+from sessions import TRIED_OUT
 
 VOLCANO = "scheduling.volcano.sh/v1beta1"
 Event = dict[str, Any]
@@ -193,7 +194,13 @@ tiers:
 
 @pytest.mark.parametrize(
     ("release", "crashes"),
-    [("v1.12.1", False), ("v1.13.0", True), ("v1.13.1", False), ("v1.14.0", False)],
+    [
+        ("v1.12.1", False),
+        ("v1.13.0", True),
+        ("v1.13.1", False),
+        ("v1.13.3", False),
+        ("v1.14.0", False),
+    ],
 )
 def test_preempting_in_a_tree_that_was_given_up_crashes(
     release: str,
@@ -220,17 +227,7 @@ def test_preempting_in_a_tree_that_was_given_up_crashes(
     assert (step["panic"] is not None) == crashes
 
 
-TRIED_OUT = """actions: "enqueue, preempt"
-configurations:
-- name: preempt
-  arguments:
-    enableTopologyAwarePreemption: true
-tiers:
-- plugins:
-  - name: priority
-  - name: predicates
-  - name: capacity
-"""
+WITH_QUEUES = TRIED_OUT.replace('"preempt"', '"enqueue, preempt"') + "  - name: capacity\n"
 
 
 @pytest.mark.parametrize("tried", ["true", "false"])
@@ -254,7 +251,7 @@ def test_a_crash_while_victims_are_tried_out_leaves_nothing_written(
     high = added("PriorityClass", "high", "scheduling.k8s.io/v1", value=10)
     (step,) = run(
         [node(), high, group(), lies, wants, comes],
-        conf=TRIED_OUT.replace("true", tried),
+        conf=WITH_QUEUES.replace("true", tried),
         release="v1.14.2",
     )
     assert step["panic"] == "resource is not sufficient"

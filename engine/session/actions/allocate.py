@@ -346,12 +346,13 @@ class Allocation:
         if not visit.keeps_near:
             return self._find(visit, task)
         told = self.ssn.tasks.job_hypernode
-        before = told.pop(task, None)
+        before = told.get(task)
         told[task] = visit.placed_in
         found = self._find(visit, task)
         if isinstance(found, FitErrors):
-            del told[task]
-            if before is not None:
+            if before is None:
+                del told[task]
+            else:
                 told[task] = before
         return found
 

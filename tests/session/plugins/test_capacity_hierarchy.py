@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
+import written
 from plinian.engine.belief.panic import Panic
 from plinian.engine.belief.resource import Resource
 from plinian.engine.session.plugins.capacity import Capacity
 from plinian.engine.session.plugins.capacity.attrs import QueueAttr
 from plinian.engine.session.session import Session
-from plinian.engine.volcano.history import resolve
-from plinian.replay.simulation.cases import parse_case
-from plinian.replay.simulation.simulation import simulate
 from sessions import Document, group, job, node, opened, pod, queue, tasks
 
 CONF = """
@@ -236,61 +232,50 @@ def test_queues_that_are_each_others_parents_are_never_reached() -> None:
     assert not ssn.allocatable("leaf", *tasks(ssn, "p"))
 
 
-def decided(release: str, *documents: Document) -> Mapping[str, Any]:
-    """Return what a whole session of a release comes to."""
-    events = [
-        {"type": "ADDED", "object": {"apiVersion": VERSIONS[document["kind"]], **document}}
-        for document in documents
-    ]
-    case = {"name": "tree", "conf": FULL, "steps": [{"events": events}]}
-    steps = simulate(parse_case(json.dumps(case).encode()), resolve(release), scores=False)
-    return json.loads(json.dumps(steps))[0]  # type: ignore[no-any-return]
-
-
-VOLCANO = "scheduling.volcano.sh/v1beta1"
-VERSIONS = {"Node": "v1", "Pod": "v1", "Queue": VOLCANO, "PodGroup": VOLCANO}
 FULL = CONF.replace("- plugins:", "- plugins:\n  - name: gang\n  - name: predicates")
 CYCLES = {
-    "itself": [queue("a", parent="a")],
-    "each other": [queue("a", parent="b"), queue("b", parent="a")],
-    "three": [queue("a", parent="b"), queue("b", parent="c"), queue("c", parent="a")],
+    "itself": [("a", "a")],
+    "each other": [("a", "b"), ("b", "a")],
+    "three": [("a", "b"), ("b", "c"), ("c", "a")],
 }
-BESIDE = (
-    queue("default"),
-    NODE,
-    group("j", queue="default", phase="Pending", minResources={"cpu": "1"}),
-    pod("p", "j"),
-)
+
+
+def decided(release: str, below: list[tuple[str, str]], busy: str) -> dict[str, Any]:
+    """Return what a session makes of queues below others, and of a job in one queue."""
+    (step,) = written.run(
+        release,
+        [
+            *(written.queue(name, parent=parent) for name, parent in below),
+            written.node("n1"),
+            written.group("j", cpu="1", queue=busy),
+            written.pod("p", "j"),
+        ],
+        conf=FULL,
+    )
+    return step
 
 
 @pytest.mark.parametrize("cycle", CYCLES)
 def test_queues_below_themselves_end_the_process_of_most_releases(cycle: str) -> None:
     """As v1.12.1, v1.13.0, v1.14.2 and v1.15.1 were seen to do."""
-    given = (*CYCLES[cycle], *BESIDE)
-    assert decided("v1.12.1", *given)["binds"] == [["ns/p", "n1"]]
-    opening = decided("v1.13.0", *given)
+    assert decided("v1.12.1", CYCLES[cycle], "default")["binds"] == [["default/p", "n1"]]
+    opening = decided("v1.13.0", CYCLES[cycle], "default")
     assert "nil pointer" in opening["panic"]
     assert opening["panic_at"].endswith("OnSessionOpen < framework.OpenSession")
     for release in ("v1.13.1", "v1.14.2", "v1.15.1"):
-        copying = decided(release, *given)
+        copying = decided(release, CYCLES[cycle], "default")
         assert copying["panic"] == "stack overflow"
         assert copying["binds"] == []
         assert not any(group["written"] for group in copying["podgroups"].values())
 
 
 def test_a_queue_below_such_may_use_nothing_later() -> None:
-    given = (
-        queue("a", parent="a"),
-        queue("leaf", parent="a"),
-        NODE,
-        group("j", queue="leaf", phase="Pending", minResources={"cpu": "1"}),
-        pod("p", "j"),
-    )
-    assert "nil pointer" in decided("v1.13.0", *given)["panic"]
+    below = [("a", "a"), ("leaf", "a")]
+    assert "nil pointer" in decided("v1.13.0", below, "leaf")["panic"]
     for release in ("v1.13.1", "v1.14.2", "v1.15.1"):
-        refused = decided(release, *given)
+        refused = decided(release, below, "leaf")
         assert refused["panic"] is None
-        assert refused["podgroups"]["ns/j"]["phase"] == "Pending"
+        assert refused["podgroups"]["default/j"]["phase"] == "Pending"
 
 
 def test_a_task_must_fit_the_queue_and_all_above() -> None:

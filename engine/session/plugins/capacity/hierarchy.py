@@ -21,6 +21,16 @@ from .soundness import ENDLESS, Complaint, bound_root, inherit_capability
 
 ROOT = "root"
 
+NIL_POINTER = Panic(
+    "runtime error: invalid memory address or nil pointer dereference",
+    (
+        "plugins/capacity.(*capacityPlugin).buildHierarchicalQueueAttrs",
+        "plugins/capacity.(*capacityPlugin).OnSessionOpen",
+        "framework.OpenSession",
+    ),
+)
+"""What the scheduler crashes of where it needs a queue, or a queue's limit, that is not there."""
+
 
 class HierarchyError(Exception):
     """The tree of queues is not sound; the message is what the scheduler logs."""
@@ -111,14 +121,7 @@ class Hierarchy:
         if root is None and not self._ssn.behaviours.missing_root_crashes:
             raise HierarchyError("the root queue is missing")
         if root is None:
-            raise Panic(
-                "runtime error: invalid memory address or nil pointer dereference",
-                (
-                    "plugins/capacity.(*capacityPlugin).buildHierarchicalQueueAttrs",
-                    "plugins/capacity.(*capacityPlugin).OnSessionOpen",
-                    "framework.OpenSession",
-                ),
-            )
+            raise NIL_POINTER
         bound_root(self._ssn, root)
         self._check(root)
 

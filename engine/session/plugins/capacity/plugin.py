@@ -24,7 +24,7 @@ from .attrs import QueueAttr, compare_shares
 from .device_quotas import DeviceQuotas
 from .dimensions import fits_partly
 from .flat import build_queue_attrs, record_flat_gauges
-from .hierarchy import ROOT, Hierarchy, HierarchyError
+from .hierarchy import NIL_POINTER, ROOT, Hierarchy, HierarchyError
 from .victims import VICTIMS, Question, of_gangs
 
 OPEN = "Open"
@@ -114,7 +114,7 @@ class Capacity:
             if ssn.behaviours.tree_gauges_tell_capability:
                 self._set_gauges(gauges, "capacity", attr.capability or Resource())
                 if attr.real_capability is None:
-                    raise _NO_LIMIT
+                    raise NIL_POINTER
                 self._set_gauges(gauges, "real_capacity", attr.real_capability)
         ssn.total_guarantee, ssn.total_deserved = tree.total_guarantee, tree.total_deserved
         ssn.add_queue_order(self.name, tree.queue_order)
@@ -340,16 +340,6 @@ def _no_devices(attr: QueueAttr) -> Verdict:
 _NOT_READY = Verdict(REJECT, "the tree of queues is not sound")
 _NOT_OPEN = Verdict(REJECT, "the queue is not Open")
 _NOT_LEAF = Verdict(REJECT, "the queue has queues below it")
-
-
-_NO_LIMIT = Panic(
-    "runtime error: invalid memory address or nil pointer dereference",
-    (
-        "plugins/capacity.(*capacityPlugin).buildHierarchicalQueueAttrs",
-        "plugins/capacity.(*capacityPlugin).OnSessionOpen",
-        "framework.OpenSession",
-    ),
-)
 
 
 def _copy_accounts(_: int) -> str | None:
