@@ -16,7 +16,7 @@ from plinian.engine.log import open_log
 from . import corpus
 from .measure import Clock, Result, clock
 
-sys.path.append(str(Path(__file__).parent.parent / "tests"))
+sys.path.append(str(Path(__file__).parent.parent / "tests" / "support"))
 from postgres import server_url, stop_server  # the tests' ladder finds a server
 
 EVENTS = 40_000

@@ -12,11 +12,11 @@ from typing import Any
 
 import msgspec
 
-from plinian.engine.belief import objects
-from plinian.engine.belief.cache import SchedulerCache
-from plinian.engine.belief.changes import Changes
-from plinian.engine.belief.snapshot import SnapshotBuilder
-from plinian.engine.belief.task_classes import TaskClasses
+from plinian.engine.cache.cache import SchedulerCache
+from plinian.engine.cache.dirty_marks import Changes
+from plinian.engine.cache.snapshot import SnapshotBuilder
+from plinian.engine.kubernetes import objects
+from plinian.engine.model.task_classes import TaskClasses
 from plinian.engine.volcano.history import resolve
 
 from .measure import Result, clock

@@ -11,7 +11,7 @@ import sys
 from plinian.engine.log import open_log
 from plinian.engine.volcano.history import resolve
 from plinian.replay.cli.main import GARBAGE
-from plinian.replay.stored_belief import build_beliefs
+from plinian.replay.moments.stored_belief import build_beliefs
 
 RELEASE = "v1.12.1"
 

@@ -6,14 +6,14 @@ import gc
 import time
 from typing import NamedTuple
 
-from plinian.engine.apiserver import Store
-from plinian.engine.belief.options import CacheOptions
-from plinian.engine.session.outcome import SessionResult
+from plinian.engine.cache.scheduler_flags import CacheOptions
+from plinian.engine.kubernetes.store import Store
+from plinian.engine.session.framework.outcome import SessionResult
 from plinian.engine.session.run import SessionInput, run_session
 from plinian.engine.volcano.conf import parse_scheduler_conf
 from plinian.engine.volcano.history import resolve
-from plinian.replay.simulation.feedback import changes
-from plinian.replay.simulation.scheduler import Scheduler
+from plinian.replay.simulate.feedback import changes
+from plinian.replay.simulate.scheduler import Scheduler
 
 from .clusters import Cluster
 

@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 
 from plinian.engine.log import open_log
-from plinian.replay.ingest import IngestOptions, ingest
-from plinian.replay.truth import build_index
+from plinian.replay.ingest.run.run.run import IngestOptions, ingest
+from plinian.replay.moments.truth import build_index
 
 from .measure import Result
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from plinian.engine.volcano.history import resolve
-from plinian.replay.belief import belief_at
-from plinian.replay.drift import drift_at
-from plinian.replay.log import Log, opened
-from plinian.replay.session import session_at
-from plinian.replay.stored_belief import what_of
+from plinian.replay.moments.belief import belief_at
+from plinian.replay.moments.drift import drift_at
+from plinian.replay.moments.log import Log, opened
+from plinian.replay.moments.stored_belief import what_of
+from plinian.replay.sessions.session import session_at
 
 from .build_beliefs import RELEASE
 from .measure import Result, child

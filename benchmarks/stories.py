@@ -16,19 +16,19 @@ from collections.abc import Iterator
 
 import msgspec
 
-from plinian.engine.apiserver import Document, Store
-from plinian.engine.belief.options import CacheOptions
+from plinian.engine.cache.scheduler_flags import CacheOptions
 from plinian.engine.events import Event, Reference
 from plinian.engine.events.codec import canonical_json
 from plinian.engine.events.payloads import ConfigApplied, SessionOpened
-from plinian.engine.ingest.objects import version_event
+from plinian.engine.ingest.objects.versions.versions.versions import version_event
+from plinian.engine.kubernetes.store import Document, Store
 from plinian.engine.log import open_log
-from plinian.engine.session.outcome import SessionResult
+from plinian.engine.session.framework.outcome import SessionResult
 from plinian.engine.volcano.conf import parse_scheduler_conf
 from plinian.engine.volcano.history import resolve
 from plinian.replay.cli.main import GARBAGE
-from plinian.replay.simulation.feedback import changes
-from plinian.replay.simulation.scheduler import Scheduler
+from plinian.replay.simulate.feedback import changes
+from plinian.replay.simulate.scheduler import Scheduler
 
 from . import clusters
 from .clusters import Cluster

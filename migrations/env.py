@@ -1,4 +1,4 @@
-"""Run by Alembic for each command; the connection is handed over by :mod:`plinian.migrations`."""
+"""Run by Alembic for each command; :mod:`plinian.engine.log.migrating` gives the connection."""
 
 from __future__ import annotations
 

@@ -24,10 +24,10 @@ from plinian.engine.volcano import (
     kube_behaviours,
     variants,
 )
-from plinian.engine.volcano.parts import TABLE, Part, part_of
 from plinian.engine.volcano.proofs import claims, is_claim, lack, proof_of, unproven
 from plinian.engine.volcano.releases import RELEASES, REPOSITORY, Release, Row
-from plinian.replay.releases import value_text
+from plinian.engine.volcano.table import TABLE, Part, part_of
+from plinian.replay.compare.releases import value_text
 from reference import cell, table
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "behaviours.md"

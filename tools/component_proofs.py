@@ -1,6 +1,6 @@
 """List what proves the rows about the scheduler's cache and the controllers.
 
-``PYTHONPATH=tests python tools/component_proofs.py``; a row is proven by the case in which its
+``PYTHONPATH=tests:tests/support python tools/component_proofs.py``; a row is proven by the case in which its
 behaviour is looked at, and the first recorded release for which it holds, if what that release did
 shows its value. Writes ``engine/volcano/history_controller_proofs.py``.
 """
@@ -10,13 +10,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
-from proof_tables import VOLCANO, proof_table
-
 from component_views import VIEWS
-from plinian.engine.volcano.parts import Part
+from proof_tables import VOLCANO, proof_table
+from recorded_components import component_cases, outcomes
+
 from plinian.engine.volcano.proofs import Proof, claims, holds_in, key_of
 from plinian.engine.volcano.releases import Row, parse_release
-from recorded_components import component_cases, outcomes
+from plinian.engine.volcano.table import Part
 
 MODULE = VOLCANO / "history_controller_proofs.py"
 

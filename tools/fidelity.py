@@ -13,8 +13,8 @@ from pathlib import Path
 
 from plinian.engine.volcano.history import resolve
 from plinian.replay.fidelity.recorded import recorded_sessions
-from plinian.replay.fidelity.rehearsal import Rehearsed, rehearse
-from plinian.replay.log import opened
+from plinian.replay.fidelity.rerun import Rehearsed, rehearse
+from plinian.replay.moments.log import opened
 
 HEADER = (
     "| recording | sessions | the same | of these at once | binds | evictions | PodGroups |\n"

@@ -18,8 +18,8 @@ from xml.sax.saxutils import escape
 
 from plinian.engine.volcano.history import SUPPORTED, resolve
 from plinian.replay.render.simulation import spans
-from plinian.replay.simulation.cases import Case, read_case
-from plinian.replay.simulation.simulation import SimulatedSession, Simulation
+from plinian.replay.simulate.cases import Case, read_case
+from plinian.replay.simulate.simulation import SimulatedSession, Simulation
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "articles"
 TABLE = re.compile(r"(<!-- matrix (\d+) -->\n).*?(<!-- end -->)", re.DOTALL)

@@ -1,6 +1,6 @@
 """Find recorded outcomes that prove the rows of the history, and keep them with the tests.
 
-``PYTHONPATH=tests python tools/proofs.py [SUITE…]``; a suite is a folder of scenarios
+``PYTHONPATH=tests:tests/support python tools/proofs.py [SUITE…]``; a suite is a folder of scenarios
 (``NAME.case.json``) and of what real schedulers did with them (``NAME.RELEASE.json``). A row is
 proven by a scenario that a simulation decides as recorded, and otherwise with the row reverted.
 Writes ``engine/volcano/history_proofs.py`` and ``tests/data/proving.jsonl.xz``. Proofs that hold
@@ -29,7 +29,7 @@ from plinian.engine.volcano.history import HISTORY, behaviours, resolve, rows_of
 from plinian.engine.volcano.history_proofs import PROOFS, RECORDED
 from plinian.engine.volcano.proofs import Proof, key_of, reverted
 from plinian.engine.volcano.releases import Row, parse_release
-from plinian.replay.simulation.cases import parse_case
+from plinian.replay.simulate.cases import parse_case
 from proving import PROVING, Recording, proving, recording
 
 MODULE = VOLCANO / "history_proofs.py"

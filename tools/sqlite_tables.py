@@ -12,7 +12,7 @@ from pathlib import Path
 
 from plinian.engine.log.founding import tables_text
 from plinian.engine.log.location import parse_location
-from plinian.migrations import connected, migrate
+from plinian.engine.log.migrating import connected, migrate
 
 TARGET = Path(__file__).parent.parent / "engine" / "log" / "sqlite_tables.sql"
 

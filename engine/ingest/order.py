@@ -17,7 +17,7 @@ import msgspec
 
 from ..errors import InputError
 from ..events import Event, Reference
-from .sizes import in_batches
+from .reading.sizes import in_batches
 
 LAST = 2**63 - 1
 FIRST = -(2**63)

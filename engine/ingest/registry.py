@@ -5,19 +5,16 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from . import (
-    audit_log,
-    cache_dump,
-    external_inputs,
-    object_list,
-    scenario,
-    scheduler_conf,
-    scheduler_log,
-    watch_stream,
-    yaml_documents,
-)
-from .formats import Format
-from .lists import excerpt_in
+from .audit import log as audit_log
+from .components import cache_dump
+from .components import log as scheduler_log
+from .lists import json_objects as object_list
+from .lists import yaml_objects as yaml_documents
+from .lists.complete import excerpt_in
+from .objects import scheduler_conf
+from .reading.formats import Format
+from .scenario import external_inputs, scenario
+from .watch import stream as watch_stream
 
 FORMATS: Final[tuple[Format, ...]] = (
     audit_log.FORMAT,

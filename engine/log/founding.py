@@ -107,7 +107,7 @@ def _migrate(location: Location) -> None:
     """Found a log where a server has it, or on tables that are there already."""
     from sqlalchemy import text  # noqa: PLC0415 -- takes long to load
 
-    from ...migrations import connected, migrate  # noqa: PLC0415
+    from .migrating import connected, migrate  # noqa: PLC0415
     from .schema import metadata  # noqa: PLC0415
 
     with connected(location, create=True) as connection:

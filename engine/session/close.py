@@ -10,15 +10,15 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ..belief.panic import Panic
-from ..belief.resource import Resource
-from ..quantity import parse
+from ..kubernetes.quantity import parse
+from ..model.panic import Panic
+from ..model.resource import Resource
+from ..model.tables import ALLOCATED_STATUS, COMPLETED_STATUS, IS_ALLOCATED, NO_JOB, Status
 from ..volcano.behaviours import Nomination, QueueStatusCounts, RootQueueSpec, RunningWhen
-from .fit_errors import ALL_NODES_UNAVAILABLE
-from .outcome import PodCondition, PodGroupStatus, QueueStatus, SessionResult
-from .queue_devices import devices_held
-from .session import Condition, Session
-from .tables import ALLOCATED_STATUS, COMPLETED_STATUS, IS_ALLOCATED, NO_JOB, Status
+from .framework.fit_errors import ALL_NODES_UNAVAILABLE
+from .framework.outcome import PodCondition, PodGroupStatus, QueueStatus, SessionResult
+from .framework.session import Condition, Session
+from .jobs.queue_devices import devices_held
 
 ROOT_QUEUE = "root"
 

@@ -9,20 +9,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..belief.panic import Panic
+from ..model.panic import Panic
+from ..model.tables import NO_NODE, Status
 from .actions import ACTIONS
-from .chooser import Chooser
 from .close import close
-from .consulted import Consulted
-from .not_simulated import not_simulated
-from .outcome import SessionResult
+from .framework.behaviour_recorder import Consulted
+from .framework.chooser import Chooser
+from .framework.outcome import SessionResult
+from .framework.session import CacheActions, Plugin, ProcessState, Session
+from .framework.trace import Trace
+from .framework.unsupported_arguments import not_simulated
 from .plugins import BUILDERS, NEWER_PLUGINS
-from .session import CacheActions, Plugin, ProcessState, Session
-from .tables import NO_NODE, Status
-from .trace import Trace
 
 if TYPE_CHECKING:
-    from ..belief.snapshot import Snapshot
+    from ..cache.snapshot import Snapshot
     from ..volcano.behaviours import Behaviours
     from ..volcano.conf import SchedulerConf
 

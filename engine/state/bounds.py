@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..events import NO_TIME
-from ..units import SECOND_US, format_age
+from ..kubernetes.units import SECOND_US, format_age
 from .columns import Int32s, Int64s
 
 Mask = npt.NDArray[np.bool_]

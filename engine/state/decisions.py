@@ -15,7 +15,7 @@ import numpy as np
 
 from ..events import NO_TIME, Event, Reference
 from ..events.payloads import DecisionLogged
-from ..units import SECOND_US
+from ..kubernetes.units import SECOND_US
 from .bounds import EVER, Bounds, Remark
 from .columns import Int64s
 from .marks import Mark

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from ..units import parse_time, resource_amount
+from ..kubernetes.units import parse_time, resource_amount
 from . import facts
 from .pod_status import PodStatus, container_counts, status_word
 

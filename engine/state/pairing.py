@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from ..events import NO_TIME, Effect, Reference
-from ..units import SECOND_US
+from ..kubernetes.units import SECOND_US
 from .bounds import TOLERANCE_US, Bounds, Mask
 from .columns import Columns, Int32s, Int64s, Times
 from .marks import Mark

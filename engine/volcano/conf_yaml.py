@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from ..go_yaml import YamlFault, resolve_yaml, scalar
+from ..kubernetes.yaml import YamlFault, resolve_yaml, scalar
 
 _STR = "tag:yaml.org,2002:str"
 _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)

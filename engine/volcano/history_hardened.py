@@ -10,7 +10,7 @@ from .behaviours import RootQueueBounds
 from .releases import FIRST, Row, landed
 
 _NODES = "tests/session/test_hardened_nodes.py"
-_BELIEF = "tests/belief/test_hardened_cache.py"
+_BELIEF = "tests/cache/test_hardened_cache.py"
 _QUEUES = "tests/session/plugins/test_hardened_queues.py"
 
 ROWS_HARDENED: tuple[Row, ...] = (
@@ -25,7 +25,7 @@ ROWS_HARDENED: tuple[Row, ...] = (
         "overfull_nodes_skipped",
         True,
         landed("hardened"),
-        source=f"engine/session/scoring.py, engine/belief/node.py; {_NODES}",
+        source=f"engine/session/nodes/node_selection.py, engine/model/node.py; {_NODES}",
         why="Nothing comes to a node on which more is used than it has, until it is whole again.",
     ),
     Row(
@@ -39,7 +39,7 @@ ROWS_HARDENED: tuple[Row, ...] = (
         "subtractions_checked",
         True,
         landed("hardened"),
-        source=f"engine/belief/subtraction.py; {_NODES}",
+        source=f"engine/model/subtraction.py; {_NODES}",
         why="A placement that a node has no room for is refused, and a wrong sum crashes nothing.",
     ),
     Row(
@@ -53,7 +53,7 @@ ROWS_HARDENED: tuple[Row, ...] = (
         "binding_pods_always_count",
         True,
         landed("hardened"),
-        source=f"engine/belief/node.py; {_BELIEF}",
+        source=f"engine/model/node.py; {_BELIEF}",
         why="A node that another scheduler fills while a pod is being bound is out of sync.",
     ),
     Row(
@@ -67,7 +67,7 @@ ROWS_HARDENED: tuple[Row, ...] = (
         "nodes_return_with_pods",
         True,
         landed("hardened"),
-        source=f"engine/belief/node_cache.py; {_BELIEF}",
+        source=f"engine/cache/node_cache.py; {_BELIEF}",
         why="A node that goes and comes back has the pods that it had.",
     ),
     Row(
@@ -102,7 +102,7 @@ ROWS_HARDENED: tuple[Row, ...] = (
         "stale_deletions_ignored",
         True,
         landed("hardened"),
-        source=f"engine/belief/job_cache.py; {_BELIEF}",
+        source=f"engine/cache/job_cache.py; {_BELIEF}",
         why="A PodGroup or pod that was made again is not taken for the one that is gone.",
     ),
     Row(

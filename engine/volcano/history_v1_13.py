@@ -5,13 +5,7 @@ Each behaviour's first row says what was so before.
 
 from __future__ import annotations
 
-from .behaviours import (
-    ReclaimsFor,
-    RootQueueBounds,
-    RootQueueSpec,
-    RunningWhen,
-    TreeDeserved,
-)
+from .behaviours import ReclaimsFor, RootQueueBounds, RootQueueSpec, RunningWhen, TreeDeserved
 from .releases import FIRST, Row, landed
 
 ROWS_V1_13: tuple[Row, ...] = (

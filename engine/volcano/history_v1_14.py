@@ -5,13 +5,7 @@ Each behaviour's first row says what was so before.
 
 from __future__ import annotations
 
-from .behaviours import (
-    CapacityVictims,
-    JobReturn,
-    ReclaimUnit,
-    SharedDevices,
-    VirtualGpuUse,
-)
+from .behaviours import CapacityVictims, JobReturn, ReclaimUnit, SharedDevices, VirtualGpuUse
 from .releases import FIRST, Row, landed
 
 ROWS_V1_14: tuple[Row, ...] = (

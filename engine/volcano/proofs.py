@@ -17,8 +17,8 @@ from . import history_controller_proofs as others
 from .behaviours import Behaviours
 from .history import SUPPORTED, behaviours
 from .history_proofs import PROOFS, RECORDED
-from .parts import TABLE, Part, part_of, rows_in
 from .releases import Release, Row, parse_release
+from .table import TABLE, Part, part_of, rows_in
 
 LACKS: Mapping[str, str] = MappingProxyType(
     {

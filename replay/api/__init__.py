@@ -53,12 +53,12 @@ if TYPE_CHECKING:
 
     from .engine.events import Event, Recorded, Reference
     from .engine.log import BranchInfo, HeadInfo, HeldHead, LogInfo, VerifyReport
-    from .replay.comparison.bisection import Bisection
-    from .replay.comparison.sessions import Comparison
-    from .replay.comparison.upgrade import Upgrade
-    from .replay.comparison.verdict import Verdict, verdict_of
-    from .replay.diff import Diff
-    from .replay.drift import Drift
+    from .replay.compare.bisection import Bisection
+    from .replay.compare.releases import BehaviourDiff, ReleaseLine, Unproven
+    from .replay.compare.releases import Held as Behaviour
+    from .replay.compare.sessions import Comparison
+    from .replay.compare.upgrade import Upgrade
+    from .replay.compare.verdict import Verdict, verdict_of
     from .replay.facade.believed import Belief
     from .replay.facade.cases import CaseResult, CaseSession, bisect, simulate, simulate_all
     from .replay.facade.documents import document
@@ -67,17 +67,18 @@ if TYPE_CHECKING:
     from .replay.facade.releases import behaviours, release_diff, releases, unproven
     from .replay.facade.searching import LogAnswers
     from .replay.facade.stored import CheckpointInfo, ObjectHistory
-    from .replay.history import Happening, History
-    from .replay.ingest import IngestOptions, IngestSummary
+    from .replay.ingest.run import IngestOptions, IngestSummary
     from .replay.lint.findings import Finding
     from .replay.lint.rules import Rule as LintRule
     from .replay.lint.task import Report as LintReport
-    from .replay.moment import Moment
-    from .replay.releases import BehaviourDiff, ReleaseLine, Unproven
-    from .replay.releases import Held as Behaviour
-    from .replay.session import ConfText, SessionAnswer
-    from .replay.status import Status
-    from .replay.who import Who
+    from .replay.moments.diff import Diff
+    from .replay.moments.drift import Drift
+    from .replay.moments.history import Happening, History
+    from .replay.moments.moment import Moment
+    from .replay.moments.scheduler_confs import ConfText
+    from .replay.moments.status import Status
+    from .replay.moments.who import Who
+    from .replay.sessions.session import SessionAnswer
 
     __version__: str
 
@@ -160,12 +161,12 @@ _PLACES = MappingProxyType(
     {
         "engine.events": "Event Recorded Reference",
         "engine.log": "BranchInfo HeadInfo HeldHead LogInfo VerifyReport",
-        "replay.comparison.bisection": "Bisection",
-        "replay.comparison.sessions": "Comparison",
-        "replay.comparison.upgrade": "Upgrade",
-        "replay.comparison.verdict": "Verdict verdict_of",
-        "replay.diff": "Diff",
-        "replay.drift": "Drift",
+        "replay.compare.bisection": "Bisection",
+        "replay.compare.sessions": "Comparison",
+        "replay.compare.upgrade": "Upgrade",
+        "replay.compare.verdict": "Verdict verdict_of",
+        "replay.moments.diff": "Diff",
+        "replay.moments.drift": "Drift",
         "replay.facade.believed": "Belief",
         "replay.facade.cases": "CaseResult CaseSession bisect simulate simulate_all",
         "replay.facade.documents": "document",
@@ -174,16 +175,17 @@ _PLACES = MappingProxyType(
         "replay.facade.releases": "behaviours release_diff releases unproven",
         "replay.facade.searching": "LogAnswers",
         "replay.facade.stored": "CheckpointInfo ObjectHistory",
-        "replay.history": "Happening History",
-        "replay.ingest": "IngestOptions IngestSummary",
+        "replay.moments.history": "Happening History",
+        "replay.ingest.run": "IngestOptions IngestSummary",
         "replay.lint.findings": "Finding",
         "replay.lint.rules": "LintRule=Rule",
         "replay.lint.task": "LintReport=Report",
-        "replay.points": "Moment",
-        "replay.releases": "Behaviour=Held BehaviourDiff ReleaseLine Unproven",
-        "replay.session": "ConfText SessionAnswer",
-        "replay.status": "Status",
-        "replay.who": "Who",
+        "replay.moments.moment": "Moment",
+        "replay.compare.releases": "Behaviour=Held BehaviourDiff ReleaseLine Unproven",
+        "replay.moments.scheduler_confs": "ConfText",
+        "replay.sessions.session": "SessionAnswer",
+        "replay.moments.status": "Status",
+        "replay.moments.who": "Who",
     }
 )
 """Where the names are that are loaded when they are asked for: the import itself stays quick."""

@@ -12,10 +12,10 @@ from .knowledge import tell_unknown
 if TYPE_CHECKING:
     from ...engine.errors import ObjectNotFound
     from ...engine.state.truth import Entry
-    from ..field_selectors import FieldSelector
-    from ..kinds import GroupKind
-    from ..log import Log
-    from ..moment import Moment
+    from ..moments.field_selectors import FieldSelector
+    from ..moments.kinds import GroupKind
+    from ..moments.log import Log
+    from ..moments.moment import Moment
 
 
 _NEEDED = frozenset(
@@ -71,7 +71,7 @@ def wanted_of(resources: Sequence[str], look: Look) -> list[Wanted]:
     :raises UsageError: they are neither, or no kind is called so.
     """
     from ...engine.errors import UsageError
-    from ..kinds import kinds_named, object_named
+    from ..moments.kinds import kinds_named, object_named
 
     known = look.log.truth(look.moment).kinds()
     if any("/" in text for text in resources):
@@ -140,7 +140,7 @@ def warn_of_kinds(look: Look, wanted: Sequence[Wanted], *, strict: bool) -> None
 
     :raises NotKnown: something is not, and ``strict``.
     """
-    from ..coverage import unknown_at
+    from ..moments.coverage import unknown_at
 
     place = look.place
     log, moment = look.log, look.moment
@@ -158,7 +158,7 @@ def _by_name(
     look: Look, kind: GroupKind, names: Sequence[str], entries: Sequence[Entry]
 ) -> tuple[list[Entry], list[ObjectNotFound]]:
     """Return the objects of some names in the order of these, and an error for each that is not."""
-    from ..names import name_at, not_found
+    from ..moments.names import name_at, not_found
 
     by_name: dict[str, list[Entry]] = {}
     for entry in entries:
@@ -179,7 +179,7 @@ def _by_name(
 
 def _check_fields(look: Look, wanted: Sequence[Wanted]) -> None:
     """Refuse a field that none of the kinds has: it may be misspelt, and would find nothing."""
-    from ..field_selectors import no_such_field, parse_field_selector
+    from ..moments.field_selectors import no_such_field, parse_field_selector
 
     if not look.fields:
         return

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .shell import note
 
 if TYPE_CHECKING:
-    from ..log import Log
-    from ..moment import Moment
-    from ..session import ConfText, SessionAnswer
+    from ..moments.log import Log
+    from ..moments.moment import Moment
+    from ..moments.scheduler_confs import ConfText
+    from ..sessions.session import SessionAnswer
 
 
 class Chosen(NamedTuple):
@@ -33,7 +34,7 @@ def chosen(names: Sequence[str], *, assume: bool) -> Chosen:
     :param assume: take the nearest release for one that is not known.
     :raises UsageError: one is not known, and nothing is to be assumed, or nothing is near.
     """
-    from ..assuming import taken_release
+    from ..sessions.assumed import taken_release
 
     found, assumed = [], {}
     for name in names:
@@ -51,7 +52,7 @@ def check_confs(confs: Sequence[ConfText | None], releases: Sequence[str], *, as
     :param assume: say instead what such a release runs with.
     :raises UsageError: one rejects one.
     """
-    from ..assuming import rejections
+    from ..sessions.assumed import rejections
 
     for remark in rejections(confs, releases, assume=assume):
         note(remark)
@@ -75,7 +76,8 @@ def note_session(answer: SessionAnswer, *, recorded: bool, named: bool = True) -
 def note_rejected(log: Log, moment: Moment, releases: Sequence[str]) -> None:
     """Say on standard error which configurations of a log releases do not take."""
     from ...engine.volcano.history import resolve
-    from ..session import conf_of, confs_at
+    from ..moments.scheduler_confs import confs_at
+    from ..sessions.session import conf_of
 
     confs = confs_at(log.store, moment)
     for release in releases:

@@ -13,8 +13,8 @@ from .knowledge import warn_sessions
 from .shell import guarded, note, shows_progress, style
 
 if TYPE_CHECKING:
-    from ...engine.belief.cache import SchedulerCache
-    from ..moment import Moment
+    from ...engine.cache.cache import SchedulerCache
+    from ..moments.moment import Moment
     from ..render.belief import Document
 
 _USUAL = ("nodes", "jobs", "queues")
@@ -51,7 +51,7 @@ def belief(
     something is learned that makes it untrue: the next question goes on from there.
     """
     from ...engine.volcano.history import resolve
-    from ..belief import belief_at
+    from ..moments.belief import belief_at
     from ..render.belief import NAME_OF, documents_of
     from ..render.progress import counting
     from .opening import opened
@@ -81,7 +81,7 @@ def belief(
 def _full(text: str, known: set[str], part: str, moment: Moment) -> str:
     """Return the name that a text stands for: itself, shortened, or of a PodGroup, its job's."""
     from ...engine.errors import ObjectNotFound
-    from ..names import matching, nearest, one_of, owned_by
+    from ..moments.names import matching, nearest, one_of, owned_by
 
     name = one_of(text, matching(text, known) or owned_by(text, known), part)
     if name is None:

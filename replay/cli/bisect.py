@@ -16,13 +16,13 @@ from .shell import BROKEN, guarded, note, shows_progress, style
 
 if TYPE_CHECKING:
     from ...engine.volcano.releases import Release
-    from ..comparison.bisection import Bisection
-    from ..comparison.crashes import Crash, Dying
-    from ..comparison.log_bisection import Asked, Span
-    from ..comparison.questions import Question
-    from ..log import Log
-    from ..moment import Moment
-    from ..session import ConfText
+    from ..compare.bisection import Bisection
+    from ..compare.crashes import Crash, Dying
+    from ..compare.log_bisection import Asked, Span
+    from ..compare.questions import Question
+    from ..moments.log import Log
+    from ..moments.moment import Moment
+    from ..moments.scheduler_confs import ConfText
 
 
 class _Told(NamedTuple):
@@ -137,12 +137,12 @@ def bisect(
     Exits with 1 if the answer is the same everywhere, and with 2 if it was nowhere to be had on all
     that sessions need.
     """
-    from ..comparison.bisection import releases_between
-    from ..comparison.log_bisection import Asked, span_of
-    from ..comparison.questions import question_of
+    from ..compare.bisection import releases_between
+    from ..compare.log_bisection import Asked, span_of
+    from ..compare.questions import question_of
+    from ..moments.scheduler_confs import conf_file
     from ..render.bisection import bisection_document, bisection_lines, left_out_text
     from ..render.documents import json_text
-    from ..session import conf_file
     from .opening import opened
 
     question = question_of(
@@ -226,10 +226,10 @@ def _in_case(
     releases: list[Release] | None,
     release: str,
 ) -> Bisection:
-    from ..comparison.bisection import over_releases
-    from ..comparison.log_bisection import over_case
-    from ..comparison.subjects import case_subject
-    from ..simulation.cases import read_case
+    from ..compare.bisection import over_releases
+    from ..compare.log_bisection import over_case
+    from ..compare.subjects import case_subject
+    from ..simulate.cases import read_case
 
     subject = case_subject(read_case(path).case, step)
     if releases is None:
@@ -239,7 +239,7 @@ def _in_case(
 
 def _warn_along(log: Log, span: Span, *, unconfigured: bool, strict: bool) -> None:
     """Say what sessions need and the log lacks anywhere in a stretch of it."""
-    from ..coverage import SCHEDULING, unknown_between
+    from ..moments.coverage import SCHEDULING, unknown_between
 
     first = None if span.by_position else span.first
     unknown = unknown_between(log, first, span.end, SCHEDULING)
@@ -249,9 +249,9 @@ def _warn_along(log: Log, span: Span, *, unconfigured: bool, strict: bool) -> No
 def _over_releases(
     log: Log, moment: Moment, conf: ConfText | None, question: Question, releases: list[Release]
 ) -> Bisection:
-    from ..comparison.bisection import over_releases
-    from ..comparison.named import named
-    from ..comparison.subjects import LogSubject
+    from ..compare.bisection import over_releases
+    from ..compare.named import named
+    from ..compare.subjects import LogSubject
 
     return over_releases(LogSubject(log, moment, conf), named(log, question, moment), releases)
 
@@ -264,10 +264,10 @@ def _in_log(log: Log, asked: Asked, halve: bool, jobs: int, *, named: bool, assu
     """
     import os
 
-    from ..comparison.crashes import recorded_crashes
-    from ..comparison.log_bisection import LogBisection
-    from ..comparison.named import named as resolved
-    from ..comparison.questions import PANIC
+    from ..compare.crashes import recorded_crashes
+    from ..compare.log_bisection import LogBisection
+    from ..compare.named import named as resolved
+    from ..compare.questions import PANIC
     from ..render.bisection import dying_text
     from ..render.progress import counting
 
@@ -292,7 +292,7 @@ def _in_log(log: Log, asked: Asked, halve: bool, jobs: int, *, named: bool, assu
 def _dying(log: Log, asked: Asked, crashes: list[Crash]) -> Dying | None:
     """Return the releases that die of a crash that the log tells of, where it tells of it."""
     from ...engine.volcano.releases import RELEASES
-    from ..comparison.crashes import dying
+    from ..compare.crashes import dying
     from ..render.progress import counting
 
     known = [release for release in RELEASES if not release.ours]

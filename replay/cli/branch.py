@@ -53,7 +53,7 @@ def create(
 
 def _fork(store: LogStore, at: str, branch: str) -> tuple[str, int]:
     """Return the (branch, position) to fork at."""
-    from ..points import resolve
+    from ..moments.points import resolve
 
     # Which cluster does not matter to a position; the first one keeps logs of several usable.
     clusters = store.clusters()

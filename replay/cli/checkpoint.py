@@ -45,10 +45,10 @@ def build(
     """
     from ...engine.log import open_log
     from ...engine.volcano.history import resolve
-    from ..points import only_cluster
+    from ..moments.points import only_cluster
+    from ..moments.stored_belief import build_all
+    from ..moments.truth import build_index
     from ..render.progress import phases
-    from ..stored_belief import build_all
-    from ..truth import build_index
 
     asked = [] if no_beliefs else [resolve(one) for one in release or [options.DEFAULT_RELEASE]]
     with open_log(log) as store, phases(visible=shows_progress()) as move:
@@ -71,10 +71,10 @@ def list_checkpoints(
 ) -> None:
     """List the checkpoints of a log."""
     from ...engine.log import open_log
+    from ..moments.stored_belief import what_of
     from ..render.documents import json_text
     from ..render.figures import bytes_text
     from ..render.tables import Table, write_table
-    from ..stored_belief import what_of
 
     with open_log(log, read_only=True) as store:
         found = [(*row[:5], what_of(row[5])) for row in store.checkpoints()]

@@ -54,11 +54,11 @@ def upgrade(
 
     By default to the newest.
     """
-    from ... import migrations
+    from ...engine.log import migrating
 
-    before = migrations.info(log).current
-    migrations.upgrade(log, revision)
-    now = migrations.info(log).current
+    before = migrating.info(log).current
+    migrating.upgrade(log, revision)
+    now = migrating.info(log).current
     note(f"the tables were at revision {before}, now at {now}")
     if before is not None and before < _INDEX_ANEW <= (now or ""):
         note("the index and the stored states are to be made anew: plinian checkpoint build")
@@ -77,8 +77,8 @@ def downgrade(
 
     Going back to base drops the log with everything in it, and needs --yes.
     """
-    from ... import migrations
     from ...engine.errors import UsageError
+    from ...engine.log import migrating
 
     if revision == "base" and not yes:
         raise UsageError(
@@ -86,6 +86,6 @@ def downgrade(
             where=log,
             now="run it again with --yes if that is what you want",
         )
-    before = migrations.info(log).current
-    migrations.downgrade(log, revision)
-    note(f"the tables were at revision {before}, now at {migrations.info(log).current}")
+    before = migrating.info(log).current
+    migrating.downgrade(log, revision)
+    note(f"the tables were at revision {before}, now at {migrating.info(log).current}")

@@ -11,7 +11,7 @@ import typer
 from .shell import guarded, note, shows_progress, style
 
 if TYPE_CHECKING:
-    from ..log import Log
+    from ..moments.log import Log
 
 DEMO_LOG = "plinian-demo.db"
 
@@ -39,7 +39,7 @@ def demo(
     adds nothing.
     """
     from .. import demo as recording
-    from ..log import opened
+    from ..moments.log import opened
     from ..render.differences import diff_lines, history_lines
 
     if files is not None:
@@ -63,15 +63,16 @@ def demo(
 
 def _ingest(log: Log) -> None:
     from .. import demo as recording
-    from ..points import only_cluster
+    from ..ingest.run import ingest
+    from ..moments.points import only_cluster
+    from ..moments.truth import build_index
     from ..render.progress import phases
-    from ..truth import build_index
 
     with (
         recording.recorded_inputs() as paths,
         phases(visible=shows_progress()) as progress,
     ):
-        log.ingest(paths, progress=progress)
+        ingest(log.store, [str(path) for path in paths], progress=progress)
     build_index(log.store, cluster=only_cluster(log.store, None))
     note(f"a recording of a real cluster is now in the log: {log.store.last()} events")
 

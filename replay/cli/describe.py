@@ -68,7 +68,7 @@ def describe(
 
 
 def _describe(look: Look, entry: Entry) -> None:
-    from ..kinds import ObjectName
+    from ..moments.kinds import ObjectName
     from ..render.columns import Sight
     from ..render.description import Described, description_lines
 

@@ -13,10 +13,10 @@ from .knowledge import first_of, range_of, unknown_at_ends, warn_sessions
 from .shell import BROKEN, guarded, note, style
 
 if TYPE_CHECKING:
-    from ..diff import Diff
-    from ..log import Log
-    from ..moment import Moment
-    from ..who import Who
+    from ..moments.diff import Diff
+    from ..moments.log import Log
+    from ..moments.moment import Moment
+    from ..moments.who import Who
 
 
 @guarded
@@ -80,7 +80,7 @@ def diff(
 
     With --release, what sessions decide at A and at B is compared in place of objects.
     """
-    from ..kinds import plural_of
+    from ..moments.kinds import plural_of
     from .opening import opened
 
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
@@ -116,7 +116,7 @@ def diff(
 
 
 def _made(log: Log, found: Diff, moments: tuple[Moment, Moment]) -> Who:
-    from ..who import who_made
+    from ..moments.who import who_made
 
     return who_made(log.store, found, *moments)
 
@@ -162,7 +162,7 @@ def _diff_sessions(
     assume: bool,
 ) -> None:
     from ...engine.errors import UsageError
-    from ..comparison.sessions import compare_moments
+    from ..compare.sessions import compare_moments
     from .session import end_compared, write_comparison
 
     if len(releases) > 2:

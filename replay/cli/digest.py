@@ -26,7 +26,7 @@ def digest(
     """
     import msgspec
 
-    from ..coverage import document_of
+    from ..moments.coverage import document_of
     from ..render.documents import json_text
     from .opening import opened
 

@@ -13,7 +13,7 @@ from .knowledge import warn_sessions
 from .shell import guarded, note, shows_progress, style
 
 if TYPE_CHECKING:
-    from ..drift import Drift
+    from ..moments.drift import Drift
 
 
 @guarded
@@ -39,7 +39,7 @@ def drift(
     shown comes of its handlers alone.
     """
     from ...engine.volcano.history import resolve
-    from ..drift import drift_at
+    from ..moments.drift import drift_at
     from ..render.progress import counting
     from .opening import opened
     from .storing import store_beliefs

@@ -13,7 +13,7 @@ from .shell import guarded, style
 
 if TYPE_CHECKING:
     from ...engine.log import Query
-    from ..log import Log
+    from ..moments.log import Log
 
 FORMS = "table|wide|ndjson|json"
 
@@ -83,7 +83,7 @@ def events(
     Bounds of time hold for when a thing happened, so events of unknown time are left out by them.
     """
     from ...engine.errors import UsageError
-    from ..narrowing import about, bounds, known_kinds
+    from ..moments.narrowing import about, bounds, known_kinds
     from .opening import opened
 
     if output not in FORMS.split("|"):
@@ -123,11 +123,11 @@ def _query(**fields: Any) -> Query:
 def _print(
     log: Log, query: Query, output: str, *, follow: bool, payload: bool, no_headers: bool
 ) -> None:
-    from ..actors import told
+    from ..moments.actors import told
+    from ..moments.times import AT_ONCE
     from ..render import events as forms
     from ..render.documents import json_text
     from ..render.tables import stream_lines
-    from ..times import AT_ONCE
 
     read = log.store.follow(query) if follow else log.store.read(query)
     clock = log.clock()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from ...engine.events import Recorded
-    from ..log import Log
+    from ..moments.log import Log
 
 
 @guarded

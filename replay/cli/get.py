@@ -16,8 +16,8 @@ from .shell import fail, guarded, note, say, style
 
 if TYPE_CHECKING:
     from ...engine.errors import ObjectNotFound
-    from ..log import Log
-    from ..moment import Moment
+    from ..moments.log import Log
+    from ..moments.moment import Moment
     from ..render.columns import Labels
     from .watching import Tabled
 
@@ -119,7 +119,7 @@ def _warn_along(
     log: Log, moment: Moment, wanted: Sequence[Wanted], place: str | None, *, strict: bool
 ) -> None:
     """Say what of some kinds is not known at a moment or anywhere after it."""
-    from ..coverage import unknown_between
+    from ..moments.coverage import unknown_between
 
     kinds = [one.kind for one in wanted]
     if moment.revision is None:
@@ -146,8 +146,8 @@ def _refuse_watch() -> None:
 
 def _sorted(log: Log, moment: Moment, found: Found, path_text: str) -> Found:
     """Return objects in the order of a field, as a number or quantity where all are."""
-    from ...engine.units import parse_quantity
-    from ..jsonpath import find, parse_path
+    from ...engine.kubernetes.expressions.jsonpath import find, parse_path
+    from ...engine.kubernetes.units import parse_quantity
 
     path = parse_path(path_text)
     documents = log.documents(found.entries, branch=moment.branch)
@@ -233,7 +233,7 @@ class _Printer:
             yield from self.log.documents(entries, branch=self.moment.branch)
 
     def _tables(self, found: Sequence[Found], *, wide: bool) -> None:
-        from ..kinds import CLUSTER_SCOPED, resource_name
+        from ..moments.kinds import CLUSTER_SCOPED, resource_name
         from ..render.columns import Sight, short_names, table_of
         from ..render.tables import write_table
 
@@ -281,7 +281,7 @@ def _remark(
     place: str | None,
 ) -> None:
     """Say on standard error what the output does not: nothing there, or older than it looks."""
-    from ..kinds import CLUSTER_SCOPED
+    from ..moments.kinds import CLUSTER_SCOPED
 
     stale = sum(entry.stale for _, entries in found for entry in entries)
     if stale:

@@ -12,10 +12,10 @@ from .knowledge import tell_unknown
 from .shell import fail, guarded, note, style
 
 if TYPE_CHECKING:
-    from ..history import History
-    from ..kinds import ObjectName
-    from ..log import Log
-    from ..moment import Moment
+    from ..moments.history import History
+    from ..moments.kinds import ObjectName
+    from ..moments.log import Log
+    from ..moments.moment import Moment
 
 
 @guarded
@@ -43,8 +43,8 @@ def history(
     """
     import msgspec
 
-    from ..kin import belonging
-    from ..names import name_of
+    from ..moments.kin import belonging
+    from ..moments.names import name_of
     from ..render import differences as forms
     from ..render.documents import json_text
     from ..render.kin import belonging_lines
@@ -75,7 +75,7 @@ def _lead_on(log: Log, target: ObjectName, found: History, moment: Moment) -> No
 
     Lines of logs that only name it are shown if there is nothing better.
     """
-    from ..leads import never_held
+    from ..render.leads import never_held
 
     fault = never_held(log, target, found, moment)
     if fault is not None:

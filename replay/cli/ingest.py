@@ -71,13 +71,13 @@ def ingest(
     """
     import msgspec
 
-    from ..clock import clock_remarks
-    from ..ingest import IngestOptions, ingest_at
-    from ..log import opened
+    from ..ingest.run import IngestOptions, ingest_at
+    from ..moments.clock import clock_remarks
+    from ..moments.log import opened
+    from ..moments.truth import build_index
     from ..render.documents import json_text
     from ..render.progress import counting, phases
     from ..render.summary import summary_lines
-    from ..truth import build_index
 
     chosen = IngestOptions(
         cluster=cluster,
@@ -103,7 +103,7 @@ def ingest(
 def _between(text: str) -> tuple[int, int]:
     """Return between which times something was fetched; a whole second is all of it."""
     from ...engine.errors import UsageError
-    from ...engine.units import SECOND_US, format_time, parse_time
+    from ...engine.kubernetes.units import SECOND_US, format_time, parse_time
 
     first, slash, last = text.partition("/")
     try:

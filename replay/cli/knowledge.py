@@ -9,10 +9,10 @@ from .shell import note
 
 if TYPE_CHECKING:
     from ...engine.state.coverage import Pair
-    from ..coverage import Unknown
-    from ..log import Log
-    from ..moment import Moment
-    from ..session import SessionAnswer
+    from ..moments.coverage import Unknown
+    from ..moments.log import Log
+    from ..moments.moment import Moment
+    from ..sessions.session import SessionAnswer
 
 
 def warn(
@@ -29,7 +29,7 @@ def warn(
     :param namespace: only in it; None is everywhere.
     :raises NotKnown: something is not, and ``strict``.
     """
-    from ..coverage import unknown_at, usual_kinds
+    from ..moments.coverage import unknown_at, usual_kinds
 
     asked = usual_kinds(log, moment) if kinds is None else kinds
     found = unknown_at(log, moment, asked, namespace)
@@ -55,8 +55,8 @@ def warn_sessions(
     :raises NotKnown: something is lacking, and ``strict``.
     """
     from ...engine.errors import NotKnown
-    from ..coverage import SCHEDULING, lacking, reasons, refuse, unknown_at
-    from ..session import has_no_conf
+    from ..moments.coverage import SCHEDULING, lacking, reasons, refuse, unknown_at
+    from ..moments.scheduler_confs import has_no_conf
 
     found = unknown_at(log, moment, SCHEDULING) if unknown is None else unknown
     bare = unconfigured and has_no_conf(log, moment)
@@ -87,7 +87,7 @@ def tell_unknown(unknown: Sequence[Unknown], *, strict: bool) -> None:
 
     :raises NotKnown: it leaves anything open, and ``strict``.
     """
-    from ..coverage import refuse, told
+    from ..moments.coverage import refuse, told
 
     if strict:
         refuse(unknown)
@@ -105,7 +105,7 @@ def refuse_own_panic(answers: Iterable[SessionAnswer], unknown: Sequence[Unknown
     """
     from ...engine.errors import NotKnown
     from ...engine.state.coverage import Why
-    from ..coverage import told
+    from ..moments.coverage import told
 
     lacking = [one for one in unknown if one.gap.why in (Why.NEVER, Why.BEFORE)]
     for answer in answers:
@@ -148,7 +148,7 @@ def range_of(
     :param kinds: None is those that a question about everything is about.
     :raises NotKnown: something is not known at an end, and ``strict``.
     """
-    from ..coverage import known_from, refuse, told, usual_kinds
+    from ..moments.coverage import known_from, refuse, told, usual_kinds
 
     before, after = ends
     asked = usual_kinds(log, after) if kinds is None else kinds
@@ -169,7 +169,7 @@ def range_of(
 
 def unknown_at_ends(log: Log, ends: tuple[Moment, Moment]) -> list[Unknown]:
     """Return what of the kinds that sessions need is not known at one of two moments."""
-    from ..coverage import SCHEDULING
+    from ..moments.coverage import SCHEDULING
 
     return _at_ends(log, ends, SCHEDULING, None)
 
@@ -177,7 +177,7 @@ def unknown_at_ends(log: Log, ends: tuple[Moment, Moment]) -> list[Unknown]:
 def _at_ends(
     log: Log, ends: tuple[Moment, Moment], kinds: Sequence[Pair], namespace: str | None
 ) -> list[Unknown]:
-    from ..coverage import unknown_at
+    from ..moments.coverage import unknown_at
 
     found = (unknown_at(log, end, kinds, namespace) for end in ends)
     return list(dict.fromkeys(one for some in found for one in some))
@@ -185,7 +185,7 @@ def _at_ends(
 
 def note_left_out(log: Log, moment: Moment, count: int) -> None:
     """Say on standard error how many sessions are left out because too little is known there."""
-    from ..coverage import beginning_of, plurals
+    from ..moments.coverage import beginning_of, plurals
 
     begin = beginning_of(log, moment)
     if count:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from .shell import note
 
 if TYPE_CHECKING:
-    from ..log import Log
+    from ..moments.log import Log
 
 
 def opened(place: str, **options: Any) -> Log:
-    """Open a log as :func:`plinian.replay.log.opened` does; remarks on moments are printed."""
-    from ..log import opened as open_log
+    """Open a log as :func:`plinian.replay.moments.log.opened` does; remarks are printed."""
+    from ..moments.log import opened as open_log
 
     return open_log(place, remark=lambda line: note(f"plinian: {line}"), **options)

@@ -12,7 +12,7 @@ from .assumption import chosen
 from .shell import guarded, note, style
 
 if TYPE_CHECKING:
-    from ...engine.volcano.parts import Part
+    from ...engine.volcano.table import Part
 
 app = typer.Typer(
     help="List, show and compare releases of Volcano.",
@@ -53,7 +53,7 @@ def _known_parts(values: list[str] | None) -> list[str]:
 
 
 def _chosen(values: list[str] | None) -> list[Part]:
-    from ...engine.volcano.parts import Part
+    from ...engine.volcano.table import Part
 
     return [part for part in Part if not values or part in values]
 
@@ -82,7 +82,7 @@ def list_releases(output: options.JsonOrText = "text") -> None:
     them can be run. The last one, hardened, is ours: the newest release with remedies that none has
     in full.
     """
-    from ..releases import release_lines
+    from ..compare.releases import release_lines
     from ..render.documents import json_text
     from ..render.tables import NONE, Table, write_table
 
@@ -107,7 +107,7 @@ def show(
 
     Sources are paths below pkg/scheduler/ of Volcano, or full ones, which begin with pkg/.
     """
-    from ..releases import behaviours_of
+    from ..compare.releases import behaviours_of
     from ..render.documents import json_text
     from ..render.tables import NONE, Table, write_table
 
@@ -140,7 +140,7 @@ def diff(
 
     Sources are as in plinian release show.
     """
-    from ..releases import release_diff
+    from ..compare.releases import release_diff
     from ..render.documents import json_text
     from ..render.tables import NONE, Table, write_table
 
@@ -166,7 +166,7 @@ def list_unproven(output: options.JsonOrText = "text") -> None:
 
     And why no recorded decision proves it. Such a row rests on Volcano's source alone.
     """
-    from ..releases import unproven_rows
+    from ..compare.releases import unproven_rows
     from ..render.documents import json_text
     from ..render.tables import Table, write_table
 

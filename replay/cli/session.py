@@ -14,8 +14,9 @@ from .knowledge import refuse_own_panic, warn_sessions
 from .shell import BROKEN, guarded, style
 
 if TYPE_CHECKING:
-    from ..comparison.sessions import Comparison
-    from ..session import ConfText, SessionAnswer
+    from ..compare.sessions import Comparison
+    from ..moments.scheduler_confs import ConfText
+    from ..sessions.session import SessionAnswer
 
 
 @guarded
@@ -84,9 +85,10 @@ def session(
     ways part with the numbers of each, and the behaviours in which the releases differ.
     """
     from ...engine.errors import UsageError
-    from ..chance import LEAST_NAME, chance_of
-    from ..comparison.sessions import compare_variants
-    from ..session import conf_file, session_at
+    from ..compare.sessions import compare_variants
+    from ..moments.scheduler_confs import conf_file
+    from ..sessions.session import session_at
+    from ..sessions.tie_breaking import LEAST_NAME, chance_of
     from .opening import opened
     from .storing import store_beliefs
 
@@ -134,7 +136,7 @@ def write_comparison(
 
     :param recorded: configurations are the log's.
     """
-    from ..comparison.sessions import comparison_document
+    from ..compare.sessions import comparison_document
     from ..render.comparison import comparison_lines
     from ..render.documents import json_text, plain, write_yaml
 
@@ -160,7 +162,7 @@ def _write(
 ) -> None:
     from ..render.documents import json_text, write_yaml
     from ..render.session import session_lines, trace_lines
-    from ..session import answer_document
+    from ..sessions.session import answer_document
 
     document = answer_document(answer)
     if output == "json":

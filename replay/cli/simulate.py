@@ -17,8 +17,8 @@ from .shell import guarded, note, say, shows_progress, style
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from ...engine.apiserver import Document
-    from ..simulation.batch import Outcome, Task
+    from ...engine.kubernetes.store import Document
+    from ..simulate.batch import Outcome, Task
 
 ALL = "all"
 
@@ -110,11 +110,11 @@ def simulate(
     column. --conf and --patch ask what would be, had the configuration or an object been another.
     """
     from ...engine.errors import UsageError
-    from ...engine.units import parse_time
+    from ...engine.kubernetes.units import parse_time
+    from ..moments.scheduler_confs import conf_file
     from ..render.progress import counting
-    from ..session import conf_file
-    from ..simulation.batch import Task, run_all
-    from ..simulation.what_if import WhatIf, parse_patch
+    from ..simulate.batch import Task, run_all
+    from ..simulate.what_if import WhatIf, parse_patch
 
     releases = _releases(_taken(release, assume=assume))
     try:
@@ -162,7 +162,7 @@ def _taken(names: list[str], *, assume: bool) -> list[str]:
 def _check_names(tasks: list[Task]) -> None:
     """Refuse scenarios whose results would be one file."""
     from ...engine.errors import UsageError
-    from ..simulation.batch import result_name
+    from ..simulate.batch import result_name
 
     names: dict[str, Path] = {}
     for task in tasks:

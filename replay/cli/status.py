@@ -23,9 +23,9 @@ def status(
     Of each kind (and namespace) it tells from which revision to which all objects are known, and
     the holes between. Where the log holds several clusters, all of them are shown one by one.
     """
+    from ..moments.status import status_document, status_of
     from ..render.documents import json_text, plain, write_yaml
     from ..render.status import status_lines
-    from ..status import status_document, status_of
     from .opening import opened
 
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:

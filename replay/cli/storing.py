@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from .shell import note, shows_progress
 
 if TYPE_CHECKING:
-    from ..log import Log
-    from ..moment import Moment
+    from ..moments.log import Log
+    from ..moments.moment import Moment
 
 
 def store_beliefs(place: str, log: Log, moment: Moment, releases: Iterable[str]) -> None:
@@ -23,8 +23,8 @@ def store_beliefs(place: str, log: Log, moment: Moment, releases: Iterable[str])
     from ...engine.errors import PlinianError
     from ...engine.log import open_log
     from ...engine.volcano.history import resolve
+    from ..moments.stored_belief import believed, build_beliefs, is_far
     from ..render.progress import counting
-    from ..stored_belief import believed, build_beliefs, is_far
 
     ways = {believed(behaviours): behaviours for behaviours in map(resolve, releases)}
     for behaviours in ways.values():

@@ -15,7 +15,7 @@ from .knowledge import note_left_out, warn_sessions
 from .shell import BROKEN, guarded, note, shows_progress, style
 
 if TYPE_CHECKING:
-    from ..comparison.upgrade import Upgrade
+    from ..compare.upgrade import Upgrade
 
 _SAMPLE = 200
 """Moments that are asked where the log tells of no sessions."""
@@ -84,12 +84,12 @@ def upgrade_check(
     whatever differs; with --exit-code, with 1 if the verdict names a change (with --all, if
     anything differs).
     """
-    from ..comparison.places import session_places
-    from ..comparison.upgrade import Question, upgrade_check
+    from ..compare.places import session_places
+    from ..compare.upgrade import Question, upgrade_check
+    from ..moments.scheduler_confs import conf_file
     from ..render.documents import json_text
     from ..render.progress import counting
     from ..render.upgrade import upgrade_document, upgrade_lines
-    from ..session import conf_file
     from .opening import opened
 
     taken = chosen([one, other], assume=assume)
@@ -122,7 +122,7 @@ def upgrade_check(
 
 
 def _code(found: Upgrade, *, unfold: bool) -> int:
-    from ..comparison.verdict import UNKNOWN, verdict_of
+    from ..compare.verdict import UNKNOWN, verdict_of
 
     judged = verdict_of(found)
     if judged.level == UNKNOWN:
@@ -132,8 +132,8 @@ def _code(found: Upgrade, *, unfold: bool) -> int:
 
 def _note_others(one: str, other: str) -> None:
     """Say what else differs between releases, which sessions do not show."""
-    from ...engine.volcano.parts import Part
-    from ..releases import release_diff
+    from ...engine.volcano.table import Part
+    from ..compare.releases import release_diff
 
     count = len(release_diff(one, other, parts=(Part.CACHE, Part.CONTROLLERS)))
     if count:

@@ -11,10 +11,10 @@ from .shell import fail, style
 
 if TYPE_CHECKING:
     from ...engine.state.truth import Entry
-    from ..kinds import GroupKind
-    from ..log import Log
+    from ..moments.kinds import GroupKind
+    from ..moments.log import Log
+    from ..moments.watch import Seen, Watch
     from ..render.columns import Labels
-    from ..watch import Seen, Watch
 
 _DOCUMENTS = frozenset({"json", "yaml"})
 
@@ -39,7 +39,7 @@ def print_watch(look: Look, wanted: Sequence[Wanted], tabled: Tabled, *, only_ne
     :raises UsageError: several kinds were asked for, or a form that a watch does not have.
     """
     from ...engine.errors import UsageError
-    from ..watch import Watch
+    from ..moments.watch import Watch
 
     kinds = {one.kind for one in wanted}
     if len(kinds) != 1:
@@ -69,7 +69,7 @@ def print_watch(look: Look, wanted: Sequence[Wanted], tabled: Tabled, *, only_ne
 
 
 def _names(look: Look, wanted: Sequence[Wanted]) -> frozenset[str]:
-    from ..names import name_at
+    from ..moments.names import name_at
 
     return frozenset(
         name_at(look.log, one.kind, name, look.place, look.moment)
@@ -82,9 +82,9 @@ def _chosen(
     look: Look, kind: GroupKind, names: frozenset[str], entries: Sequence[Entry]
 ) -> list[Entry]:
     """Return those objects of some that were asked for."""
-    from ..field_selectors import parse_field_selector
-    from ..kinds import CLUSTER_SCOPED
-    from ..label_selectors import parse_selector
+    from ...engine.kubernetes.expressions.label_selectors import parse_selector
+    from ..moments.field_selectors import parse_field_selector
+    from ..moments.kinds import CLUSTER_SCOPED
 
     labels, fields = parse_selector(look.selector), parse_field_selector(look.fields)
     found = [
@@ -171,20 +171,20 @@ class _Lines:
         )
 
     def _has_no_namespace(self) -> bool:
-        from ..kinds import CLUSTER_SCOPED
+        from ..moments.kinds import CLUSTER_SCOPED
 
         return self._kind in CLUSTER_SCOPED
 
     def _shortened(self, entries: Sequence[Entry]) -> Mapping[str, str]:
         """Return short names that stay apart from all that the log knows by now."""
-        from ..names import PODGROUP, known_names, shortened
+        from ..moments.names import PODGROUP, known_names, shortened
 
         if self._kind == PODGROUP and any(one.reference.name not in self._short for one in entries):
             self._short = shortened(known_names(self._log, self._kind, None))
         return self._short
 
     def _text(self, what: str, entry: Entry) -> str:
-        from ..kinds import resource_name
+        from ..moments.kinds import resource_name
         from ..render.documents import json_text
         from ..render.yaml_text import YamlWriter
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import msgspec
 
-from ...engine.belief.cache import SchedulerCache
+from ...engine.cache.cache import SchedulerCache
 from ..render.belief import documents_of
 
 Part = TypeVar("Part")

@@ -13,16 +13,16 @@ import msgspec
 
 from ...engine.errors import UsageError
 from ...engine.volcano.history import SUPPORTED, resolve
-from ..comparison.bisection import Bisection, over_releases, releases_between
-from ..comparison.log_bisection import over_case
-from ..comparison.questions import question_of
-from ..comparison.subjects import case_subject
+from ..compare.bisection import Bisection, over_releases, releases_between
+from ..compare.log_bisection import over_case
+from ..compare.questions import question_of
+from ..compare.subjects import case_subject
 from ..parallel import Progress
-from ..simulation import batch
-from ..simulation.cases import Case, CaseFile, parse_case, read_case
-from ..simulation.results import case_result
-from ..simulation.simulation import simulate as sessions_of
-from ..simulation.what_if import WhatIf, changed, parse_patch
+from ..simulate import batch
+from ..simulate.cases import Case, CaseFile, parse_case, read_case
+from ..simulate.results import case_result
+from ..simulate.simulation import simulate as sessions_of
+from ..simulate.what_if import WhatIf, changed, parse_patch
 from .options import (
     DEFAULT_RELEASE,
     Conf,

@@ -52,7 +52,7 @@ def _fields(result: object, *, trace: bool, payload: bool) -> Any:
     kind = type(result)
     name = f"{kind.__module__}.{kind.__qualname__}".removeprefix(f"{_REPLAY}.")
     if isinstance(result, Recorded):
-        from ..actors import told_by_itself  # noqa: PLC0415 -- only here needed
+        from ..moments.actors import told_by_itself  # noqa: PLC0415 -- only here needed
         from ..render.events import event_fields  # noqa: PLC0415
 
         return event_fields(told_by_itself(result), payload=payload)

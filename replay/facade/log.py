@@ -9,27 +9,19 @@ from typing import TYPE_CHECKING
 from ...engine.errors import NotKnown, UsageError
 from ...engine.log import MAIN, open_log
 from ..demo import recorded_inputs
-from ..log import Point, Progress
-from .options import (
-    DEFAULT_RELEASE,
-    Conf,
-    FilePath,
-    Names,
-    accepted_conf,
-    release_of,
-    several,
-)
+from ..moments.log import Point, Progress
+from .options import DEFAULT_RELEASE, Conf, FilePath, Names, accepted_conf, release_of, several
 from .stored import StoredLog
 
 if TYPE_CHECKING:
-    from ..comparison.bisection import Bisection
-    from ..comparison.sessions import Comparison
-    from ..comparison.upgrade import Upgrade
-    from ..drift import Drift
+    from ..compare.bisection import Bisection
+    from ..compare.sessions import Comparison
+    from ..compare.upgrade import Upgrade
     from ..lint.task import Report
-    from ..moment import Moment
-    from ..session import SessionAnswer
-    from ..status import Status
+    from ..moments.drift import Drift
+    from ..moments.moment import Moment
+    from ..moments.status import Status
+    from ..sessions.session import SessionAnswer
     from .believed import Belief
 
 UNLOGGED_SAMPLE = 200
@@ -75,8 +67,8 @@ class Log(StoredLog):
         :raises PointUnknown: the point names no moment of the log.
         :param strict: refuse to answer if the log lacks what sessions need.
         """
-        from ..chance import chance_of  # noqa: PLC0415 -- only needed here
-        from ..session import session_at  # noqa: PLC0415
+        from ..sessions.session import session_at  # noqa: PLC0415
+        from ..sessions.tie_breaking import chance_of  # noqa: PLC0415
 
         moment, name = self.moment(at), release_of(release, assume=assume)
         self._check(moment, conf, strict=strict)
@@ -90,7 +82,7 @@ class Log(StoredLog):
         :param as_known_at: ``@POSITION``; leave out of account what was appended later.
         :raises UsageError: the log holds several clusters, and none is chosen.
         """
-        from ..status import status_of  # noqa: PLC0415 -- only needed here
+        from ..moments.status import status_of  # noqa: PLC0415
 
         return status_of(self, self.moment(as_known_at=as_known_at))
 
@@ -111,7 +103,7 @@ class Log(StoredLog):
         :raises UsageError: as :meth:`session`.
         :param strict: refuse to answer if the log lacks what sessions need.
         """
-        from ..comparison.sessions import compare_variants  # noqa: PLC0415 -- only needed here
+        from ..compare.sessions import compare_variants  # noqa: PLC0415
 
         names = [release_of(name, assume=assume) for name in several(releases)]
         given = [accepted_conf(conf, names, assume=assume) for conf in _confs(confs)]
@@ -135,7 +127,7 @@ class Log(StoredLog):
         :raises UsageError: there are more than two, or one is not known.
         :param strict: refuse to answer if the log lacks what sessions need.
         """
-        from ..comparison.sessions import compare_moments  # noqa: PLC0415 -- only needed here
+        from ..compare.sessions import compare_moments  # noqa: PLC0415
 
         names = [release_of(name, assume=assume) for name in several(releases)]
         if len(names) not in {1, 2}:
@@ -186,7 +178,7 @@ class Log(StoredLog):
         :raises UsageError: not one question is asked, or options do not go together.
         :param strict: refuse to answer if the log lacks what sessions need.
         """
-        from ..comparison.questions import question_of  # noqa: PLC0415 -- only needed here
+        from ..compare.questions import question_of  # noqa: PLC0415
         from .searching import Search  # noqa: PLC0415
 
         question = question_of(
@@ -232,8 +224,8 @@ class Log(StoredLog):
         :raises UsageError: a release is not known, or it rejects the configuration.
         :param strict: refuse to answer if the log lacks what sessions need.
         """
-        from ..comparison.places import session_places  # noqa: PLC0415 -- only needed here
-        from ..comparison.upgrade import Question, upgrade_check  # noqa: PLC0415
+        from ..compare.places import session_places  # noqa: PLC0415
+        from ..compare.upgrade import Question, upgrade_check  # noqa: PLC0415
 
         one, other = (release_of(name, assume=assume) for name in (from_, to))
         question = Question(
@@ -261,8 +253,8 @@ class Log(StoredLog):
         :raises UsageError: the release is not known.
         :param strict: refuse to answer if the log lacks what sessions need.
         """
-        from ...engine.volcano.history import resolve  # noqa: PLC0415 -- only needed here
-        from ..belief import belief_at  # noqa: PLC0415
+        from ...engine.volcano.history import resolve  # noqa: PLC0415
+        from ..moments.belief import belief_at  # noqa: PLC0415
         from .believed import Belief  # noqa: PLC0415
 
         moment, behaviours = self.moment(at), resolve(release_of(release, assume=assume))
@@ -284,8 +276,8 @@ class Log(StoredLog):
         Parameters and errors are those of :meth:`belief`.
         :param strict: refuse to answer if the log lacks what sessions need.
         """
-        from ...engine.volcano.history import resolve  # noqa: PLC0415 -- only needed here
-        from ..drift import drift_at  # noqa: PLC0415
+        from ...engine.volcano.history import resolve  # noqa: PLC0415
+        from ..moments.drift import drift_at  # noqa: PLC0415
 
         behaviours = resolve(release_of(release, assume=assume))
         moment = self.moment(at)
@@ -298,8 +290,8 @@ class Log(StoredLog):
         :param conf: a configuration in place of the log's; None asks that the log has one.
         :raises NotKnown: it lacks anything, and ``strict``.
         """
-        from ..coverage import SCHEDULING, refuse, unknown_at  # noqa: PLC0415 -- only needed here
-        from ..session import has_no_conf  # noqa: PLC0415
+        from ..moments.coverage import SCHEDULING, refuse, unknown_at  # noqa: PLC0415
+        from ..moments.scheduler_confs import has_no_conf  # noqa: PLC0415
 
         if not strict:
             return
@@ -325,7 +317,7 @@ class Log(StoredLog):
 
         Parameters and errors are those of :func:`lint`.
         """
-        from ..lint.background import background_at  # noqa: PLC0415 -- only needed here
+        from ..lint.background import background_at  # noqa: PLC0415
         from .linting import checked  # noqa: PLC0415
 
         return checked(
@@ -341,7 +333,7 @@ class Log(StoredLog):
 
 def _confs(confs: Conf | Sequence[Conf | None] | None) -> Sequence[Conf | None]:
     """Return configurations as a list; a single one, or none, may stand by itself."""
-    from ..session import ConfText  # noqa: PLC0415 -- a log is opened before it is needed
+    from ..moments.scheduler_confs import ConfText  # noqa: PLC0415
 
     if confs is None or isinstance(confs, str | PathLike | ConfText):
         return [confs]

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from ...engine.errors import UsageError
-from ...engine.units import parse_time
-from ..assuming import rejections, taken_release
-from ..log import point_text
+from ...engine.kubernetes.units import parse_time
+from ..moments.log import point_text
+from ..sessions.assumed import rejections, taken_release
 
 if TYPE_CHECKING:
-    from ..session import ConfText
+    from ..moments.scheduler_confs import ConfText
 
 DEFAULT_RELEASE = "v1.12.1"
 """The release that is run where none is named."""
@@ -53,7 +53,7 @@ def conf_text(conf: Conf | None) -> ConfText | None:
 
     :raises InputError: the file is missing, or no text.
     """
-    from ..session import conf_file  # noqa: PLC0415 -- a log is opened before it is needed
+    from ..moments.scheduler_confs import conf_file  # noqa: PLC0415
 
     return conf_file(Path(conf)) if isinstance(conf, str | PathLike) else conf
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...engine.errors import UsageError
-from ...engine.volcano.parts import Part
-from ..releases import (
+from ...engine.volcano.table import Part
+from ..compare.releases import (
     BehaviourDiff,
     Held,
     ReleaseLine,
@@ -15,7 +15,7 @@ from ..releases import (
     release_lines,
     unproven_rows,
 )
-from ..releases import release_diff as differences
+from ..compare.releases import release_diff as differences
 from .options import Names, release_of, several
 
 

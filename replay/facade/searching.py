@@ -7,12 +7,12 @@ from dataclasses import dataclass, fields
 
 from ...engine.errors import UsageError
 from ...engine.volcano.releases import RELEASES
-from ..comparison.bisection import Bisection, over_releases, releases_between
-from ..comparison.crashes import Crash, Dying, dying, recorded_crashes
-from ..comparison.log_bisection import Asked, LogBisection, span_of
-from ..comparison.questions import PANIC, Question
-from ..comparison.subjects import LogSubject
-from ..log import Log, Point, Progress
+from ..compare.bisection import Bisection, over_releases, releases_between
+from ..compare.crashes import Crash, Dying, dying, recorded_crashes
+from ..compare.log_bisection import Asked, LogBisection, span_of
+from ..compare.questions import PANIC, Question
+from ..compare.subjects import LogSubject
+from ..moments.log import Log, Point, Progress
 from .cases import span
 from .options import DEFAULT_RELEASE, Conf, accepted_conf, conf_text, release_of
 

@@ -10,22 +10,22 @@ import msgspec
 
 from ...engine.errors import UsageError
 from ...engine.events import Reference
+from ...engine.kubernetes.expressions.label_selectors import EVERYTHING, Selector
 from ...engine.log import MAIN, BranchInfo, LogInfo, LogStore
-from ..actors import Told, told
-from ..coverage import Unknown, refuse, unknown_at, usual_kinds
-from ..history import History
-from ..kinds import CLUSTER_SCOPED, GroupKind, ObjectName
-from ..label_selectors import EVERYTHING, Selector
-from ..log import Log, Point, Progress
-from ..names import name_of, not_found
-from ..times import AT_ONCE
+from ..moments.actors import Told, told
+from ..moments.coverage import Unknown, refuse, unknown_at, usual_kinds
+from ..moments.history import History
+from ..moments.kinds import CLUSTER_SCOPED, GroupKind, ObjectName
+from ..moments.log import Log, Point, Progress
+from ..moments.names import name_of, not_found
+from ..moments.times import AT_ONCE
 from .options import DEFAULT_RELEASE, FilePath, Names, paths_of, several
 
 if TYPE_CHECKING:
-    from ..diff import Diff
-    from ..field_selectors import FieldSelector
-    from ..ingest import IngestOptions, IngestSummary
-    from ..who import Who
+    from ..ingest.run import IngestOptions, IngestSummary
+    from ..moments.diff import Diff
+    from ..moments.field_selectors import FieldSelector
+    from ..moments.who import Who
 
 _VERSIONS_DESCRIBED = 10
 
@@ -81,8 +81,8 @@ class StoredLog(Log):
         :raises InputError: an input is missing, damaged or malformed; then nothing was appended.
         :raises UsageError: an option is not known.
         """
-        from ..ingest import IngestOptions  # noqa: PLC0415 -- only needed here
-        from ..truth import build_index  # noqa: PLC0415
+        from ..ingest.run import IngestOptions, ingest  # noqa: PLC0415 -- only needed here
+        from ..moments.truth import build_index  # noqa: PLC0415
 
         if options is None:
             known = IngestOptions.__struct_fields__
@@ -95,7 +95,9 @@ class StoredLog(Log):
             options = IngestOptions(**{**own, **named})
         elif named:
             raise UsageError("options are given twice", now="give them all in options, or by name")
-        summary = super().ingest(paths_of(paths), options, progress=progress)
+        self.forget()
+        names = [str(path) for path in paths_of(paths)]
+        summary = ingest(self.store, names, options, progress)
         if not no_checkpoint:
             build_index(self.store, branch=options.branch, cluster=options.cluster)
         return summary
@@ -124,7 +126,7 @@ class StoredLog(Log):
         :raises UsageError: there is no such kind, or the bounds do not go together.
         """
         from ...engine.log import Query  # noqa: PLC0415 -- only needed here
-        from ..narrowing import about, bounds, known_kinds  # noqa: PLC0415
+        from ..moments.narrowing import about, bounds, known_kinds  # noqa: PLC0415
 
         if follow and (narrowed.get("newest_first") or until is not None):
             raise UsageError(
@@ -240,8 +242,8 @@ class StoredLog(Log):
         :raises ObjectNotFound: the log never held it; names what may be meant.
         :raises NotKnown: the kind is not known all along, and ``strict``.
         """
-        from ..kin import belonging  # noqa: PLC0415 -- only needed here
-        from ..leads import never_held  # noqa: PLC0415
+        from ..moments.kin import belonging  # noqa: PLC0415 -- only needed here
+        from ..render.leads import never_held  # noqa: PLC0415
 
         moment = self.moment(at)
         target = self.object(named, moment) if isinstance(named, str) else named
@@ -262,7 +264,7 @@ class StoredLog(Log):
 
         :param found: what the diff returned. :param before: and ``after``: its moments.
         """
-        from ..who import who_made  # noqa: PLC0415 -- only needed here
+        from ..moments.who import who_made  # noqa: PLC0415 -- only needed here
 
         return who_made(self.store, found, self.moment(before), self.moment(after))
 
@@ -359,7 +361,7 @@ class StoredLog(Log):
 
     def checkpoints(self) -> list[CheckpointInfo]:
         """Return the stored states, which make questions about a moment fast."""
-        from ..stored_belief import what_of  # noqa: PLC0415 -- only needed here
+        from ..moments.stored_belief import what_of  # noqa: PLC0415 -- only needed here
 
         return [CheckpointInfo(*row[:5], what_of(row[5])) for row in self.store.checkpoints()]
 
@@ -380,8 +382,8 @@ class StoredLog(Log):
         :raises UsageError: the release is not known.
         """
         from ...engine.volcano.history import resolve  # noqa: PLC0415 -- only needed here
-        from ..stored_belief import build_all  # noqa: PLC0415
-        from ..truth import build_index  # noqa: PLC0415
+        from ..moments.stored_belief import build_all  # noqa: PLC0415
+        from ..moments.truth import build_index  # noqa: PLC0415
 
         self.store.mend_derived()
         asked = [] if no_beliefs else [resolve(name) for name in several(release)]

@@ -23,7 +23,7 @@ from ...engine.events.payloads import (
     SessionOpened,
 )
 from ...engine.log.store import LogStore, Query
-from ..moment import Moment
+from ..moments.moment import Moment
 
 Told = tuple[str, int, int, int, tuple[tuple[str, str, str, str], ...]]
 """A PodGroup's phase; pods running, succeeded, failed; its conditions.

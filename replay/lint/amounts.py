@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ...engine.belief.resource import Resource
-from ...engine.units import format_amount
+from ...engine.kubernetes.units import format_amount
+from ...engine.model.resource import Resource
 
 _SHOWN = 5
 

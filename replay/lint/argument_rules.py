@@ -10,12 +10,12 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...engine.duration import parse_go_duration
+from ...engine.kubernetes.duration import parse_go_duration
 from ...engine.session.plugins.revocable_zone import why_closed
 from ...engine.volcano.arguments import go_text
 from ...engine.volcano.history_arguments import ARGUMENTS, Argument, Kind, arguments_of, is_of
-from .checked import Checked
 from .conf_rules import Read, read_by
+from .context import Checked
 from .findings import Effect, Issue
 from .queues import exists
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..log import Log
-from ..moment import Moment
-from ..session import conf_at
+from ..moments.log import Log
+from ..moments.moment import Moment
+from ..moments.scheduler_confs import conf_at
 from .findings import Subject
+from .inputs import Configuration
 from .objects import TYPES, Manifest
-from .world import Configuration
 
 
 class Background(NamedTuple):

@@ -17,11 +17,11 @@ from ...engine.volcano.conf import (
     parse_scheduler_conf,
 )
 from ...engine.volcano.conf_yaml import Decoder, Shape, Struct
-from .checked import Checked
 from .conf_outline import Outline, outline, shown
+from .context import Checked
 from .findings import Effect, Issue
+from .inputs import Configuration
 from .queues import exists
-from .world import Configuration
 
 if TYPE_CHECKING:
     from ...engine.volcano.behaviours import Behaviours

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...engine.belief.objects import Pod, PodSpec
-from ...engine.belief.resource import Resource
-from ...engine.belief.task import pod_request
-from .asking import Memory
+from ...engine.kubernetes.objects import Pod, PodSpec
+from ...engine.model.resource import Resource
+from ...engine.model.task import pod_request
+from .answer_cache import Memory
 from .findings import Subject
+from .inputs import World
 from .objects import Job
-from .world import World
 
 if TYPE_CHECKING:
     from ...engine.volcano.behaviours import Behaviours

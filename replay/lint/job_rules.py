@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ...engine.belief.resource import ZERO, Resource
-from ...engine.belief.resource_names import PODS
-from ...engine.belief.task import GROUP_NAME
+from ...engine.model.resource import ZERO, Resource
+from ...engine.model.resource_names import PODS
+from ...engine.model.task import GROUP_NAME
 from ...engine.session.plugins.overcommit import DEFAULT_FACTOR, FACTOR
 from .amounts import amounts, lacking
-from .checked import Checked
+from .context import Checked
 from .findings import Effect, Issue, Subject
 from .gangs import Wanted, by_amounts, waits
 from .objects import Job

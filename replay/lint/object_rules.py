@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ...engine.belief.resource import Resource
-from ...engine.belief.resource_names import PODS, is_scalar_name
-from ...engine.quantity import parse
-from .checked import Checked
+from ...engine.kubernetes.quantity import parse
+from ...engine.model.resource import Resource
+from ...engine.model.resource_names import PODS, is_scalar_name
+from .context import Checked
 from .findings import Effect, Issue
 from .objects import TYPES, amounts_in
 

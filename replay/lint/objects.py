@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ...engine.belief.objects import Node, Object, Pod, PodGroup, PodSpec, PriorityClass, Queue
-from ...engine.belief.objects.metadata import Int32, Part
+from ...engine.kubernetes.objects import Node, Object, Pod, PodGroup, PodSpec, PriorityClass, Queue
+from ...engine.kubernetes.objects.metadata import Int32, Part
 from .findings import Place, Subject
 
 VOLCANO = "scheduling.volcano.sh"

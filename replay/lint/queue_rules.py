@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ...engine.belief.objects import Queue
-from ...engine.belief.queue import HIERARCHY, HIERARCHY_WEIGHTS
-from ...engine.belief.resource import ZERO, Resource
+from ...engine.kubernetes.objects import Queue
+from ...engine.model.queue import HIERARCHY, HIERARCHY_WEIGHTS
+from ...engine.model.resource import ZERO, Resource
 from ...engine.volcano.behaviours import TreeDeserved
 from .amounts import amount, amounts, lacking
-from .checked import Checked
+from .context import Checked
 from .findings import Effect, Issue
 from .objects import ROOT
 from .queues import Mode, options_of

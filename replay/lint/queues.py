@@ -14,25 +14,25 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from ...engine.belief.cache import SchedulerCache
-from ...engine.belief.objects import Node, Pod, PodGroup, Queue, decode
-from ...engine.belief.panic import Panic
-from ...engine.belief.queue import QueueInfo
-from ...engine.belief.resource import ZERO, Resource
-from ...engine.belief.resource_names import PODS, is_scalar_name
-from ...engine.belief.task import GROUP_NAME
+from ...engine.cache.cache import SchedulerCache
+from ...engine.kubernetes.objects import Node, Pod, PodGroup, Queue, decode
+from ...engine.model.panic import Panic
+from ...engine.model.queue import QueueInfo
+from ...engine.model.resource import ZERO, Resource
+from ...engine.model.resource_names import PODS, is_scalar_name
+from ...engine.model.task import GROUP_NAME
+from ...engine.session.framework.session import ProcessState, Session
+from ...engine.session.framework.trace import Trace
 from ...engine.session.plugins import BUILDERS, NEWER_PLUGINS
 from ...engine.session.plugins.capacity.attrs import QueueAttr, real_capability
 from ...engine.session.plugins.capacity.flat import flat_capability, total_guarantee
 from ...engine.session.plugins.capacity.hierarchy import Hierarchy
 from ...engine.session.plugins.capacity.soundness import Complaint
 from ...engine.session.plugins.proportion import Proportion
-from ...engine.session.session import ProcessState, Session
-from ...engine.session.trace import Trace
 from ...engine.volcano.conf import Arguments, PluginOption, SchedulerConf
-from .asking import Memory, changed
+from .answer_cache import Memory, changed
+from .inputs import ENDLESS, World
 from .objects import ROOT, amounts_in
-from .world import ENDLESS, World
 
 if TYPE_CHECKING:
     from ...engine.volcano.behaviours import Behaviours

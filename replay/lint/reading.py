@@ -15,15 +15,15 @@ import msgspec
 import yaml
 
 from ...engine.errors import InputError
-from ...engine.go_yaml import YamlFault, YamlReader
-from ...engine.ingest import scheduler_conf
-from ...engine.ingest.formats import Context
-from ...engine.ingest.inputs import Document, documents, find_files
-from ...engine.ingest.json_text import json_documents
-from ...engine.ingest.scheduler_conf import MAX_BYTES, configs_in
+from ...engine.ingest.objects import scheduler_conf
+from ...engine.ingest.objects.scheduler_conf import MAX_BYTES, configs_in
+from ...engine.ingest.reading.formats import Context
+from ...engine.ingest.reading.inputs import Document, documents, find_files
+from ...engine.ingest.reading.json_text import json_documents
+from ...engine.kubernetes.yaml import YamlFault, YamlReader
 from .findings import Place, Subject
+from .inputs import Configuration
 from .objects import Manifest
-from .world import Configuration
 
 SUFFIXES = (".yaml", ".yml", ".json", ".conf")
 """What is looked at in folders; a file that is named may have any name."""

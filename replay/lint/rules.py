@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...engine.errors import UsageError
 from . import argument_rules, conf_rules, job_rules, object_rules, queue_rules, tree_rules
-from .checked import Checked
+from .context import Checked
 from .findings import Issue
 
 if TYPE_CHECKING:

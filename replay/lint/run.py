@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from .asking import Memory
-from .checked import Checked
+from .answer_cache import Memory
+from .context import Checked
 from .findings import Effect, Finding, Issue, Severity
+from .inputs import World
 from .rules import RULES, Check, Rule
-from .world import World
 
 if TYPE_CHECKING:
     from ...engine.volcano.behaviours import Behaviours

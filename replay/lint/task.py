@@ -8,11 +8,11 @@ from typing import NamedTuple
 from ...engine.volcano.history import SUPPORTED, record, resolve
 from .background import Background
 from .findings import Finding
+from .inputs import Configuration, World
 from .queues import Mode, Queues
 from .reading import Written
 from .rules import rules_without
 from .run import brought, lint
-from .world import Configuration, World
 
 ALL = "all"
 """Stands for all releases where one is asked for."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ...engine.belief.resource import ZERO, Resource
+from ...engine.model.resource import ZERO, Resource
 from ...engine.session.plugins.capacity.attrs import QueueAttr
 from ...engine.session.plugins.capacity.soundness import Complaint
 from ...engine.volcano.behaviours import RootQueueBounds
 from .amounts import amounts, few, lacking, names_of
-from .checked import Checked
+from .context import Checked
 from .findings import Effect, Issue, Subject
 from .objects import ROOT
 from .queues import Mode

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...engine.units import format_age, format_amount, in_bytes
+from ...engine.kubernetes.units import format_age, format_amount, in_bytes
 from .tables import NONE
 
 _EXACT_CHARACTERS = 7

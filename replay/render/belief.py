@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from ...engine.belief.cache import SchedulerCache
-from ...engine.belief.job import JobInfo
-from ...engine.belief.node import NodeInfo
-from ...engine.belief.queue import QueueInfo
-from ...engine.belief.resource import Resource
-from ...engine.belief.status import STATUS_NAMES
-from ...engine.belief.task import TaskInfo
-from ...engine.units import format_amount
+from ...engine.cache.cache import SchedulerCache
+from ...engine.kubernetes.units import format_amount
+from ...engine.model.job import JobInfo
+from ...engine.model.node import NodeInfo
+from ...engine.model.queue import QueueInfo
+from ...engine.model.resource import Resource
+from ...engine.model.status import STATUS_NAMES
+from ...engine.model.task import TaskInfo
 from .amounts import resource_list
 from .tables import NONE, Table
 

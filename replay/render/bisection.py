@@ -9,13 +9,13 @@ from typing import Any
 import msgspec
 
 from ...engine.events import Recorded
-from ...engine.units import format_time
-from ..comparison import bisection
-from ..comparison.bisection import Bisection, Flip, LeftOut, Probe, Side, There
-from ..comparison.crashes import Crash, Dying
-from ..comparison.sessions import parting_document
-from ..coverage import document_of, plurals, told
-from ..session import step_document
+from ...engine.kubernetes.units import format_time
+from ..compare import bisection
+from ..compare.bisection import Bisection, Flip, LeftOut, Probe, Side, There
+from ..compare.crashes import Crash, Dying
+from ..compare.sessions import parting_document
+from ..moments.coverage import document_of, plurals, told
+from ..sessions.session import step_document
 from .comparison import behaviour_lines, cause_text, numbers_of, parting_lines, step_lines
 from .figures import counted
 from .tables import NONE, PLAIN, Style, Table, lines_of

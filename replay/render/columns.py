@@ -7,14 +7,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ...engine.state.facts import (
-    JobFact,
-    NodeFact,
-    OtherFact,
-    PodFact,
-    PodGroupFact,
-    QueueFact,
-)
+from ...engine.kubernetes.units import parse_time
+from ...engine.state.facts import JobFact, NodeFact, OtherFact, PodFact, PodGroupFact, QueueFact
 from ...engine.state.tables import (
     NodeTable,
     QueueTable,
@@ -24,8 +18,7 @@ from ...engine.state.tables import (
     queue_table,
 )
 from ...engine.state.truth import Entry, Truth
-from ...engine.units import parse_time
-from ..names import PODGROUP, shortened
+from ..moments.names import PODGROUP, shortened
 from .amounts import age, resource_list, short_amount, used_of
 from .tables import NONE, Table
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ...engine.session.trace import Step
-from ..comparison.causes import Cause
-from ..comparison.consultation import Consultation
-from ..comparison.decisions import CONTEXT, Differing, Parting
-from ..comparison.sessions import Comparison
-from ..coverage import told
-from ..releases import BehaviourDiff
+from ...engine.session.framework.trace import Step
+from ..compare.causes import Cause
+from ..compare.consultation import Consultation
+from ..compare.decisions import CONTEXT, Differing, Parting
+from ..compare.releases import BehaviourDiff
+from ..compare.sessions import Comparison
+from ..moments.coverage import told
 from .amounts import exact_amount
 from .session import number_text, trace_lines
 from .short_names import short

@@ -8,10 +8,10 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ...engine.events import Reference
+from ...engine.kubernetes.units import format_time
 from ...engine.state.facts import NodeFact, OtherFact, PodFact, PodGroupFact, QueueFact
 from ...engine.state.truth import Entry
-from ...engine.units import format_time
-from ..history import Happening
+from ..moments.history import Happening
 from .amounts import age, resource_list, short_amount
 from .columns import Sight, counted, short_names, table_of
 from .differences import version_table

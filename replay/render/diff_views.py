@@ -9,12 +9,12 @@ from typing import Any
 import msgspec
 
 from ...engine.events import Reference
-from ...engine.units import format_time
-from ..diff import Diff
-from ..diff_counts import counted_by_kind
-from ..kinds import plural_of
-from ..times import span_text
-from ..who import NOBODY_KNOWN, Maker, Who
+from ...engine.kubernetes.units import format_time
+from ..moments.diff import Diff
+from ..moments.diff_counts import counted_by_kind
+from ..moments.kinds import plural_of
+from ..moments.times import span_text
+from ..moments.who import NOBODY_KNOWN, Maker, Who
 from .differences import Made, diff_json, side_lines, summary_line
 from .tables import PLAIN, Style, Table, lines_of
 

@@ -8,12 +8,12 @@ from typing import Any
 import msgspec
 
 from ...engine.events import Reference
-from ...engine.units import format_time
-from ..changes import Change
-from ..coverage import document_of
-from ..diff import Diff, Holding, HoldingChanged, ObjectThen, Side
-from ..history import Happening, History
-from ..times import span_text
+from ...engine.kubernetes.units import format_time
+from ..moments.changes import Change
+from ..moments.coverage import document_of
+from ..moments.diff import Diff, Holding, HoldingChanged, ObjectThen, Side
+from ..moments.history import Happening, History
+from ..moments.times import span_text
 from .amounts import short_amount
 from .events import object_text
 from .tables import NONE, PLAIN, Style, Table, cut, lines_of

@@ -8,8 +8,8 @@ from typing import Any, TextIO
 import msgspec
 
 from ...engine.errors import UsageError
-from ..jsonpath import Path, find, parse_path, parse_template
-from ..kinds import resource_name
+from ...engine.kubernetes.expressions.jsonpath import Path, find, parse_path, parse_template
+from ..moments.kinds import resource_name
 from .tables import NONE, PLAIN, Style, Table, write_table
 
 Documents = Iterable[dict[str, Any]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..drift import Drift
+from ..moments.drift import Drift
 from .tables import NONE, Table
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 
 from ...engine.events import Recorded, Reference
-from ...engine.units import format_time
-from ..actors import Told
-from ..kinds import plain_name
-from ..times import span_text
+from ...engine.kubernetes.units import format_time
+from ..moments.actors import Told
+from ..moments.kinds import plain_name
+from ..moments.times import span_text
 from .tables import NONE
 
 HEADERS = ("POSITION", "KIND", "OBJECT", "VERSION", "TIME", "ACTOR")

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from ...engine.events import Reference
-from ..kin import Meant
-from ..kinds import plain_name, plural_of
+from ..moments.kin import Meant
+from ..moments.kinds import plain_name, plural_of
 from .figures import counted
 
 _SHOWN = 10

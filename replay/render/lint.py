@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from ..kinds import resource_name
 from ..lint.findings import Finding, Place, Severity, Subject
 from ..lint.rules import RULES, Rule
 from ..lint.task import Report
+from ..moments.kinds import resource_name
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
 _COMMANDS = MappingProxyType(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ...engine.session.outcome import PodGroupStatus, SessionResult
-from ...engine.session.trace import Step
-from ..session import SessionAnswer
+from ...engine.session.framework.outcome import PodGroupStatus, SessionResult
+from ...engine.session.framework.trace import Step
+from ..sessions.session import SessionAnswer
 from .amounts import exact_amount
 from .short_names import short, short_all
 from .tables import NONE, PLAIN, Style, Table, lines_of

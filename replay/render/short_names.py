@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from ..names import shortened
+from ..moments.names import shortened
 from .tables import Table
 
 NAMING = frozenset({"PODGROUP", "JOB", "OF", "ABOUT", "NAME"})

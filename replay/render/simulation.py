@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ...engine.volcano.releases import RELEASES, parse_release
-from ..simulation.results import StepResult
+from ..simulate.results import StepResult
 from .amounts import resource_list
 from .tables import NONE, PLAIN, Style, Table, lines_of
 

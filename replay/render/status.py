@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ...engine.units import SECOND_US, format_time
-from ..kinds import plural_of
+from ...engine.kubernetes.units import SECOND_US, format_time
+from ..moments.kinds import plural_of
 from .figures import pair_lines
 from .tables import NONE, PLAIN, Style, Table, lines_of, paragraph
 
 if TYPE_CHECKING:
-    from ..status import Known, Status, Stretch
+    from ..moments.status import Known, Status, Stretch
 
 _NAMES_SHOWN = 2
 _SHOWN = 3

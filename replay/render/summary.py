@@ -9,7 +9,7 @@ from .figures import pair_lines
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
 if TYPE_CHECKING:
-    from ..ingest import IngestSummary
+    from ..ingest.run import IngestSummary
 
 _FILES_SHOWN = 10
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from ..comparison import verdict
-from ..comparison.upgrade import Changed, Group, Upgrade
-from ..comparison.verdict import Effect, Verdict
-from ..coverage import document_of, told
+from ..compare import verdict
+from ..compare.upgrade import Changed, Group, Upgrade
+from ..compare.verdict import Effect, Verdict
+from ..moments.coverage import document_of, told
 from .comparison import behaviour_lines, cause_text, value_text
 from .figures import counted
 from .tables import NONE, PLAIN, Style, Table, lines_of

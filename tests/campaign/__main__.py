@@ -15,9 +15,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-sys.path.insert(0, str(Path(__file__).parent.parent))  # as pytest does: tests share modules
+_TESTS = Path(__file__).parents[1]
+sys.path[:0] = [str(_TESTS), str(_TESTS / "support")]  # as pytest does: tests share modules
 
-from campaign import bitflips, inputs, kills, secrets, terminals, types
+from campaign import bitflips, inputs, kills, secrets, terminals, types  # noqa: E402
 
 _UNBOUNDED = 10**9
 

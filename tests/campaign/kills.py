@@ -18,10 +18,11 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
+from processes import PLINIAN
+
 import plinian
 from plinian.engine.errors import PlinianError
 from plinian.engine.log import open_log
-from processes import PLINIAN
 
 RECORDING = Path(str(plinian.__path__[0])) / "replay" / "recordings" / "quickstart"
 ATTACKS = ("kill", "tear", "full")

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jobs_log import make_jobs_log
 from typer.testing import CliRunner, Result
 
-from jobs_log import make_jobs_log
-from plinian.engine.ingest.objects import version_event
+from plinian.engine.ingest.objects.versions.versions.versions import version_event
+from plinian.engine.kubernetes.units import parse_time
 from plinian.engine.log import open_log
-from plinian.engine.units import parse_time
 from plinian.replay.cli.main import app
 
 Run = Callable[..., Result]

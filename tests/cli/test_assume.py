@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from shared_parent import CONF, scenario
 from typer.testing import CliRunner, Result
 
 from plinian.engine.volcano.releases import RELEASES, nearest_release, parse_release
 from plinian.replay.cli.main import app
-from shared_parent import CONF, scenario
 
 REJECTED = CONF.replace("enqueue, allocate", "enqueue, misspelt")
 NEAREST = {

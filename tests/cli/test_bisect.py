@@ -11,14 +11,14 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from decisions import decided
-from plinian.engine.belief.panic import Panic
 from plinian.engine.events import Event, Reference, canonical_json
 from plinian.engine.events.payloads import ProcessPanicked
+from plinian.engine.kubernetes.units import parse_time
 from plinian.engine.log import open_log
-from plinian.engine.units import parse_time
+from plinian.engine.model.panic import Panic
 from plinian.replay.cli.main import app
-from plinian.replay.comparison import log_bisection
-from plinian.replay.comparison.crashes import Crash, likeness
+from plinian.replay.compare import log_bisection
+from plinian.replay.compare.crashes import Crash, likeness
 
 ARTICLE = Path(__file__).parents[2] / "docs" / "articles" / "000-allocatable-shrinks.case.json"
 STACK = (

@@ -14,17 +14,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from shared_parent import CONF, scenario
 from typer.testing import CliRunner, Result
 
 from decisions import decided
 from plinian.engine.volcano.history import resolve
 from plinian.replay.cli.main import app
-from plinian.replay.comparison import sessions
-from plinian.replay.comparison.causes import changed, partly
-from plinian.replay.comparison.decisions import Decision, decisions_of
-from plinian.replay.log import opened
-from plinian.replay.session import session_at
-from shared_parent import CONF, scenario
+from plinian.replay.compare import sessions
+from plinian.replay.compare.causes import changed, partly
+from plinian.replay.compare.decisions import Decision, decisions_of
+from plinian.replay.moments.log import opened
+from plinian.replay.sessions.session import session_at
 
 OLD, NEW, LATER = "v1.11.0", "v1.12.1", "v1.13.0"
 BOTH = ("--release", OLD, "--release", NEW)

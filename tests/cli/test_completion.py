@@ -9,13 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from processes import PLINIAN
 from typer.testing import Result
 
 import plinian
-from plinian.replay.glance import glance
 from plinian.replay.lint.rule_names import RULE_NAMES
 from plinian.replay.lint.rules import RULES
-from processes import PLINIAN
+from plinian.replay.moments.glance import glance
 
 Run = Callable[..., Result]
 

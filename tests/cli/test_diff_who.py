@@ -11,9 +11,9 @@ from typer.testing import Result
 
 from cli.conftest import a_pod, at
 from plinian.engine.events import Event, Reference
-from plinian.engine.ingest.objects import version_event
+from plinian.engine.ingest.objects.versions.versions.versions import version_event
+from plinian.engine.kubernetes.units import parse_time
 from plinian.engine.log import open_log
-from plinian.engine.units import parse_time
 
 Run = Callable[..., Result]
 Ask = Callable[..., str]

@@ -14,10 +14,10 @@ from typer.testing import Result
 
 import plinian
 from clusters import compact, watched
-from plinian.engine.units import parse_time
+from plinian.engine.kubernetes.units import parse_time
 from plinian.replay.cli.completing import candidates_of
 from plinian.replay.cli.main import app
-from plinian.replay.points import resolve
+from plinian.replay.moments.points import resolve
 
 Run = Callable[..., Result]
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 import yaml
+from linting import TREE, group, job, queue, task
 from typer.testing import Result
 
-from linting import TREE, group, job, queue, task
 from plinian.replay.lint.rules import RULES
 
 Run = Callable[..., Result]

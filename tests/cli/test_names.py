@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable
 
 import pytest
+from jobs_log import JOB_UIDS
 from typer.testing import Result
 
-from jobs_log import JOB_UIDS
-from plinian.replay.names import matching, nearest, owned_by, shortened
+from plinian.replay.moments.names import matching, nearest, owned_by, shortened
 
 Run = Callable[..., Result]
 

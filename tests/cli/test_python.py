@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from shared_parent import CONF, scenario
 from typer.testing import CliRunner
 
 import plinian
@@ -21,7 +22,6 @@ from plinian.replay.cli import options, upgrade_check
 from plinian.replay.cli.main import app
 from plinian.replay.facade import log as facade
 from plinian.replay.facade.options import DEFAULT_RELEASE
-from shared_parent import CONF, scenario
 
 Log = plinian.Log
 

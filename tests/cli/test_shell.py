@@ -13,13 +13,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pods import pod
+from processes import PLINIAN, heed_interrupts, spawn
 from typer.testing import Result
 
 import plinian
 from plinian.engine.errors import InputError
 from plinian.replay.cli.shell import guarded
-from pods import pod
-from processes import PLINIAN, heed_interrupts, spawn
 
 Run = Callable[..., Result]
 

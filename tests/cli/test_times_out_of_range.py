@@ -13,9 +13,16 @@ from typer.testing import Result
 
 from cli.conftest import at, small_history
 from clusters import compact, initial_end, listed, pod, watched
-from plinian.engine.ingest.objects import version_event
+from plinian.engine.ingest.objects.versions.versions.versions import version_event
+from plinian.engine.kubernetes.units import (
+    FIRST_TIME,
+    LAST_TIME,
+    SECOND_US,
+    format_time,
+    parse_time,
+    year_of,
+)
 from plinian.engine.log import open_log
-from plinian.engine.units import FIRST_TIME, LAST_TIME, SECOND_US, format_time, parse_time, year_of
 
 Run = Callable[..., Result]
 

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pods import pods
+from tampering import tampering
 from typer.testing import CliRunner
 
 from plinian.engine.log import open_log
 from plinian.replay.cli.main import app
-from plinian.replay.truth import build_index
-from pods import pods
-from tampering import tampering
+from plinian.replay.moments.truth import build_index
 
 
 def run(place: str, *words: str) -> Any:

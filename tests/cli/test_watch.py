@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from processes import spawn
 from typer.testing import Result
 
 import plinian
 from plinian.engine.events import Event, Reference
-from plinian.engine.ingest.objects import version_event
-from plinian.engine.units import SECOND_US, parse_time
-from plinian.replay.watch import Watch
-from processes import spawn
+from plinian.engine.ingest.objects.versions.versions.versions import version_event
+from plinian.engine.kubernetes.units import SECOND_US, parse_time
+from plinian.replay.moments.watch import Watch
 
 Run = Callable[..., Result]
 

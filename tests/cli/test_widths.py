@@ -11,14 +11,14 @@ import termios
 from collections.abc import Callable
 
 import pytest
+from processes import PLINIAN
 from typer.testing import Result
 
-from plinian.replay.changes import Change
+from plinian.replay.moments.changes import Change
 from plinian.replay.render.amounts import exact_amount, resource_list, short_amount
 from plinian.replay.render.differences import change_lines
 from plinian.replay.render.session import number_text
 from plinian.replay.render.tables import Style, Table, lines_of, paragraph, stream_lines
-from processes import PLINIAN
 
 Run = Callable[..., Result]
 

@@ -6,11 +6,11 @@ from struct import pack as packed
 
 import msgspec
 from blake3 import blake3
+from pods import bound, listing, message, pod, pods
 from xxhash import xxh3_64_intdigest
 
 from plinian.engine.events import Recorded
 from plinian.engine.log import LogStore, Query, open_log
-from pods import bound, listing, message, pod, pods
 
 pack = msgspec.msgpack.encode
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 import pytest
+from pods import bound, listing, message, pod, pods
 
 from plinian.engine.events import Event
 from plinian.engine.log import Checkpoint, LogStore, Window, open_log
-from pods import bound, listing, message, pod, pods
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pods import SECOND, START, bound, listing, message, pod, pods
 
 from plinian.engine.events import Effect
 from plinian.engine.log import NO_REVISION, NO_TIME, Extent, FactBlock, LogStore, Query, Window
-from pods import SECOND, START, bound, listing, message, pod, pods
 
 
 def window(known: int, **bounds: int) -> Window:

@@ -8,19 +8,12 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pods import SECOND, START, bound, listing, message, pod, pods
 
 from plinian.engine.errors import PointUnknown, PositionConflict, UsageError
-from plinian.engine.log import (
-    Cut,
-    FactBlock,
-    LogStore,
-    Query,
-    Window,
-    open_log,
-)
+from plinian.engine.log import Cut, FactBlock, LogStore, Query, Window, open_log
 from plinian.engine.log.location import parse_location
 from plinian.engine.log.sql_log import SqlLog
-from pods import SECOND, START, bound, listing, message, pod, pods
 
 
 def read(log: LogStore, **query: object) -> list[int]:

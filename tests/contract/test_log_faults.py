@@ -10,11 +10,11 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from pods import pods
 
 from plinian.engine.errors import LogCorrupt, LogError, LogNotFound, LogUnavailable
 from plinian.engine.log import open_log
 from plinian.engine.log.location import parse_location
-from pods import pods
 
 
 def _explains(fault: LogError, place: str) -> None:
@@ -118,7 +118,7 @@ except LogUnavailable as fault:
 """
 
 _APPENDING = [sys.executable, "-c", _APPEND]
-_TESTS = str(Path(__file__).parents[1])
+_TESTS = str(Path(__file__).parents[1] / "support")
 
 
 def test_a_read_only_file_and_folder_can_be_read_but_not_appended_to(tmp_path: Path) -> None:

@@ -9,16 +9,17 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
+from pods import message, pods
 from sqlite_tables import migrated_tables
 
 from plinian.engine.errors import LogNewer, LogNotFound, LogOlder, UsageError
 from plinian.engine.log import Checkpoint, FactBlock, Query, open_log
 from plinian.engine.log.founding import tables_text
 from plinian.engine.log.location import parse_location
+from plinian.engine.log.migrating import connected, downgrade, info, migrate, upgrade
 from plinian.engine.log.schema import metadata
 from plinian.engine.log.schema_revision import REVISION, REVISIONS
-from plinian.migrations import connected, downgrade, info, migrate, upgrade, versions
-from pods import message, pods
+from plinian.migrations import versions
 
 
 def _run(place: str, sql: str) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pods import message, pod, pods
 
 from plinian.engine.errors import LogCorrupt
 from plinian.engine.log import LogStore, Query, Window
 from plinian.engine.log.packing import BLOCK_BYTES, BLOCK_EVENTS, block_ends
-from pods import message, pod, pods
 
 
 @given(sizes=st.lists(st.integers(0, BLOCK_BYTES * 2), max_size=100))

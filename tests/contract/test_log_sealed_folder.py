@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pods import message, pods
+from unprivileged import another_user, readable_folder
 
 from plinian.engine.errors import PlinianError
 from plinian.engine.log import LogStore, Query, open_log
 from plinian.engine.log import schema as _schema  # noqa: F401 -- verification imports it late
-from pods import message, pods
-from unprivileged import another_user, readable_folder
 
 pytestmark = pytest.mark.skipif(
     os.getuid() != 0, reason="only root can become another user, whom a folder shuts out"

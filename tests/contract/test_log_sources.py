@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import msgspec
+from pods import listing, message, pods
 
 from plinian.engine.events import Event, Reference, canonical_json
 from plinian.engine.events.payloads import WatchFollowed
 from plinian.engine.log import LogStore, Query
-from plinian.replay.coverage import read_coverage
-from pods import listing, message, pods
+from plinian.replay.moments.coverage import read_coverage
 
 POD = ("", "Pod")
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.msgpack import encode as msgpack
+from pods import bound, message, pod, pods
 
 from plinian.engine.errors import LogCorrupt, LogError
 from plinian.engine.log import Query, open_log
 from plinian.engine.log.location import parse_location
-from pods import bound, message, pod, pods
 
 Tamper = Callable[..., None]
 LAST = 30

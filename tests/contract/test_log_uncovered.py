@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pods import bound, message, pods
+from tampering import Tamper, tampering
 
 from plinian.engine.errors import HeadMissing, LogCorrupt, UsageError
 from plinian.engine.log import Query, open_log
 from plinian.engine.log.location import parse_location
-from pods import bound, message, pods
-from tampering import Tamper, tampering
 
 LAST = 30
 

@@ -11,16 +11,16 @@ from typing import Any
 
 import msgspec
 import pytest
+from pods import bound, message, pod
 
 from plinian.engine.errors import LogNewer
 from plinian.engine.events import KINDS, KindInfo
 from plinian.engine.events.upcast import Upcaster, upcast
 from plinian.engine.log import LogStore, Query, Window, open_log
 from plinian.engine.log.location import parse_location
+from plinian.engine.log.migrating import upgrade
 from plinian.engine.log.sql_log import SqlLog
 from plinian.engine.log.sqlite import SqliteDatabase
-from plinian.migrations import upgrade
-from pods import bound, message, pod
 
 STORED = Path(__file__).parents[1] / "data" / "log-of-schema-1.db.xz"
 """Made by ``write_stored_log``; never made again, or it would prove nothing."""

@@ -6,12 +6,12 @@ import multiprocessing
 import threading
 
 import pytest
+from pods import message
 
 from plinian.engine.errors import LogUnavailable, PositionConflict
 from plinian.engine.log import Query, open_log
 from plinian.engine.log.location import parse_location
 from plinian.engine.log.sqlite import SqliteDatabase
-from pods import message
 from writers import BATCHES, WRITERS, append_all, append_with, found
 
 

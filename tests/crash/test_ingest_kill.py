@@ -15,7 +15,7 @@ import pytest
 
 import plinian
 from plinian.engine.log import Query, open_log
-from plinian.migrations import downgrade
+from plinian.engine.log.migrating import downgrade
 
 KILLS = int(os.environ.get("PLINIAN_KILLS", "12"))
 SEED = int(os.environ.get("PLINIAN_KILL_SEED", "7"))

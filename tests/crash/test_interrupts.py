@@ -22,12 +22,12 @@ from typer.testing import CliRunner
 from cli.test_shell import heed_interrupts
 from clusters import pod, watched
 from plinian.engine.log import Query, open_log
-from plinian.migrations import downgrade
+from plinian.engine.log.migrating import downgrade
 from plinian.replay.cli.main import app
-from plinian.replay.ingest import ingest_at
+from plinian.replay.ingest.run.run.run import ingest_at
 
 INTERRUPTS = int(os.environ.get("PLINIAN_INTERRUPTS", "20"))
-PROGRAM = Path(__file__).parents[1] / "interrupts.py"
+PROGRAM = Path(__file__).parents[1] / "support" / "interrupts.py"
 SAID = "plinian: interrupted\n"
 
 

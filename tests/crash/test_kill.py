@@ -10,14 +10,14 @@ import time
 from pathlib import Path
 
 import pytest
+from pods import message, pods
 
 from plinian.engine.log import Query, open_log
-from plinian.migrations import downgrade
-from pods import message, pods
+from plinian.engine.log.migrating import downgrade
 
 KILLS = int(os.environ.get("PLINIAN_KILLS", "25"))
 EVENTS = 20_000
-TESTS = str(Path(__file__).parents[1])
+TESTS = str(Path(__file__).parents[1] / "support")
 
 _APPEND = """
 import sys

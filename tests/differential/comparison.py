@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from decisions import same, short
 from plinian.engine.volcano.history import resolve
-from plinian.replay.simulation.cases import parse_case
-from plinian.replay.simulation.simulation import simulate
+from plinian.replay.simulate.cases import parse_case
+from plinian.replay.simulate.simulation import simulate
 
 Step = dict[str, Any]
 

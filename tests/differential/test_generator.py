@@ -9,8 +9,8 @@ import pytest
 from differential.comparison import first_part
 from differential.generator import scenario
 from plinian.engine.volcano.history import resolve
-from plinian.replay.simulation.cases import parse_case
-from plinian.replay.simulation.simulation import simulate
+from plinian.replay.simulate.cases import parse_case
+from plinian.replay.simulate.simulation import simulate
 
 
 def test_a_seed_is_a_scenario() -> None:

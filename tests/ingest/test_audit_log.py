@@ -15,8 +15,8 @@ import pytest
 
 from plinian.engine.errors import EventMalformed
 from plinian.engine.events import KINDS, Event
-from plinian.engine.ingest.audit_log import FORMAT
-from plinian.engine.ingest.formats import Context
+from plinian.engine.ingest.audit.log import FORMAT
+from plinian.engine.ingest.reading.formats import Context
 
 DATA = Path(__file__).parent.parent / "data"
 TIME = "2026-11-21T01:53:37.142263Z"

@@ -13,8 +13,8 @@ import pytest
 from plinian.engine.errors import EventMalformed, InputTruncated
 from plinian.engine.events import Effect, Event
 from plinian.engine.events.kinds import KINDS
-from plinian.engine.ingest.cache_dump import FORMAT
-from plinian.engine.ingest.formats import Context
+from plinian.engine.ingest.components.cache_dump import FORMAT
+from plinian.engine.ingest.reading.formats import Context
 
 DATA = Path(__file__).parent.parent / "data"
 V1_12 = "snapshot-1795226284.json"

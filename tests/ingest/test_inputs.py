@@ -16,7 +16,7 @@ import pytest
 import zstandard
 
 from plinian.engine.errors import InputError, InputTruncated
-from plinian.engine.ingest.inputs import HEAD, InputFile, documents, find_files
+from plinian.engine.ingest.reading.inputs import HEAD, InputFile, documents, find_files
 
 TEXT = b'{"type":"ADDED"}\n' * 20_000
 PACK: dict[str, Callable[[bytes], bytes]] = {

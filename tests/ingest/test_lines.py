@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plinian.engine.errors import EventMalformed
-from plinian.engine.ingest.formats import Context
-from plinian.engine.ingest.lines import numbered_lines
+from plinian.engine.ingest.reading.formats import Context
+from plinian.engine.ingest.reading.lines import numbered_lines
 
 LIMIT = 5
 

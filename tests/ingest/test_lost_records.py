@@ -12,11 +12,11 @@ import pytest
 from clusters import compact, initial_end, pod, watched
 from plinian.engine.events import Event
 from plinian.engine.events.payloads import ListObserved, WatchFollowed
-from plinian.engine.ingest import lines
-from plinian.engine.ingest.formats import Context
-from plinian.engine.ingest.watch_stream import FORMAT
+from plinian.engine.ingest.reading import lines
+from plinian.engine.ingest.reading.formats import Context
+from plinian.engine.ingest.watch.stream import FORMAT
 from plinian.engine.log import Query, open_log
-from plinian.replay.ingest import IngestOptions, IngestSummary, ingest
+from plinian.replay.ingest.run.run.run import IngestOptions, IngestSummary, ingest
 
 BLOCK = (("ADDED", pod("a", 4)), ("ADDED", pod("b", 2)), ("ADDED", pod("c", 3)))
 CHANGE = ("MODIFIED", pod("a", 9))

@@ -15,17 +15,18 @@ from cli.conftest import run
 from clusters import compact, listed, pod, watched
 from plinian.engine.errors import EventMalformed
 from plinian.engine.events import Event
-from plinian.engine.ingest import (
-    audit_log,
-    cache_dump,
-    external_inputs,
-    object_list,
-    scenario,
-    scheduler_conf,
-    watch_stream,
-    yaml_documents,
+from plinian.engine.ingest.audit import log as audit_log
+from plinian.engine.ingest.components import cache_dump
+from plinian.engine.ingest.lists.complete.complete import (
+    json_objects as object_list,
 )
-from plinian.engine.ingest.formats import Context, Format
+from plinian.engine.ingest.lists.complete.complete import (
+    yaml_objects as yaml_documents,
+)
+from plinian.engine.ingest.objects.versions.versions import scheduler_conf
+from plinian.engine.ingest.reading.formats import Context, Format
+from plinian.engine.ingest.scenario.scenario.scenario import external_inputs, scenario
+from plinian.engine.ingest.watch import stream as watch_stream
 from plinian.engine.nesting import MAX_DEPTH, NestedTooDeep, hold_depth
 
 __all__ = ["run"]

@@ -14,8 +14,8 @@ from clusters import compact, listed, pod, recorded
 from plinian.engine.errors import EventMalformed, InputTruncated
 from plinian.engine.events import Event
 from plinian.engine.events.payloads import ListObserved
-from plinian.engine.ingest.formats import Context
-from plinian.engine.ingest.object_list import FORMAT
+from plinian.engine.ingest.lists.complete.complete.json_objects import FORMAT
+from plinian.engine.ingest.reading.formats import Context
 
 
 def read(data: bytes, **options: Any) -> tuple[list[Event], Context]:

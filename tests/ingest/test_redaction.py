@@ -12,12 +12,12 @@ import pytest
 
 from campaign import secrets
 from plinian.engine.events import Event
-from plinian.engine.ingest.redaction import MARK, RULES
+from plinian.engine.ingest.objects.versions.versions.redaction import MARK, RULES
 from plinian.engine.log import open_log
 from plinian.engine.log.store import Query
-from plinian.replay.ingest import IngestOptions, ingest_at
-from plinian.replay.log import opened
-from plinian.replay.status import status_of
+from plinian.replay.ingest.run.run.run import IngestOptions, ingest_at
+from plinian.replay.moments.log import opened
+from plinian.replay.moments.status import status_of
 
 CONF = 'actions: "allocate"\ntiers:\n- plugins:\n  - name: gang\n'
 APPLIED = "kubectl.kubernetes.io/last-applied-configuration"

@@ -10,10 +10,10 @@ import pytest
 
 from plinian.engine.errors import EventMalformed
 from plinian.engine.events import Event
-from plinian.engine.ingest.derived import extra_events
-from plinian.engine.ingest.formats import Context
-from plinian.engine.ingest.objects import version_event
-from plinian.engine.ingest.scheduler_conf import FORMAT, configs_in
+from plinian.engine.ingest.objects.versions.versions.derived import extra_events
+from plinian.engine.ingest.objects.versions.versions.scheduler_conf import FORMAT, configs_in
+from plinian.engine.ingest.objects.versions.versions.versions import version_event
+from plinian.engine.ingest.reading.formats import Context
 
 CONF = """actions: "enqueue, allocate, backfill"
 tiers:

@@ -13,9 +13,9 @@ import pytest
 
 from plinian.engine.errors import EventMalformed, InputError
 from plinian.engine.events import KINDS, Event
-from plinian.engine.ingest.formats import Context
-from plinian.engine.ingest.scheduler_log import FORMAT
-from plinian.engine.units import format_time
+from plinian.engine.ingest.components.log import FORMAT
+from plinian.engine.ingest.reading.formats import Context
+from plinian.engine.kubernetes.units import format_time
 
 DATA = Path(__file__).parent.parent / "data"
 OPEN = b"session.go:211] Open Session 12181329-33bc with <52> Job and <7> Queues\n"

@@ -10,8 +10,10 @@ import pytest
 
 from clusters import compact, initial_end, listed, pod, watched
 from plinian.engine.events.payloads import AuditCovered, ListsJoined, WatchFollowed
-from plinian.engine.ingest import audit_log, object_list, watch_stream
-from plinian.engine.ingest.formats import Context, Format
+from plinian.engine.ingest.audit import log as audit_log
+from plinian.engine.ingest.lists.complete.complete import json_objects as object_list
+from plinian.engine.ingest.reading.formats import Context, Format
+from plinian.engine.ingest.watch import stream as watch_stream
 
 
 def spans(form: Format, data: bytes, **options: Any) -> list[bytes]:

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from clusters import compact, initial_end, pod, recorded, watched
 from plinian.engine.events import Event
-from plinian.engine.ingest.formats import Context
-from plinian.engine.ingest.fragments import Fragments
-from plinian.engine.ingest.usual_lines import UsualLines
-from plinian.engine.ingest.watch_stream import FORMAT
+from plinian.engine.ingest.reading.formats import Context
+from plinian.engine.ingest.reading.fragments import Fragments
+from plinian.engine.ingest.watch.fast_path import UsualLines
+from plinian.engine.ingest.watch.stream import FORMAT
 
 SOURCE = "watch.jsonl"
 VERBS = {"ADDED": "observed", "MODIFIED": "updated", "DELETED": "deleted"}

@@ -14,8 +14,8 @@ from clusters import compact, initial_end, pod, recorded, watched
 from plinian.engine.errors import EventMalformed, FormatUnknown
 from plinian.engine.events import Event
 from plinian.engine.events.payloads import ListObserved, WatchInterrupted
-from plinian.engine.ingest.formats import Context
-from plinian.engine.ingest.watch_stream import FORMAT
+from plinian.engine.ingest.reading.formats import Context
+from plinian.engine.ingest.watch.stream import FORMAT
 
 
 def read(data: bytes, **options: Any) -> tuple[list[Event], Context]:

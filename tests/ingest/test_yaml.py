@@ -12,10 +12,10 @@ import yaml
 from clusters import DATA, pod, recorded
 from plinian.engine.errors import EventMalformed, InputTruncated
 from plinian.engine.events import Event
-from plinian.engine.go_yaml import YamlFault, YamlReader
-from plinian.engine.ingest.formats import Context
+from plinian.engine.ingest.lists.complete.complete.yaml_objects import FORMAT
+from plinian.engine.ingest.reading.formats import Context
 from plinian.engine.ingest.registry import recognise
-from plinian.engine.ingest.yaml_documents import FORMAT
+from plinian.engine.kubernetes.yaml import YamlFault, YamlReader
 
 # Each line: [YAML text, the JSON that YAMLToJSON made of it, or "refused"]; made by a Go program
 # of ten lines from a list of words that YAML libraries are known to disagree about.

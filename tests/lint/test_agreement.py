@@ -8,16 +8,16 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from linting import FLAT, PROPORTION, TREE, Document, conf_of, node
 
 from decisions import decided
-from linting import FLAT, PROPORTION, TREE, Document, conf_of, node
 from plinian.engine.volcano.behaviours import Behaviours
 from plinian.engine.volcano.history import resolve
+from plinian.replay.lint.inputs import World
 from plinian.replay.lint.objects import TYPES, Manifest
 from plinian.replay.lint.run import lint
-from plinian.replay.lint.world import World
-from plinian.replay.simulation.cases import Case, Step, parse_case
-from plinian.replay.simulation.simulation import Simulation
+from plinian.replay.simulate.cases import Case, Step, parse_case
+from plinian.replay.simulate.simulation import Simulation
 
 TOLD = (
     "Failed to check queue's hierarchical structure",

@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import partial
 
 from linting import RELEASES, TREE, group, job, node, queue, task, world
+
 from plinian.engine.volcano.behaviours import Behaviours
 from plinian.engine.volcano.history import behaviours
-from plinian.replay.lint.asking import Memory, changed
-from plinian.replay.lint.checked import Checked
+from plinian.replay.lint.answer_cache import Memory, changed
+from plinian.replay.lint.context import Checked
 from plinian.replay.lint.findings import Issue
 from plinian.replay.lint.rules import RULES, Check
 

@@ -7,13 +7,13 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
 from linting import RELEASES, conf_of
+from scenarios import scenario_document
+
 from plinian.replay.lint.findings import Place
+from plinian.replay.lint.inputs import World
 from plinian.replay.lint.objects import TYPES, Manifest
 from plinian.replay.lint.run import lint
-from plinian.replay.lint.world import World
-from scenarios import scenario_document
 
 NEWEST, MIDDLE, OLDEST = RELEASES[-1], RELEASES[len(RELEASES) // 2], RELEASES[0]
 SOME = (OLDEST, MIDDLE, NEWEST)

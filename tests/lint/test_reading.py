@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 
 import pytest
-
 from linting import TREE, queue
+
 from plinian.engine.errors import InputError
 from plinian.replay.lint.reading import Written, read_conf, read_files
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import pytest
-
 from linting import (
     FLAT,
     PROPORTION,
@@ -23,6 +22,7 @@ from linting import (
     task,
     world,
 )
+
 from plinian.engine.volcano.history import resolve
 from plinian.replay.lint.findings import Effect, Severity
 from plinian.replay.lint.rules import RULES

@@ -10,10 +10,11 @@ from collections.abc import Callable
 from time import process_time
 
 from linting import RELEASES, TREE, conf_of, group, queue
+
 from plinian.replay.lint.findings import Place
+from plinian.replay.lint.inputs import World
 from plinian.replay.lint.objects import Manifest
 from plinian.replay.lint.run import lint
-from plinian.replay.lint.world import World
 
 GROUPS, QUEUES = 10_000, 200
 

@@ -11,10 +11,10 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scenarios import scenario
 
 from plinian.engine.volcano.history import resolve
-from plinian.replay.simulation.simulation import simulate
-from scenarios import scenario
+from plinian.replay.simulate.simulation import simulate
 
 RELEASE = resolve("v1.12.1")
 SEEDS = st.integers(0, 2**32)
@@ -23,7 +23,7 @@ PRINT_RESULTS = f"""
 import json
 from scenarios import scenario
 from plinian.engine.volcano.history import resolve
-from plinian.replay.simulation.simulation import simulate
+from plinian.replay.simulate.simulation import simulate
 for seed in range({SOME}):
     print(json.dumps(simulate(scenario(seed), resolve("v1.12.1"))))
 """
@@ -55,7 +55,7 @@ def simulated(hash_seed: str) -> bytes:
     ran = subprocess.run(
         [sys.executable, "-c", PRINT_RESULTS],
         env={**os.environ, "PYTHONHASHSEED": hash_seed},
-        cwd=Path(__file__).parents[1],
+        cwd=Path(__file__).parents[1] / "support",
         check=True,
         capture_output=True,
     )

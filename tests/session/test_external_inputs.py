@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-
 from external import DEVICES, DEVICESHARE, EXTENDER, USAGE, conf
+
 from plinian.engine.events.payloads import ExtenderAnswered, UsageMeasured
-from plinian.engine.session.external_inputs import ExternalInputs, kinds_needed
+from plinian.engine.session.framework.external_inputs import ExternalInputs, kinds_needed
+from plinian.engine.session.framework.session import ProcessState
 from plinian.engine.session.plugins.deviceshare.device_config import (
     device_config_map,
     read_device_config,
@@ -17,8 +18,7 @@ from plinian.engine.session.plugins.deviceshare.device_config import (
 from plinian.engine.session.plugins.deviceshare.mig import Geometry, Instance, geometries_of
 from plinian.engine.session.plugins.deviceshare.plugin import DEVICE_CONFIG
 from plinian.engine.session.plugins.extender import EXTENDER_ANSWERS
-from plinian.engine.session.plugins.node_usage import NODE_USAGE, NodeUsage
-from plinian.engine.session.session import ProcessState
+from plinian.engine.session.plugins.shared.node_usage import NODE_USAGE, NodeUsage
 from plinian.engine.volcano.conf import SchedulerConf, conf_in_force
 from plinian.engine.volcano.history import resolve
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from plinian.engine.belief.panic import Panic
+from plinian.engine.model.panic import Panic
+from plinian.engine.model.tables import Status
 from plinian.engine.session.actions import ACTIONS
-from plinian.engine.session.future_idle import check_future_idle
-from plinian.engine.session.scoring import Purpose
-from plinian.engine.session.session import Session
-from plinian.engine.session.statement import Statement
-from plinian.engine.session.tables import Status
+from plinian.engine.session.framework.session import Session
+from plinian.engine.session.framework.statement import Statement
+from plinian.engine.session.nodes.future_idle import check_future_idle
+from plinian.engine.session.nodes.node_selection import Purpose
 from plinian.engine.volcano.releases import RELEASES
 from sessions import Accepting, Document, document, group, node, opened, pod, queue, tasks
 

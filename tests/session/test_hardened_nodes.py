@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from plinian.engine.session.tables import Status
-from plinian.engine.volcano.history import behaviours, resolve
-from plinian.replay.simulation.cases import parse_case
-from plinian.replay.simulation.simulation import simulate
 from scenarios import scenario
 from seen import Seen, sessions
-from tree import ROOT
 from written import Step, gone, group, node, phases, pod, run
+
+from plinian.engine.model.tables import Status
+from plinian.engine.volcano.history import behaviours, resolve
+from plinian.replay.simulate.cases import parse_case
+from plinian.replay.simulate.simulation import simulate
+from tree import ROOT
 
 ARTICLES = sorted((ROOT / "docs" / "articles").glob("000-*.case.json"))
 HARDENED = resolve("hardened")

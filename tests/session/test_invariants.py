@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from plinian.engine.session.tables import NO_JOB, Status
-from plinian.engine.volcano.history import resolve
 from scenarios import scenario
 from seen import Seen, sessions
+
+from plinian.engine.model.tables import NO_JOB, Status
+from plinian.engine.volcano.history import resolve
 
 SEEDS = st.integers(0, 2**32)
 TOLERANCE = 0.1

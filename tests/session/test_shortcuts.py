@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plinian.engine.session import class_columns
 from plinian.engine.session.actions import preempt
-from plinian.engine.session.class_columns import ClassColumns
-from plinian.engine.session.lying import Hopes, Lying
-from plinian.engine.session.outcome import SessionResult
-from plinian.engine.session.priority_queue import PriorityQueue
+from plinian.engine.session.framework.outcome import SessionResult
+from plinian.engine.session.framework.priority_queue import PriorityQueue
+from plinian.engine.session.framework.session import ProcessState, Session
+from plinian.engine.session.nodes import class_columns
+from plinian.engine.session.nodes.class_columns import ClassColumns
+from plinian.engine.session.nodes.eviction_candidates import Hopes, Lying
+from plinian.engine.session.nodes.node_selection import NodeSelection
 from plinian.engine.session.run import SessionInput, run_session
-from plinian.engine.session.scoring import NodeSelection
-from plinian.engine.session.session import ProcessState, Session
 from plinian.engine.volcano.conf import parse_scheduler_conf
 from plinian.engine.volcano.history import resolve
 from sessions import NOW, RELEASE, Document, cache_of, document, group, node, opened, pod, queue

@@ -19,8 +19,8 @@ from plinian.engine.state.clock_build import build_clock
 from plinian.engine.state.columns import NO_ORIGIN, Columns, Times
 from plinian.engine.state.fold import Fold, Placed, Record
 from plinian.engine.state.marks import Mark
-from plinian.replay.clock import placed
-from plinian.replay.moment import Moment
+from plinian.replay.moments.clock import placed
+from plinian.replay.moments.moment import Moment
 
 NONE = -1
 _MARKS = {Effect.BOUND: int(Mark.BIND), Effect.DELETED: int(Mark.DELETE)}

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from plinian.engine.belief.panic import Panic
+from plinian.engine.model.panic import Panic
+from plinian.engine.session.framework.session import ProcessState, Session
+from plinian.engine.session.framework.trace import Trace
 from plinian.engine.session.plugins import BUILDERS, NEWER_PLUGINS
 from plinian.engine.session.run import open_plugins
-from plinian.engine.session.session import ProcessState, Session
-from plinian.engine.session.trace import Trace
 from plinian.engine.volcano.arguments import Arguments
 from plinian.engine.volcano.conf import SWITCHES, PluginOption, SchedulerConf, known_actions
 from plinian.engine.volcano.history import SUPPORTED, resolve

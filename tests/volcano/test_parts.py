@@ -18,7 +18,9 @@ from plinian.engine.volcano.controller_behaviours import (
     RestartUnit,
 )
 from plinian.engine.volcano.history import HISTORY, rows_of
-from plinian.engine.volcano.parts import (
+from plinian.engine.volcano.proofs import claims, holds_in, is_claim, key_of, reverted, unproven
+from plinian.engine.volcano.releases import FIRST, HARDENED, RELEASES, Row, parse_release
+from plinian.engine.volcano.table import (
     TABLE,
     Part,
     cache_behaviours,
@@ -26,8 +28,6 @@ from plinian.engine.volcano.parts import (
     part_of,
     rows_in,
 )
-from plinian.engine.volcano.proofs import claims, holds_in, is_claim, key_of, reverted, unproven
-from plinian.engine.volcano.releases import FIRST, HARDENED, RELEASES, Row, parse_release
 from tree import ROOT
 
 OTHERS = [row for part in (Part.CACHE, Part.CONTROLLERS) for row in TABLE[part]]

@@ -11,7 +11,6 @@ import pytest
 
 from plinian.engine.volcano.history import HISTORY, resolve
 from plinian.engine.volcano.history_proofs import PROOFS, RECORDED
-from plinian.engine.volcano.parts import Part
 from plinian.engine.volcano.proofs import (
     Proof,
     claims,
@@ -25,6 +24,7 @@ from plinian.engine.volcano.proofs import (
     without,
 )
 from plinian.engine.volcano.releases import Row, parse_release
+from plinian.engine.volcano.table import Part
 from proving import proving, recording
 from tree import ROOT, SHIPPED, files
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from ...volcano.behaviours import ReclaimUnit
-from ..session import Execute, Session
+from ..framework.session import Execute, Session
 from . import (
     allocate,
     backfill,

@@ -8,20 +8,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from ...belief.panic import Panic
+from ...model.panic import Panic
+from ...model.tables import NO_NODE, Rows, Status
 from ...volcano.behaviours import FailedPipelining, JobReturn, NoBestNode
-from ..cluster_top import CLUSTER_TOP
-from ..fit_errors import FitErrors
-from ..future_idle import check_future_idle
-from ..given_hypernodes import recall_all
-from ..kept_arguments import KeptArguments
-from ..priority_queue import PriorityQueue, Queue
-from ..reasons import PASS, StatusCode
-from ..scoring import ErrorCache, NodeSelection, Purpose, new_error_cache
-from ..session import Session, fits
-from ..statement import Statement
-from ..sub_jobs import SubJob
-from ..tables import NO_NODE, Rows, Status
+from ..framework.fit_errors import FitErrors
+from ..framework.kept_arguments import KeptArguments
+from ..framework.priority_queue import PriorityQueue, Queue
+from ..framework.reasons import PASS, StatusCode
+from ..framework.session import Session, fits
+from ..framework.statement import Statement
+from ..jobs.sub_jobs import SubJob
+from ..nodes.future_idle import check_future_idle
+from ..nodes.node_selection import ErrorCache, NodeSelection, Purpose, new_error_cache
+from ..topology.allocated_hypernodes import recall_all
+from ..topology.top_hypernode import CLUSTER_TOP
 from . import topology
 from .gradients import Gradients
 

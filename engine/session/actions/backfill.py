@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...belief.panic import Panic
+from ...model.panic import Panic
+from ...model.tables import Rows, Status
 from ...volcano.behaviours import BackfillFailure
-from ..fit_errors import FitErrors
-from ..priority_queue import PriorityQueue, Queue
-from ..reasons import StatusCode
-from ..scoring import ErrorCache, Purpose, new_error_cache
-from ..session import Session
-from ..statement import Statement
-from ..tables import Rows, Status
+from ..framework.fit_errors import FitErrors
+from ..framework.priority_queue import PriorityQueue, Queue
+from ..framework.reasons import StatusCode
+from ..framework.session import Session
+from ..framework.statement import Statement
+from ..nodes.node_selection import ErrorCache, Purpose, new_error_cache
 from .allocate import everywhere
 
 

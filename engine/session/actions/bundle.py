@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING
 
-from ...belief.resource import Resource
-from ..tables import ALLOCATED_STATUS, Status
+from ...model.resource import Resource
+from ...model.tables import ALLOCATED_STATUS, Status
 
 if TYPE_CHECKING:
-    from ..session import Session
+    from ..framework.session import Session
 
 _HOLDING = (*sorted(ALLOCATED_STATUS), Status.SUCCEEDED)
 

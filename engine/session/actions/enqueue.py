@@ -5,8 +5,8 @@ Source: ``pkg/scheduler/actions/enqueue/enqueue.go``.
 
 from __future__ import annotations
 
-from ..priority_queue import PriorityQueue, Queue
-from ..session import Session
+from ..framework.priority_queue import PriorityQueue, Queue
+from ..framework.session import Session
 
 
 def execute(ssn: Session) -> None:

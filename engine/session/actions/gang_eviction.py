@@ -22,18 +22,18 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ...belief.resource import ZERO, Resource
-from ...belief.task import PREEMPTABLE
-from ..cluster_top import CLUSTER_TOP
-from ..priority_queue import PriorityQueue
-from ..registration import GangEviction
-from ..session import Session
-from ..statement import Statement
-from ..tables import NO_JOB, Rows
-from ..victims import starving_jobs
+from ...model.resource import ZERO, Resource
+from ...model.tables import NO_JOB, Rows
+from ...model.task import PREEMPTABLE
+from ..framework.priority_queue import PriorityQueue
+from ..framework.registration import GangEviction
+from ..framework.session import Session
+from ..framework.statement import Statement
+from ..topology.top_hypernode import CLUSTER_TOP
 from .bundle import Bundle, apply_allowed, create_job_bundles
 from .simulate import pending_tasks, plan_in_domain
 from .topology import hypernode_rows
+from .victims import starving_jobs
 
 MOST_DOMAINS = "maxDomains"
 TAKES_WHOLE = "allowWholeBundle"

@@ -5,10 +5,10 @@ Source: ``pkg/scheduler/actions/gangpreempt/gangpreempt.go`` since v1.15.
 
 from __future__ import annotations
 
-from ...belief.resource import Resource
-from ..registration import PREEMPT
-from ..session import Session
-from ..tables import PREEMPTABLE_STATUS
+from ...model.resource import Resource
+from ...model.tables import PREEMPTABLE_STATUS
+from ..framework.registration import PREEMPT
+from ..framework.session import Session
 from . import gang_eviction
 from .bundle import Bundle
 

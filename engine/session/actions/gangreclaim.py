@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from functools import cmp_to_key
 
-from ...belief.resource import Resource
-from ..registration import RECLAIM
-from ..session import Session
-from ..tables import Status
+from ...model.resource import Resource
+from ...model.tables import Status
+from ..framework.registration import RECLAIM
+from ..framework.session import Session
 from . import gang_eviction
 from .bundle import Bundle
 

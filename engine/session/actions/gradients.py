@@ -13,12 +13,12 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..cluster_top import CLUSTER_TOP, lca
-from ..given_hypernodes import note
-from ..priority_queue import KeyedQueue, Queue
-from ..session import Session
-from ..statement import Operation, Statement
-from ..sub_jobs import SubJob
+from ..framework.priority_queue import KeyedQueue, Queue
+from ..framework.session import Session
+from ..framework.statement import Operation, Statement
+from ..jobs.sub_jobs import SubJob
+from ..topology.allocated_hypernodes import note
+from ..topology.top_hypernode import CLUSTER_TOP, lca
 from .nomination import place_nominated
 from .topology import hypernode_rows
 

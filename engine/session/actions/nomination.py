@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..cluster_top import lca
-from ..priority_queue import Queue
-from ..scoring import Purpose, new_error_cache
-from ..statement import Statement
+from ..framework.priority_queue import Queue
+from ..framework.statement import Statement
+from ..nodes.node_selection import Purpose, new_error_cache
+from ..topology.top_hypernode import lca
 from .topology import hypernode_rows
 
 if TYPE_CHECKING:
-    from ..sub_jobs import SubJob
+    from ..jobs.sub_jobs import SubJob
     from .allocate import Allocation
 
 Plan = list[tuple[int, int]]

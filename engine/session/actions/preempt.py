@@ -7,21 +7,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..eligibility import may_preempt
-from ..fit_errors import FitErrors
-from ..lying import Hopes
-from ..priority_queue import PriorityQueue, Queue
-from ..scoring import ErrorCache, Purpose, new_error_cache
-from ..session import Session, fits
-from ..statement import Statement
-from ..victims import (
-    pending_queue,
-    resolvable_nodes,
-    starving_jobs,
-    victims_queue,
-    would_help,
-)
+from ..framework.fit_errors import FitErrors
+from ..framework.priority_queue import PriorityQueue, Queue
+from ..framework.session import Session, fits
+from ..framework.statement import Statement
+from ..nodes.eviction_candidates import Hopes
+from ..nodes.node_selection import ErrorCache, Purpose, new_error_cache
 from . import topology_aware_preempt
+from .eligibility import may_preempt
+from .victims import pending_queue, resolvable_nodes, starving_jobs, victims_queue, would_help
 
 Moment = tuple[int, FitErrors | None]
 """How far the session's journal was, and what was known by then of why a task fits nowhere."""

@@ -8,19 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
-from ...belief.resource import ZERO, Resource
+from ...model.resource import ZERO, Resource
+from ...model.tables import Status
 from ...volcano.behaviours import ReclaimWhen
-from ..eligibility import never_preempts
-from ..priority_queue import PriorityQueue
-from ..scoring import Purpose
-from ..session import Session
-from ..tables import Status
-from ..victims import (
-    resolvable_nodes,
-    starving_jobs,
-    victims_queue,
-    would_help,
-)
+from ..framework.priority_queue import PriorityQueue
+from ..framework.session import Session
+from ..nodes.node_selection import Purpose
+from .eligibility import never_preempts
+from .victims import resolvable_nodes, starving_jobs, victims_queue, would_help
 
 _EXECUTE = "actions/reclaim.(*Action).Execute"
 

@@ -5,13 +5,13 @@ Source: ``pkg/scheduler/actions/reclaim/reclaim.go`` since v1.14.
 
 from __future__ import annotations
 
-from ..eligibility import never_preempts
-from ..priority_queue import PriorityQueue, Queue
-from ..scoring import Purpose
-from ..session import Session, fits
-from ..statement import Statement
-from ..tables import Floats
-from ..victims import resolvable_nodes, starving_jobs, victims_queue, would_help
+from ...model.tables import Floats
+from ..framework.priority_queue import PriorityQueue, Queue
+from ..framework.session import Session, fits
+from ..framework.statement import Statement
+from ..nodes.node_selection import Purpose
+from .eligibility import never_preempts
+from .victims import resolvable_nodes, starving_jobs, victims_queue, would_help
 
 
 def execute(ssn: Session) -> None:

@@ -8,8 +8,8 @@ Source: ``pkg/scheduler/actions/shuffle/shuffle.go``.
 
 from __future__ import annotations
 
-from ..session import Session
-from ..tables import Status
+from ...model.tables import Status
+from ..framework.session import Session
 
 REASON = "shuffle"
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..priority_queue import Queue
-from ..registration import GangEviction
-from ..scoring import ErrorCache, Purpose, new_error_cache
-from ..session import Session, fits
-from ..statement import Operation, Statement
-from ..sub_jobs import SubJob
-from ..tables import Rows
-from ..victims import resolvable_nodes
+from ...model.tables import Rows
+from ..framework.priority_queue import Queue
+from ..framework.registration import GangEviction
+from ..framework.session import Session, fits
+from ..framework.statement import Operation, Statement
+from ..jobs.sub_jobs import SubJob
+from ..nodes.node_selection import ErrorCache, Purpose, new_error_cache
 from .gradients import Worksheet, organize
 from .topology import hypernode_rows
+from .victims import resolvable_nodes
 
 ERROR_CACHE_ARGUMENT = "predicateErrorCacheEnable"
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...belief.objects import NetworkTopology
-from ..priority_queue import Queue
-from ..scoring import lowest_score
-from ..session import Session
-from ..statement import Operation, Statement
-from ..tables import Rows
+from ...kubernetes.objects import NetworkTopology
+from ...model.tables import Rows
+from ..framework.priority_queue import Queue
+from ..framework.session import Session
+from ..framework.statement import Operation, Statement
+from ..nodes.node_selection import lowest_score
 
 if TYPE_CHECKING:
     from .allocate import Allocation

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...belief.objects.metadata import seconds
-from ..kept_arguments import KeptArguments
-from ..priority_queue import PriorityQueue
-from ..session import Session, fits
-from ..statement import Statement
-from ..tables import Rows
-from ..victims import victims_queue, would_help
+from ...kubernetes.objects.metadata import seconds
+from ...model.tables import Rows
+from ..framework.kept_arguments import KeptArguments
+from ..framework.priority_queue import PriorityQueue
+from ..framework.session import Session, fits
+from ..framework.statement import Statement
+from .victims import victims_queue, would_help
 
 ENABLED = "enableTopologyAwarePreemption"
 _OPTIONS = "preempt: options"

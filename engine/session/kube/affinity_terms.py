@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from ...belief.objects import Namespace
+from ...kubernetes.expressions.selectors import NOTHING
+from ...kubernetes.objects import Namespace
 from .pod_class import AffinityTerm
-from .selectors import NOTHING
 
 Namespaces = Mapping[str, Namespace]
 """Namespaces by name."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...belief.objects import PersistentVolume, PersistentVolumeClaim, Pod, StorageClass
+from ...kubernetes.objects import PersistentVolume, PersistentVolumeClaim, Pod, StorageClass
 from .node_columns import Mask, NodeColumns
 from .pod_class import node_terms
 

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ...belief.objects import (
+from ...kubernetes.expressions.cel import CelError, CelUnknown, Semver, compile_cel
+from ...kubernetes.objects import (
     Device,
     DeviceAttribute,
     DeviceClass,
@@ -22,8 +23,7 @@ from ...belief.objects import (
     ResourceClaim,
     ResourceSlice,
 )
-from ...quantity import parse
-from .cel import CelError, CelUnknown, Semver, compile_cel
+from ...kubernetes.quantity import parse
 
 MOST_DEVICES = 32
 """A claim has no more."""

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...belief.objects import Node, Taint, Toleration
+from ...kubernetes.expressions.selectors import IN, NodeTerm, Requirement
+from ...kubernetes.objects import Node, Taint, Toleration
 from .requests import CPU, GPU, MEMORY, kube_amount
-from .selectors import IN, NodeTerm, Requirement
 from .tolerations import untolerated
 
 if TYPE_CHECKING:
-    from ...belief.node import NodeInfo
+    from ...model.node import NodeInfo
 
 Mask = NDArray[np.bool_]
 Codes = NDArray[np.int32]

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..tables import NO_JOB, NO_NODE, Status
+from ...model.tables import NO_JOB, NO_NODE, Status
 from .node_columns import Amounts, LabelColumn, Mask, NodeColumns
 from .pod_class import ANY_ADDRESS, HostPort, PodClass, Reading, class_of
 from .requests import pod_requests, requests_on_nodes
 
 if TYPE_CHECKING:
-    from ..session import Session
-    from ..tables import Ints
+    from ...model.tables import Ints
+    from ..framework.session import Session
 
 CPU, MEMORY, GPU, NONZERO_CPU, NONZERO_MEMORY, PODS = range(6)
 """Columns of :attr:`NodeMap.accounts`."""

@@ -9,17 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
-from ...belief.objects import (
-    NodeSelectorTerm,
-    Pod,
-    PodAffinity,
-    PodAffinityTerm,
-    Toleration,
-    TopologySpreadConstraint,
-)
-from .node_columns import HOSTNAME, ZONE, RequiredNodes, normalized_image
-from .requests import PodRequests, pod_requests
-from .selectors import (
+from ...kubernetes.expressions.selectors import (
     IN,
     NOTHING,
     NodeTerm,
@@ -30,6 +20,16 @@ from .selectors import (
     label_selector,
     node_term,
 )
+from ...kubernetes.objects import (
+    NodeSelectorTerm,
+    Pod,
+    PodAffinity,
+    PodAffinityTerm,
+    Toleration,
+    TopologySpreadConstraint,
+)
+from .node_columns import HOSTNAME, ZONE, RequiredNodes, normalized_image
+from .requests import PodRequests, pod_requests
 
 ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - the API's name for all addresses of a node
 

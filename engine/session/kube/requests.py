@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ...belief.objects import Container, Pod, ResourceList
-from ...quantity import Quantity, parse
+from ...kubernetes.objects import Container, Pod, ResourceList
+from ...kubernetes.quantity import Quantity, parse
 
 CPU = "cpu"
 MEMORY = "memory"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from ...volcano.conf import Arguments
-from ..session import Plugin
+from ..framework.session import Plugin
 from .binpack import Binpack
 from .capacity import Capacity
 from .cdp import Cdp

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
+from ...model.tables import Floats, Rows
 from ...volcano.conf import Arguments
-from ..tables import Floats, Rows
 
 if TYPE_CHECKING:
-    from ..session import Session
+    from ..framework.session import Session
 
 _RESOURCES = "binpack.resources"
 

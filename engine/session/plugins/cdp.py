@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ...belief.objects import Pod
-from ...duration import parse_go_duration
-from ...units import parse_time
+from ...kubernetes.duration import parse_go_duration
+from ...kubernetes.objects import Pod
+from ...kubernetes.units import parse_time
 from ...volcano.conf import Arguments
-from ..session import Session
-from ..trace import PERMIT
+from ..framework.session import Session
+from ..framework.trace import PERMIT
 
 COOLDOWN_TIME = "volcano.sh/cooldown-time"
 """Label, or else annotation, of a pod: a Go duration."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ...volcano.conf import Arguments
-from ..registration import GangEviction
-from ..session import Session
-from ..trace import PERMIT
+from ..framework.registration import GangEviction
+from ..framework.session import Session
+from ..framework.trace import PERMIT
 
 _CRITICAL_CLASSES = frozenset({"system-cluster-critical", "system-node-critical"})
 _SYSTEM_NAMESPACE = "kube-system"

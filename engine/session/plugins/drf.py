@@ -12,12 +12,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...belief.panic import Panic
-from ...belief.resource import MIN_RESOURCE, Resource
+from ...model.panic import Panic
+from ...model.resource import MIN_RESOURCE, Resource
+from ...model.tables import Floats, Rows
 from ...volcano.conf import Arguments
-from ..session import Session
-from ..tables import Floats, Rows
-from ..trace import PERMIT
+from ..framework.session import Session
+from ..framework.trace import PERMIT
 from .hdrf import Tree, dominant_shares
 
 SHARE_DELTA = 0.000001

@@ -15,13 +15,13 @@ import msgspec
 import numpy as np
 from msgspec.structs import fields
 
+from ...model.tables import Floats, Ints, Rows
 from ...volcano.conf import Arguments
-from ..extension import ScoreError
-from ..reasons import PASS, StatusCode
-from ..session import Session
-from ..tables import Floats, Ints, Rows
-from ..trace import ABSTAIN, PERMIT, REJECT, Verdict
-from .decoded_arguments import decode_texts
+from ..framework.extension import ScoreError
+from ..framework.reasons import PASS, StatusCode
+from ..framework.session import Session
+from ..framework.trace import ABSTAIN, PERMIT, REJECT, Verdict
+from .shared.decoded_arguments import decode_texts
 
 EXTENDER_ANSWERS = "extender-answers"
 """Under this name the process keeps the recorded answers, by (verb, what was asked about).

@@ -10,14 +10,14 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...belief.objects import PodGroup
+from ...kubernetes.objects import PodGroup
+from ...model.tables import ALLOCATED_STATUS, Rows
 from ...volcano.conf import Arguments
 from ..close import update_condition
-from ..registration import GangEviction
-from ..session import Condition, Session
-from ..sub_jobs import SubJob
-from ..tables import ALLOCATED_STATUS, Rows
-from ..trace import PERMIT, REJECT, Verdict
+from ..framework.registration import GangEviction
+from ..framework.session import Condition, Session
+from ..framework.trace import PERMIT, REJECT, Verdict
+from ..jobs.sub_jobs import SubJob
 
 NOT_ENOUGH_RESOURCES = "NotEnoughResources"
 READY = Condition("Scheduled", "True", "tasks in gang are ready to be scheduled", ours=True)

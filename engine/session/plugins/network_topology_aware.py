@@ -14,10 +14,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...belief.hypernode import HyperNodes
+from ...model.hypernode import HyperNodes
+from ...model.tables import NO_NODE, Floats, Rows
 from ...volcano.conf import Arguments
-from ..session import Session
-from ..tables import NO_NODE, Floats, Rows
+from ..framework.session import Session
 from .network_topology_gradients import NetworkTopologyGradients
 
 ALLOCATED_HYPER_NODE = "volcano.sh/job-allocated-hypernode"

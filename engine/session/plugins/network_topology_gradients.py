@@ -15,12 +15,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ...belief.panic import Panic
-from ...belief.resource import ZERO, Resource
+from ...model.panic import Panic
+from ...model.resource import ZERO, Resource
+from ...model.tables import NO_NODE, Floats, Rows
 from ...volcano.conf import Arguments
-from ..registration import SearchPurpose
-from ..session import Session
-from ..tables import NO_NODE, Floats, Rows
+from ..framework.registration import SearchPurpose
+from ..framework.session import Session
 
 MAX_SCORE = 100.0
 _BINPACK = "hypernode.binpack"

@@ -13,11 +13,11 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ...belief.objects import Pod, QueueAffinity
+from ...kubernetes.objects import Pod, QueueAffinity
+from ...model.tables import Floats, Ints, Rows
 from ...volcano.conf import Arguments
-from ..reasons import PASS, StatusCode
-from ..session import Session
-from ..tables import Floats, Ints, Rows
+from ..framework.reasons import PASS, StatusCode
+from ..framework.session import Session
 
 NODE_GROUP = "volcano.sh/nodegroup-name"
 QUEUE_NAME = "volcano.sh/queue-name"

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ...belief.panic import Panic
-from ...belief.resource import ZERO, Resource
+from ...model.panic import Panic
+from ...model.resource import ZERO, Resource
 from ...volcano.behaviours import Comparison
 from ...volcano.conf import Arguments
-from ..session import Session
-from ..trace import PERMITTED, REJECT, Verdict
-from .amounts import plain
-from .inqueue import reserved_by_job
+from ..framework.session import Session
+from ..framework.trace import PERMITTED, REJECT, Verdict
+from .shared.amounts import plain
+from .shared.inqueue import reserved_by_job
 
 _OPEN = "plugins/overcommit.(*overcommitPlugin).OnSessionOpen"
 FACTOR = "overcommit-factor"

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import ClassVar, NamedTuple
 
-from ...belief.objects import Pod, PodDisruptionBudget
+from ...kubernetes.expressions.selectors import Selector, SelectorError, label_selector
+from ...kubernetes.objects import Pod, PodDisruptionBudget
 from ...volcano.conf import Arguments
-from ..kube.selectors import Selector, SelectorError, label_selector
-from ..session import Session
-from ..trace import PERMIT
+from ..framework.session import Session
+from ..framework.trace import PERMIT
 
 
 class _Budget(NamedTuple):

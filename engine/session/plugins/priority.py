@@ -10,11 +10,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ...model.tables import Rows
 from ...volcano.conf import Arguments
-from ..registration import RECLAIM, GangEviction
-from ..session import Session
-from ..tables import Rows
-from ..trace import PERMIT
+from ..framework.registration import RECLAIM, GangEviction
+from ..framework.session import Session
+from ..framework.trace import PERMIT
 
 
 class Priority:

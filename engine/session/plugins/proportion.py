@@ -17,15 +17,15 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...belief.panic import Panic
-from ...belief.queue import QueueInfo
-from ...belief.resource import INFINITY, ZERO, Resource, maximum, minimum
+from ...model.panic import Panic
+from ...model.queue import QueueInfo
+from ...model.resource import INFINITY, ZERO, Resource, maximum, minimum
+from ...model.tables import Rows
 from ...volcano.conf import Arguments
-from ..session import Session
-from ..tables import Rows
-from ..trace import NOTHING, PERMIT, PERMITTED, REJECT, REJECTED, Verdict
-from .amounts import ENOUGH, FITS, SetGauges, gauge_setter, plain, set_gauges, unguaranteed
-from .queue_demand import QueueDemand, queue_demands
+from ..framework.session import Session
+from ..framework.trace import NOTHING, PERMIT, PERMITTED, REJECT, REJECTED, Verdict
+from .shared.amounts import ENOUGH, FITS, SetGauges, gauge_setter, plain, set_gauges, unguaranteed
+from .shared.queue_demand import QueueDemand, queue_demands
 
 OPEN = "Open"
 NOT_OPEN = Verdict(REJECT, "the queue is not open")

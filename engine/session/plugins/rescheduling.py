@@ -10,15 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from ...belief.objects import Node, Pod
-from ...duration import parse_go_duration
-from ...quantity import parse
+from ...kubernetes.duration import parse_go_duration
+from ...kubernetes.objects import Node, Pod
+from ...kubernetes.quantity import parse
 from ...volcano.conf import Arguments
-from ..session import Session
-from .insertion_sort import insertion_sort
-from .node_usage import node_usage
-from .pod_qos import BEST_EFFORT, BURSTABLE, GUARANTEED, pod_qos
-from .type_assertion import int_or_panic, text_or_panic
+from ..framework.session import Session
+from .shared.insertion_sort import insertion_sort
+from .shared.node_usage import node_usage
+from .shared.pod_qos import BEST_EFFORT, BURSTABLE, GUARANTEED, pod_qos
+from .shared.type_assertion import int_or_panic, text_or_panic
 
 DEFAULT_INTERVAL_US = 5 * 60 * 1_000_000
 DEFAULT_METRICS_PERIOD = "5m"

@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ...model.tables import Floats, Rows
 from ...volcano.arguments import is_int
 from ...volcano.conf import Arguments
-from ..tables import Floats, Rows
-from .decoded_arguments import Shape, decode
 from .predicates.proportional import Proportional, Rate
+from .shared.decoded_arguments import Shape, decode
 
 if TYPE_CHECKING:
-    from ..session import Session
+    from ..framework.session import Session
 
 SCORING_TYPE = "volcano.sh/resource-strategy-scoring-type"
 SCORING_WEIGHTS = "volcano.sh/resource-strategy-weight"

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from ...quantity import parse
+from ...kubernetes.quantity import parse
 from ...volcano.conf import Arguments
-from ..session import Session
-from ..trace import PERMITTED, REJECT, Verdict
+from ..framework.session import Session
+from ..framework.trace import PERMITTED, REJECT, Verdict
 
 INSUFFICIENT = "resource quota insufficient"
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ...duration import parse_go_duration
+from ...kubernetes.duration import parse_go_duration
 from ...volcano.conf import Arguments
-from ..session import Session
-from ..trace import ABSTAINED, PERMITTED, Verdict
+from ..framework.session import Session
+from ..framework.trace import ABSTAINED, PERMITTED, Verdict
 
 WAITING_TIME = "sla-waiting-time"
 

@@ -14,15 +14,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...belief.go_text import parse_int
-from ...duration import parse_go_duration
+from ...kubernetes.duration import parse_go_duration
+from ...kubernetes.go.text import parse_int
+from ...model.tables import NO_JOB, NO_NODE, Floats, Ints, Rows, Status
 from ...volcano.conf import Arguments
-from ..reasons import PASS, StatusCode
-from ..session import Session
-from ..tables import NO_JOB, NO_NODE, Floats, Ints, Rows, Status
-from ..trace import PERMIT, REJECT
+from ..framework.reasons import PASS, StatusCode
+from ..framework.session import Session
+from ..framework.trace import PERMIT, REJECT
 from .revocable_zone import why_closed
-from .type_assertion import text_or_panic
+from .shared.type_assertion import text_or_panic
 
 ZONE_PREFIX = "tdm.revocable-zone."
 EVICT_PERIOD = "tdm.evict.period"

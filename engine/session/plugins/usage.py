@@ -10,12 +10,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...units import SECOND_US
+from ...kubernetes.units import SECOND_US
+from ...model.tables import Floats, Ints, Rows
 from ...volcano.conf import Arguments
-from ..reasons import StatusCode
-from ..session import Session
-from ..tables import Floats, Ints, Rows
-from .node_usage import NODE_METRICS_PERIOD, NodeUsage, node_usage
+from ..framework.reasons import StatusCode
+from ..framework.session import Session
+from .shared.node_usage import NODE_METRICS_PERIOD, NodeUsage, node_usage
 
 THRESHOLDS = "thresholds"
 METRICS_ACTIVE_US = 5 * 60 * SECOND_US

@@ -7,14 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from plinian.engine.belief.node import ImageState, NodeInfo
-from plinian.engine.belief.objects import Node, NodeSelectorTerm, Toleration, decode
-from plinian.engine.session.kube.node_columns import (
-    NodeColumns,
-    RequiredNodes,
-    normalized_image,
-)
-from plinian.engine.session.kube.selectors import IN, Requirement, node_term
+from plinian.engine.kubernetes.expressions.selectors import IN, Requirement, node_term
+from plinian.engine.kubernetes.objects import Node, NodeSelectorTerm, Toleration, decode
+from plinian.engine.model.node import ImageState, NodeInfo
+from plinian.engine.session.kube.node_columns import NodeColumns, RequiredNodes, normalized_image
 
 MI = 1024 * 1024
 

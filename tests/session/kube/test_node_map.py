@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from plinian.engine.session.framework.session import Session
 from plinian.engine.session.kube.node_map import GPU, NONZERO_CPU, PODS, NodeMap, node_map
 from plinian.engine.session.kube.pod_class import HostPort
-from plinian.engine.session.session import Session
 from sessions import group, node, opened, pod, queue, tasks
 
 NODES = ("a", "b", "c")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from plinian.engine.belief.objects import Pod, decode
+from plinian.engine.kubernetes.objects import Pod, decode
 from plinian.engine.session.kube.requests import (
     PodRequests,
     kube_amount,

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from plinian.engine.belief.objects import Taint, Toleration
-from plinian.engine.session.kube.tolerations import (
-    intolerable,
-    preferring,
-    tolerated,
-    untolerated,
-)
+from plinian.engine.kubernetes.objects import Taint, Toleration
+from plinian.engine.session.kube.tolerations import intolerable, preferring, tolerated, untolerated
 
 BATCH = Taint(key="dedicated", value="batch", effect="NoSchedule")
 SLOW = Taint(key="slow", effect="PreferNoSchedule")

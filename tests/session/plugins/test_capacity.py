@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plinian.engine.belief.panic import Panic
-from plinian.engine.belief.resource import Resource
+from plinian.engine.model.panic import Panic
+from plinian.engine.model.resource import Resource
+from plinian.engine.session.framework.session import Session
+from plinian.engine.session.framework.trace import PERMIT, REJECT
 from plinian.engine.session.plugins.capacity import Capacity
 from plinian.engine.session.plugins.capacity.attrs import QueueAttr, fits
-from plinian.engine.session.session import Session
-from plinian.engine.session.trace import PERMIT, REJECT
 from sessions import Document, group, job, names, node, opened, pod, queue, tasks
 
 GIB = 1024.0**3

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
 import written
-from plinian.engine.belief.panic import Panic
-from plinian.engine.belief.resource import Resource
+
+from plinian.engine.model.panic import Panic
+from plinian.engine.model.resource import Resource
+from plinian.engine.session.framework.session import Session
 from plinian.engine.session.plugins.capacity import Capacity
 from plinian.engine.session.plugins.capacity.attrs import QueueAttr
-from plinian.engine.session.session import Session
 from sessions import Document, group, job, node, opened, pod, queue, tasks
 
 CONF = """

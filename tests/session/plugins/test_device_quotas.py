@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from plinian.engine.session.close import close
-from plinian.engine.session.outcome import SessionResult
-from plinian.engine.session.session import Session
+from plinian.engine.session.framework.outcome import SessionResult
+from plinian.engine.session.framework.session import Session
 from sessions import Document, document, group, job, node, opened, pod, queue, tasks
 
 NEWEST = "v1.15.1"

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from plinian.engine.belief.objects import Node, Pod, decode
-from plinian.engine.belief.panic import Panic
+from plinian.engine.kubernetes.objects import Node, Pod, decode
+from plinian.engine.model.panic import Panic
+from plinian.engine.session.framework.session import ProcessState, Session
 from plinian.engine.session.plugins.deviceshare.gpu_share import SharedGpus, gpu_index, most_of
 from plinian.engine.session.plugins.deviceshare.mig import (
     Geometry,
@@ -30,7 +31,6 @@ from plinian.engine.session.plugins.deviceshare.vgpu import (
     type_matches,
 )
 from plinian.engine.session.plugins.deviceshare.vgpu_request import Request, requests_of
-from plinian.engine.session.session import ProcessState, Session
 from sessions import NOW, Document, group, node, opened, pod, queue, tasks
 
 MEMORY = "volcano.sh/gpu-memory"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plinian.engine.belief.panic import Panic
+from plinian.engine.model.panic import Panic
+from plinian.engine.session.framework.session import ProcessState, Session
 from plinian.engine.session.kube.node_map import node_map
-from plinian.engine.session.session import ProcessState, Session
 from sessions import Document, group, node, opened, pod, queue, tasks
 
 NUMBER, CORES, MEMORY = (f"volcano.sh/vgpu-{name}" for name in ("number", "cores", "memory"))

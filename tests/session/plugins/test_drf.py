@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plinian.engine.belief.panic import Panic
+from plinian.engine.model.panic import Panic
 from sessions import Document, group, job, names, node, opened, pod, queue, tasks
 
 HDRF = """

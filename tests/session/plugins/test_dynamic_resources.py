@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from plinian.engine.errors import EventMalformed
+from plinian.engine.model.tables import Status
+from plinian.engine.session.framework.session import ProcessState, Session
 from plinian.engine.session.plugins import Predicates
-from plinian.engine.session.session import ProcessState, Session
-from plinian.engine.session.tables import Status
 from sessions import Document, document, group, node, opened, pod, queue, tasks
 
 NEWEST = "v1.15.1"

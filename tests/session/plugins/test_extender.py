@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from plinian.engine.belief.panic import Panic
-from plinian.engine.session.extension import ScoreError
+from plinian.engine.model.panic import Panic
+from plinian.engine.session.framework.extension import ScoreError
+from plinian.engine.session.framework.reasons import Status, StatusCode
+from plinian.engine.session.framework.session import ProcessState, Session
+from plinian.engine.session.framework.statement import Statement
 from plinian.engine.session.plugins.extender import EXTENDER_ANSWERS
-from plinian.engine.session.reasons import Status, StatusCode
-from plinian.engine.session.session import ProcessState, Session
-from plinian.engine.session.statement import Statement
 from sessions import group, job, names, node, opened, pod, queue, tasks
 
 POINTS = (

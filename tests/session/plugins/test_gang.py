@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from plinian.engine.session.session import Session
-from plinian.engine.session.tables import Status
+from plinian.engine.model.tables import Status
+from plinian.engine.session.framework.session import Session
 from sessions import group, job, names, node, opened, pod, queue, tasks
 
 NODE, QUEUE = node("n1"), queue("default")

@@ -8,22 +8,22 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scenarios import scenario
+from shared_parent import CONF as TREE
+from written import Event, Step, group, node, phases, pod, queue, run
 
-from plinian.engine.belief import objects
-from plinian.engine.belief.queue import QueueInfo
-from plinian.engine.belief.resource import Resource
+from plinian.engine.kubernetes import objects
+from plinian.engine.model.queue import QueueInfo
+from plinian.engine.model.resource import Resource
+from plinian.engine.session.framework.session import Session
 from plinian.engine.session.plugins.capacity import plugin
 from plinian.engine.session.plugins.capacity.attrs import QueueAttr
 from plinian.engine.session.plugins.capacity.granting import grant
 from plinian.engine.session.run import BUILDERS
-from plinian.engine.session.session import Session
 from plinian.engine.volcano.history import resolve
-from plinian.replay.simulation.cases import parse_case
-from plinian.replay.simulation.simulation import simulate
-from scenarios import scenario
-from shared_parent import CONF as TREE
+from plinian.replay.simulate.cases import parse_case
+from plinian.replay.simulate.simulation import simulate
 from tree import ROOT
-from written import Event, Step, group, node, phases, pod, queue, run
 
 ARTICLES = sorted((ROOT / "docs" / "articles").glob("00[14]-*.case.json"))
 AMOUNTS = st.integers(0, 12).map(float)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from plinian.engine.model.tables import NO_NODE
 from plinian.engine.session.actions import ACTIONS
-from plinian.engine.session.session import Session
-from plinian.engine.session.tables import NO_NODE
+from plinian.engine.session.framework.session import Session
 from sessions import Document, document, group, node, opened, pod, queue, tasks
 
 ALLOCATED = "volcano.sh/job-allocated-hypernode"

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from plinian.engine.belief.objects import Pod, decode
+from plinian.engine.kubernetes.objects import Pod, decode
+from plinian.engine.session.framework.reasons import PASS, Status, StatusCode
+from plinian.engine.session.framework.session import Session
+from plinian.engine.session.nodes.node_selection import NodeSelection, Purpose
 from plinian.engine.session.plugins.nodegroup import Affinity, pod_queue
-from plinian.engine.session.reasons import PASS, Status, StatusCode
-from plinian.engine.session.scoring import NodeSelection, Purpose
-from plinian.engine.session.session import Session
 from sessions import Document, group, node, opened, pod, queue, tasks
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from plinian.engine.session.framework.session import Session
+from plinian.engine.session.framework.statement import Statement
 from plinian.engine.session.plugins.nodeorder import resource_allocation as amounts
 from plinian.engine.session.plugins.predicates.metrics import register_metrics
-from plinian.engine.session.session import Session
-from plinian.engine.session.statement import Statement
 from sessions import RELEASE, Document, document, group, node, opened, pod, queue, tasks
 
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"

@@ -8,8 +8,9 @@ import msgspec
 import numpy as np
 import pytest
 
-from plinian.engine.belief.objects import Container, Numatopology, decode
-from plinian.engine.belief.panic import Panic
+from plinian.engine.kubernetes.objects import Container, Numatopology, decode
+from plinian.engine.model.panic import Panic
+from plinian.engine.session.framework.session import ProcessState, Session
 from plinian.engine.session.plugins.numaaware.cpu_assignment import take_by_topology
 from plinian.engine.session.plugins.numaaware.hints import (
     BEST_EFFORT,
@@ -23,7 +24,6 @@ from plinian.engine.session.plugins.numaaware.hints import (
 )
 from plinian.engine.session.plugins.numaaware.scheduler_numa import SchedulerNuma
 from plinian.engine.session.plugins.numaaware.topology import CpuDetails, parse_cpu_set
-from plinian.engine.session.session import ProcessState, Session
 from sessions import Document, document, group, node, opened, pod, queue, tasks
 
 NUMA_POLICY = "volcano.sh/numa-topology-policy"

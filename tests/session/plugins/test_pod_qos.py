@@ -6,8 +6,13 @@ from typing import Any
 
 import pytest
 
-from plinian.engine.belief.objects import Pod, decode
-from plinian.engine.session.plugins.pod_qos import BEST_EFFORT, BURSTABLE, GUARANTEED, pod_qos
+from plinian.engine.kubernetes.objects import Pod, decode
+from plinian.engine.session.plugins.shared.pod_qos import (
+    BEST_EFFORT,
+    BURSTABLE,
+    GUARANTEED,
+    pod_qos,
+)
 
 
 def container(requests: dict[str, str], limits: dict[str, str]) -> dict[str, Any]:

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plinian.engine.belief.objects import Queue, decode
-from plinian.engine.belief.panic import Panic
-from plinian.engine.belief.queue import QueueInfo
-from plinian.engine.belief.resource import Resource
-from plinian.engine.session.plugins.amounts import unguaranteed
+from plinian.engine.kubernetes.objects import Queue, decode
+from plinian.engine.model.panic import Panic
+from plinian.engine.model.queue import QueueInfo
+from plinian.engine.model.resource import Resource
 from plinian.engine.session.plugins.proportion import QueueAttr, divide, real_capability
-from plinian.engine.session.plugins.queue_demand import QueueDemand
+from plinian.engine.session.plugins.shared.amounts import unguaranteed
+from plinian.engine.session.plugins.shared.queue_demand import QueueDemand
 from sessions import group, job, names, node, opened, pod, queue, tasks
 
 GIGA = 1_000_000_000.0

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from plinian.engine.belief.resource import Resource
-from plinian.engine.session.plugins.inqueue import inqueue_resource
-from plinian.engine.session.plugins.queue_demand import QueueDemand, queue_demands
-from plinian.engine.session.session import Session
+from plinian.engine.model.resource import Resource
+from plinian.engine.session.framework.session import Session
+from plinian.engine.session.plugins.shared.inqueue import inqueue_resource
+from plinian.engine.session.plugins.shared.queue_demand import QueueDemand, queue_demands
 from sessions import Document, group, job, node, opened, pod, queue
 
 GPU = "nvidia.com/gpu"

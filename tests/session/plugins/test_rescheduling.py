@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from plinian.engine.belief.panic import Panic
-from plinian.engine.session.plugins.node_usage import NODE_USAGE, NodeUsage
+from plinian.engine.model.panic import Panic
+from plinian.engine.session.framework.session import ProcessState, Session
 from plinian.engine.session.plugins.rescheduling import read_strategies, read_thresholds
-from plinian.engine.session.session import ProcessState, Session
+from plinian.engine.session.plugins.shared.node_usage import NODE_USAGE, NodeUsage
 from sessions import NOW, Document, group, names, node, opened, pod, queue
 
 MINUTE = 60_000_000

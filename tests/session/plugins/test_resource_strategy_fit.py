@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plinian.engine.belief.panic import Panic
-from plinian.engine.session.plugins.decoded_arguments import Shape, decode
+from plinian.engine.model.panic import Panic
 from plinian.engine.session.plugins.resource_strategy_fit import (
     SCORING_TYPE,
     SCORING_WEIGHTS,
@@ -16,6 +15,7 @@ from plinian.engine.session.plugins.resource_strategy_fit import (
     read_strategies,
     strategy_of,
 )
+from plinian.engine.session.plugins.shared.decoded_arguments import Shape, decode
 from plinian.engine.volcano.conf import Arguments
 
 MOST, LEAST = "MostAllocated", "LeastAllocated"

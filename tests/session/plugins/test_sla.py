@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plinian.engine.session.session import Session
+from plinian.engine.session.framework.session import Session
 from sessions import NOW, Document, group, job, node, opened, queue
 
 HOUR = 3_600_000_000

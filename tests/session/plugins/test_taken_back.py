@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from plinian.engine.session.framework.session import Session
+from plinian.engine.session.framework.statement import Statement
 from plinian.engine.session.kube.node_map import node_map
-from plinian.engine.session.session import Session
-from plinian.engine.session.statement import Statement
 from sessions import group, node, opened, pod, queue, tasks
 
 CONF = """

@@ -7,12 +7,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from plinian.engine.belief.panic import Panic
-from plinian.engine.belief.resource import Resource
+from plinian.engine.model.panic import Panic
+from plinian.engine.model.resource import Resource
+from plinian.engine.session.framework.session import Session
 from plinian.engine.session.plugins.task_topology import TaskTopologyPlugin
 from plinian.engine.session.plugins.task_topology.annotations import TaskTopology, read_topology
 from plinian.engine.session.plugins.task_topology.job_buckets import JobBuckets, Member
-from plinian.engine.session.session import Session
 from sessions import Document, group, node, opened, pod, queue, tasks
 
 AFFINITY = "volcano.sh/task-topology-affinity"

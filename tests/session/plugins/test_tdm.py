@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from plinian.engine.belief.panic import Panic
-from plinian.engine.session.scoring import NodeSelection
-from plinian.engine.session.session import ProcessState, Session
+from plinian.engine.model.panic import Panic
+from plinian.engine.session.framework.session import ProcessState, Session
+from plinian.engine.session.nodes.node_selection import NodeSelection
 from sessions import Document, group, job, names, node, opened, pod, queue, tasks
 
 CONF = """

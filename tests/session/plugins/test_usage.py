@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plinian.engine.session.plugins.node_usage import NODE_USAGE, NodeUsage
+from plinian.engine.session.framework.session import ProcessState, Session
+from plinian.engine.session.plugins.shared.node_usage import NODE_USAGE, NodeUsage
 from plinian.engine.session.plugins.usage import CPU_EXCEEDS, MEMORY_EXCEEDS, read_thresholds
-from plinian.engine.session.session import ProcessState, Session
 from sessions import NOW, RELEASE, group, node, opened, pod, queue
 
 MINUTE = 60_000_000

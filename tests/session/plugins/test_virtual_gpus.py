@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plinian.engine.belief.objects import Node, Pod, decode
-from plinian.engine.belief.panic import Panic
+from plinian.engine.kubernetes.objects import Node, Pod, decode
+from plinian.engine.model.panic import Panic
 from plinian.engine.session.close import close
-from plinian.engine.session.outcome import SessionResult
+from plinian.engine.session.framework.outcome import SessionResult
+from plinian.engine.session.framework.session import Session
+from plinian.engine.session.framework.statement import Statement
+from plinian.engine.session.nodes.node_selection import Purpose
 from plinian.engine.session.plugins.deviceshare.vgpu import (
     ASSIGNED,
     GANG_POLICY,
@@ -19,9 +22,6 @@ from plinian.engine.session.plugins.deviceshare.vgpu import (
     gang_of,
 )
 from plinian.engine.session.plugins.deviceshare.vgpu_request import Names, names_of, requests_of
-from plinian.engine.session.scoring import Purpose
-from plinian.engine.session.session import Session
-from plinian.engine.session.statement import Statement
 from plinian.engine.volcano.behaviours import VirtualGpuUse
 from sessions import Document, group, node, opened, pod, queue, tasks
 

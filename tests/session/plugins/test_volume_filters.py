@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from plinian.engine.session.reasons import StatusCode
-from plinian.engine.session.session import Session
-from plinian.engine.session.statement import Statement
+from plinian.engine.session.framework.reasons import StatusCode
+from plinian.engine.session.framework.session import Session
+from plinian.engine.session.framework.statement import Statement
 from sessions import CREATED, RELEASE, Document, document, group, node, opened, pod, queue, tasks
 
 ZONE = "topology.kubernetes.io/zone"

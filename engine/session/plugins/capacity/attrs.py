@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ....belief.queue import QueueInfo
-from ....belief.resource import INFINITY, Resource
-from ....belief.subtraction import Subtract
+from ....model.queue import QueueInfo
+from ....model.resource import INFINITY, Resource
+from ....model.subtraction import Subtract
 from ....volcano.behaviours import Comparison
-from ..amounts import enough_of_everything, fits, fits_in_everything, unguaranteed
-from ..queue_demand import QueueDemand
+from ..shared.amounts import enough_of_everything, fits, fits_in_everything, unguaranteed
+from ..shared.queue_demand import QueueDemand
 
 
 class QueueAttr:

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from ....belief.device_claims import DeviceClaim
-from ....belief.int64 import WRAPPING, Counting, counting, wrap
-from ....belief.objects import ResourceList
-from ....belief.queue import QueueInfo
-from ....quantity import parse
-from ...queue_devices import PREFIX
-from ...session import Session
-from ...tables import IS_ALLOCATED
+from ....kubernetes.go.int64 import WRAPPING, Counting, counting, wrap
+from ....kubernetes.objects import ResourceList
+from ....kubernetes.quantity import parse
+from ....model.device_claims import DeviceClaim
+from ....model.queue import QueueInfo
+from ....model.tables import IS_ALLOCATED
+from ...framework.session import Session
+from ...jobs.queue_devices import PREFIX
 from .attrs import QueueAttr
 
 _WITHIN = f".{PREFIX}"

@@ -6,8 +6,8 @@ GreaterPartlyWithRelevantDimensions, Intersection.
 
 from __future__ import annotations
 
-from ....belief.resource import Resource
-from ....belief.resource_names import PODS
+from ....model.resource import Resource
+from ....model.resource_names import PODS
 
 EPSILON = 0.1
 """Amounts below this are as good as none."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from sys import float_info
 
-from ....belief.panic import Panic
-from ....belief.queue import QueueInfo
-from ....belief.resource import INFINITY, Resource, maximum
-from ...session import Session
-from ..amounts import gauge_setter
-from ..queue_demand import queue_demands
+from ....model.panic import Panic
+from ....model.queue import QueueInfo
+from ....model.resource import INFINITY, Resource, maximum
+from ...framework.session import Session
+from ..shared.amounts import gauge_setter
+from ..shared.queue_demand import queue_demands
 from .attrs import ATTRS, QueueAttr, real_capability
 
 

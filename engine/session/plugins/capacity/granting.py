@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from math import floor, inf
 
-from ....belief.resource import MIN_RESOURCE, Resource
+from ....model.resource import MIN_RESOURCE, Resource
 from .attrs import QueueAttr
 
 Claims = Mapping[str, float]

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ....belief.panic import Panic
-from ....belief.resource import INFINITY, ZERO, Resource, maximum
+from ....model.panic import Panic
+from ....model.resource import INFINITY, ZERO, Resource, maximum
 from ....volcano.behaviours import RootQueueBounds, TreeDeserved
-from ...session import Session
-from ..queue_demand import queue_demands
+from ...framework.session import Session
+from ..shared.queue_demand import queue_demands
 from .attrs import QueueAttr, compare_shares, real_capability
 from .granting import grant
 from .soundness import ENDLESS, Complaint, bound_root, inherit_capability

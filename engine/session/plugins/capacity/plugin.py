@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
 
-from ....belief.panic import Panic
-from ....belief.resource import ZERO, Resource
+from ....model.panic import Panic
+from ....model.resource import ZERO, Resource
 from ....volcano.behaviours import CapacityVictims, ReclaimsFor
 from ....volcano.conf import Arguments
-from ...registration import PREEMPT, GangEviction
-from ...session import Session
-from ...trace import NOTHING, PERMIT, PERMITTED, REJECT, REJECTED, Verdict
-from ..amounts import gauge_setter, plain
+from ...framework.registration import PREEMPT, GangEviction
+from ...framework.session import Session
+from ...framework.trace import NOTHING, PERMIT, PERMITTED, REJECT, REJECTED, Verdict
+from ..shared.amounts import gauge_setter, plain
 from .attrs import QueueAttr, compare_shares
 from .device_quotas import DeviceQuotas
 from .dimensions import fits_partly

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from sys import float_info
 
-from ....belief.resource import INFINITY, Resource
+from ....model.resource import INFINITY, Resource
 from ....volcano.behaviours import Behaviours, RootQueueBounds
-from ...session import Session
+from ...framework.session import Session
 from .attrs import QueueAttr
 
 ENDLESS_SCALAR = float(2**63 - 1)

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from ....belief.resource import INFINITY, ZERO, Resource
+from ....model.resource import INFINITY, ZERO, Resource
 from ....volcano.behaviours import CapacityVictims
-from ...session import Session
-from ...victims import victims_queue
+from ...actions.victims import victims_queue
+from ...framework.session import Session
 from .attrs import QueueAttr
 from .dimensions import exceeds_partly, intersect
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ....belief.go_text import parse_int
-from ....belief.int64 import as_unsigned
-from ....belief.objects import Node, Pod
-from ....quantity import parse
+from ....kubernetes.go.int64 import as_unsigned
+from ....kubernetes.go.text import parse_int
+from ....kubernetes.objects import Node, Pod
+from ....kubernetes.quantity import parse
 
 MEMORY = "volcano.sh/gpu-memory"
 NUMBER = "volcano.sh/gpu-number"

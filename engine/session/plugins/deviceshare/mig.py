@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ....belief.go_text import parse_int
-from ..insertion_sort import insertion_sort
+from ....kubernetes.go.text import parse_int
+from ..shared.insertion_sort import insertion_sort
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,15 +16,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ....belief.objects import Node, Pod
-from ....belief.panic import Panic
+from ....kubernetes.objects import Node, Pod
+from ....model.panic import Panic
+from ....model.tables import Floats, Ints, Rows, Status
 from ....volcano.behaviours import SharedDevices, VirtualGpuUse
 from ....volcano.conf import Arguments
-from ...reasons import PASS, StatusCode
-from ...registration import Per
-from ...session import Session
-from ...tables import Floats, Ints, Rows, Status
-from ..type_assertion import text_or_panic
+from ...framework.reasons import PASS, StatusCode
+from ...framework.registration import Per
+from ...framework.session import Session
+from ..shared.type_assertion import text_or_panic
 from . import gpu_share, vgpu
 from .device_config import VGPU
 from .gpu_share import SharedGpus, most_of

@@ -11,12 +11,12 @@ from datetime import UTC, datetime
 from math import inf, nan
 from typing import Any, NamedTuple
 
-from ....belief.go_text import parse_int
-from ....belief.int64 import as_unsigned
-from ....belief.objects import Node, Pod
-from ....belief.panic import Panic
-from ....quantity import parse
-from ....units import SECOND_US
+from ....kubernetes.go.int64 import as_unsigned
+from ....kubernetes.go.text import parse_int
+from ....kubernetes.objects import Node, Pod
+from ....kubernetes.quantity import parse
+from ....kubernetes.units import SECOND_US
+from ....model.panic import Panic
 from ....volcano.behaviours import VirtualGpuUse
 from .mig import Geometry, MigUsage, decode_instance, find_match, geometries_of, use
 from .vgpu_request import CORES, MEMORY, NO_PERCENTAGE, NUMBER, Names, Request, requests_of

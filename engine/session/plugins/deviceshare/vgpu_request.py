@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ....belief.objects import Container, Pod
-from ....quantity import parse
+from ....kubernetes.objects import Container, Pod
+from ....kubernetes.quantity import parse
 
 NUMBER = "volcano.sh/vgpu-number"
 MEMORY = "volcano.sh/vgpu-memory"

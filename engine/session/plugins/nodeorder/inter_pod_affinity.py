@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...extension import ScoreError
+from ....model.tables import Floats, Rows
+from ...framework.extension import ScoreError
 from ...kube.affinity_terms import Namespaces, namespace_labels, own_terms
 from ...kube.node_columns import Amounts, Mask
 from ...kube.node_map import DomainCounts, NodeMap
 from ...kube.pod_class import AffinityTerm, PodClass
-from ...tables import Floats, Rows
 
 
 class _Weighed(NamedTuple):

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ....kubernetes.expressions.selectors import SelectorError
 from ...kube.node_columns import Amounts, NodeColumns
 from ...kube.pod_class import PodClass
-from ...kube.selectors import SelectorError
 
 
 def cannot_prefer(pod: PodClass) -> bool:

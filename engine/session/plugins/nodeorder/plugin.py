@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from ....belief.panic import Panic
+from ....model.panic import Panic
+from ....model.tables import Floats, Rows
 from ....volcano.conf import Arguments
-from ...extension import ScoreError
+from ...framework.extension import ScoreError
 from ...kube.node_columns import Amounts
 from ...kube.node_map import NodeMap, node_map
-from ...tables import Floats, Rows
 from ..predicates.metrics import metrics_registered
 from .image_locality import locality
 from .inter_pod_affinity import InterPodAffinity
@@ -26,7 +26,7 @@ from .resource_allocation import ResourceAllocation, Weights
 from .taint_toleration import TaintToleration
 
 if TYPE_CHECKING:
-    from ...session import Session
+    from ...framework.session import Session
 
 
 _NO_METRICS = Panic(

@@ -14,21 +14,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....belief.informers import Objects
-from ....belief.objects import LabelSelector, Pod
-from ...extension import ScoreError
-from ...kube.node_columns import HOSTNAME, Codes, LabelColumn, Mask
-from ...kube.node_map import DomainCounts, NodeMap
-from ...kube.pod_class import PodClass, Spread, default_spread
-from ...kube.selectors import (
+from ....cache.informers import Objects
+from ....kubernetes.expressions.selectors import (
     Requirement,
     Selector,
     SelectorError,
     exactly,
     label_selector,
 )
+from ....kubernetes.objects import LabelSelector, Pod
+from ....model.tables import Floats, Rows
+from ...framework.extension import ScoreError
+from ...kube.node_columns import HOSTNAME, Codes, LabelColumn, Mask
+from ...kube.node_map import DomainCounts, NodeMap
+from ...kube.pod_class import PodClass, Spread, default_spread
 from ...kube.spreading import counting_nodes, matching_classes
-from ...tables import Floats, Rows
 
 HIGHEST = 100
 _PASSED_OVER = -1.0

@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ....model.tables import Floats, Rows
 from ...kube.node_columns import Amounts
 from ...kube.node_map import GPU, NONZERO_CPU, PODS, NodeMap
 from ...kube.pod_class import PodClass
-from ...tables import Floats, Rows
 
 HIGHEST = 100
 _SMALL = 2**56

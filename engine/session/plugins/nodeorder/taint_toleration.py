@@ -6,10 +6,10 @@ helper/normalize_score.go DefaultNormalizeScore, of Kubernetes.
 
 from __future__ import annotations
 
+from ....model.tables import Floats, Rows
 from ...kube.node_columns import Codes, NodeColumns
 from ...kube.node_map import NodeMap
 from ...kube.tolerations import PREFER_NO_SCHEDULE, intolerable, preferring
-from ...tables import Floats, Rows
 
 HIGHEST = 100
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from itertools import combinations
 from typing import NamedTuple
 
-from ....belief.objects import Container
-from ....quantity import parse
+from ....kubernetes.objects import Container
+from ....kubernetes.quantity import parse
 from .cpu_assignment import NONE, take_by_topology
 from .topology import CpuDetails, CpuSet
 

@@ -13,13 +13,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from ....belief.panic import Panic
-from ....quantity import parse
+from ....kubernetes.quantity import parse
+from ....model.panic import Panic
+from ....model.tables import Floats, Ints, Rows, Status
 from ....volcano.conf import Arguments
-from ...reasons import PASS, StatusCode
-from ...session import Session
-from ...tables import Floats, Ints, Rows, Status
-from ..pod_qos import GUARANTEED, pod_qos
+from ...framework.reasons import PASS, StatusCode
+from ...framework.session import Session
+from ..shared.pod_qos import GUARANTEED, pod_qos
 from .cpu_assignment import NONE, take_by_topology
 from .hints import admit, assign_cpus, cpu_hints
 from .node_memo import NodeMemo

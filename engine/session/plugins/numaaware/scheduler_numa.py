@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ....belief.objects import Numatopology
-from ....belief.panic import Panic
+from ....kubernetes.objects import Numatopology
+from ....model.panic import Panic
 from .topology import CpuDetails, CpuSet, parse_cpu_set
 
 CPU_MANAGER_POLICY = "CPUManagerPolicy"

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from ....belief.go_text import parse_int
-from ....belief.objects import Numatopology
-from ....belief.objects.nodes import CpuDetail
+from ....kubernetes.go.text import parse_int
+from ....kubernetes.objects import Numatopology
+from ....kubernetes.objects.nodes import CpuDetail
 
 CpuSet = frozenset[int]
 

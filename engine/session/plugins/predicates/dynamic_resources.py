@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ....belief.objects import (
+from ....kubernetes.objects import (
     NodeSelector,
     NodeSelectorTerm,
     Pod,
@@ -24,6 +24,8 @@ from ....belief.objects import (
     ResourceClaim,
     ResourceSlice,
 )
+from ....model.tables import Ints, Rows, Status
+from ...framework.reasons import PASS, StatusCode
 from ...kube.device_allocation import (
     UNKNOWN,
     AllocationError,
@@ -35,11 +37,9 @@ from ...kube.device_allocation import (
 )
 from ...kube.node_columns import Mask, NodeColumns
 from ...kube.pod_class import node_terms
-from ...reasons import PASS, StatusCode
-from ...tables import Ints, Rows, Status
 
 if TYPE_CHECKING:
-    from ...session import Session
+    from ...framework.session import Session
 
 NAME = "DynamicResources"
 ELSEWHERE = "resourceclaim not available on the node"

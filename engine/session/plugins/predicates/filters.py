@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...extension import Per
+from ....model.tables import Ints, Rows
+from ...framework.extension import Per
+from ...framework.reasons import PASS, StatusCode
 from ...kube.node_map import PODS, NodeMap
-from ...reasons import PASS, StatusCode
-from ...tables import Ints, Rows
 from .dynamic_resources import DynamicResources
 from .inter_pod_affinity import InterPodAffinity
 from .node_ports import OCCUPIED, occupied
@@ -27,7 +27,7 @@ from .verdicts import Verdicts
 from .volumes import VolumeFilters
 
 if TYPE_CHECKING:
-    from ...session import Session
+    from ...framework.session import Session
 
 POD_NUMBER = "node(s) pod number exceeded"
 LIMITS = "NodeVolumeLimits"

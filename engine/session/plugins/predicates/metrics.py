@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ...session import ProcessState
+    from ...framework.session import ProcessState
 
 _KEY = "predicates: metrics"
 

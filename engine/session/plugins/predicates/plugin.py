@@ -23,7 +23,7 @@ from .metrics import register_metrics
 from .options import Options, read_options
 
 if TYPE_CHECKING:
-    from ...session import Session
+    from ...framework.session import Session
 
 _NO_STATE = "not found"
 """What the reservation of volumes says if the filters were never prepared for a task."""

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ...reasons import Reasons, StatusCode
-from ...tables import Ints, Rows
+from ....model.tables import Ints, Rows
+from ...framework.reasons import Reasons, StatusCode
 
 if TYPE_CHECKING:
-    from ...session import Session
+    from ...framework.session import Session
 
 _THOUSAND = 1000.0
 """Cards are counted in milli, so thousand times this times the rate in GB is in bytes."""

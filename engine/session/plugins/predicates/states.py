@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...tables import Ints
+from ....model.tables import Ints
 
 if TYPE_CHECKING:
-    from ...session import Session
+    from ...framework.session import Session
 
 
 class States:

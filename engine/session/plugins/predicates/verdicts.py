@@ -9,8 +9,8 @@ from enum import Enum, auto
 
 import numpy as np
 
-from ...reasons import PASS, Reasons
-from ...tables import Ints
+from ....model.tables import Ints
+from ...framework.reasons import PASS, Reasons
 
 
 class EndsWith(Enum):

@@ -15,9 +15,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....belief.informers import Objects
-from ....belief.objects import PersistentVolume, PersistentVolumeClaim, Pod
-from ....quantity import parse
+from ....cache.informers import Objects
+from ....kubernetes.expressions.selectors import SelectorError, label_selector
+from ....kubernetes.objects import PersistentVolume, PersistentVolumeClaim, Pod
+from ....kubernetes.quantity import parse
+from ....model.tables import Ints
+from ...framework.reasons import Reasons, StatusCode
 from ...kube.claims import (
     WAIT_FOR_FIRST_CONSUMER,
     claim_class,
@@ -28,9 +31,6 @@ from ...kube.claims import (
     volume_class,
 )
 from ...kube.node_columns import Mask, NodeColumns
-from ...kube.selectors import SelectorError, label_selector
-from ...reasons import Reasons, StatusCode
-from ...tables import Ints
 
 UNREACHABLE = "node(s) had volume node affinity conflict"
 NOTHING_TO_BIND = "node(s) didn't find available persistent volumes to bind"

@@ -13,12 +13,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ....belief.informers import Objects
-from ....belief.objects import PersistentVolumeClaim, Pod
+from ....cache.informers import Objects
+from ....kubernetes.objects import PersistentVolumeClaim, Pod
+from ....model.tables import Ints
+from ...framework.reasons import Reasons, StatusCode
 from ...kube.claims import claim_class, mounted_claims, not_for_pod
 from ...kube.node_columns import Amounts, NodeColumns
-from ...reasons import Reasons, StatusCode
-from ...tables import Ints
 
 TOO_MANY = "node(s) exceed max volume count"
 

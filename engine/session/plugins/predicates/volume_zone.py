@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ....belief.objects import PersistentVolume, Pod
+from ....kubernetes.objects import PersistentVolume, Pod
+from ....model.tables import Ints
+from ...framework.reasons import StatusCode
 from ...kube.claims import WAIT_FOR_FIRST_CONSUMER, claim_class
 from ...kube.node_columns import Mask, NodeColumns
-from ...reasons import StatusCode
-from ...tables import Ints
 
 if TYPE_CHECKING:
-    from ...session import Session
+    from ...framework.session import Session
 
 NO_ZONE = "node(s) had no available volume zone"
 

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ....model.tables import Ints, Rows, Status
+from ...framework.reasons import StatusCode
 from ...kube.node_map import NodeMap
-from ...reasons import StatusCode
-from ...tables import Ints, Rows, Status
 from .options import Options
 from .volume_binding import Claims, Found, VolumeBinding
 from .volume_limits import VolumeLimits
 from .volume_zone import VolumeZone
 
 if TYPE_CHECKING:
-    from ...session import Session
+    from ...framework.session import Session
 
 
 class VolumeFilters:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ....belief.panic import Panic
-from ....belief.resource import Resource
-from ....belief.subtraction import Subtract
+from ....model.panic import Panic
+from ....model.resource import Resource
+from ....model.subtraction import Subtract
 
 MEBI = 1024 * 1024
 

@@ -9,8 +9,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from ....belief.resource import Resource
-from ....belief.subtraction import Subtract
+from ....model.resource import Resource
+from ....model.subtraction import Subtract
 from .annotations import Groups, TaskTopology
 from .bucket import Bucket
 

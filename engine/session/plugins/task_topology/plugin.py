@@ -13,9 +13,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ....model.tables import Floats, Rows, Status
 from ....volcano.conf import Arguments
-from ...session import Session
-from ...tables import Floats, Rows, Status
+from ...framework.session import Session
 from .annotations import read_topology
 from .bucket import Bucket
 from .job_buckets import JobBuckets, Member

@@ -1,0 +1,280 @@
+"""The scheduler's cache: what its informers' handlers make of the objects delivered to them.
+
+Nothing here runs by itself. An informer delivers (:meth:`SchedulerCache.deliver`), a worker takes
+an item off its queue (``sync_next_node`` …), a session binds and evicts: each is a call.
+
+Source: pkg/scheduler/cache/event_handlers.go; pkg/scheduler/cache/cache.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from ..kubernetes import objects
+from ..model.job import JobInfo
+from ..model.node import NodeRules
+from ..model.queue import QueueInfo
+from ..model.resource_names import PODS
+from ..model.subtraction import subtraction
+from ..model.task import TaskBuilder, TaskRules
+from ..model.task_classes import TaskClasses
+from ..volcano.variants import VirtualGpuUse
+from .dirty_marks import Changes
+from .informers import Stores, is_resync
+from .job_cache import JobCache
+from .node_cache import NodeCache
+from .scheduler_flags import CacheOptions
+from .snapshot import Snapshot, SnapshotBuilder
+
+if TYPE_CHECKING:
+    from ..volcano.behaviours import Behaviours
+
+
+class _Handlers(NamedTuple):
+    """What is called for a kind: with the object, or with the old and the new one."""
+
+    added: Callable[[Any], None]
+    updated: Callable[[Any, Any], None]
+    deleted: Callable[[Any], None]
+
+
+class SchedulerCache:
+    """The cache of one scheduler process.
+
+    :ivar jobs: by ``namespace/name`` of the PodGroup.
+    :ivar nodes: by name, with those that only pods have spoken of.
+    :ivar queues: by name. :ivar quotas: namespace to name to the quota's status.
+    :ivar classes: what tells pods apart.
+    """
+
+    def __init__(self, behaviours: Behaviours, options: CacheOptions | None = None) -> None:
+        self.behaviours = behaviours
+        self.options = options or CacheOptions()
+        self.stores = Stores()
+        self._changes = Changes()
+        self.classes = TaskClasses()
+        uncounted: frozenset[str] = frozenset() if behaviours.pods_counted else frozenset({PODS})
+        builder = TaskBuilder(self.classes, uncounted, rules=_task_rules(behaviours))
+        self.node_cache = NodeCache(
+            self.stores,
+            self._changes,
+            builder,
+            self.options.node_selectors,
+            condition_hides=behaviours.node_condition_hides,
+            uncounted=uncounted,
+            gpus_uncounted=behaviours.virtual_gpu_use is VirtualGpuUse.FROM_LAST,
+            volumes_counted=behaviours.volumes_counted,
+            rules=_node_rules(behaviours),
+        )
+        self.job_cache = JobCache(
+            self.stores,
+            self._changes,
+            builder,
+            self.node_cache,
+            self.options,
+            forgets_minima=behaviours.old_minima_forgotten,
+            skips_terminated=behaviours.ended_pods_leave_nodes_alone,
+            stale_jobs_take_new=behaviours.stale_jobs_take_new,
+            claimless_pods=behaviours.claimless_pods,
+            volumes_counted=behaviours.volumes_counted,
+            needs_device_claims=behaviours.device_claims_needed,
+            ignores_stale=behaviours.stale_deletions_ignored,
+            subtract=subtraction(checked=behaviours.subtractions_checked),
+        )
+        self.nodes = self.node_cache.infos
+        self.jobs = self.job_cache.infos
+        self.queues: dict[str, QueueInfo] = {}
+        self.priority_classes: dict[str, objects.PriorityClass] = {}
+        self.default_priority = 0
+        self.quotas: dict[str, dict[str, objects.ResourceQuotaStatus]] = {}
+        self._snapshots = SnapshotBuilder(self, self._changes, self.classes)
+        self._handlers = self._table()
+
+    def _table(self) -> dict[str, _Handlers]:
+        jobs, nodes = self.job_cache, self.node_cache
+        changed = nodes.hypernode_changed
+        handlers = {
+            "Pod": _Handlers(jobs.pod_added, jobs.pod_updated, jobs.pod_deleted),
+            "PodGroup": _Handlers(
+                jobs.pod_group_set, jobs.pod_group_updated, jobs.pod_group_deleted
+            ),
+            "Node": _Handlers(nodes.node_changed, nodes.node_updated, nodes.node_changed),
+            "CSINode": _Handlers(
+                nodes.csi_node_set, nodes.csi_node_updated, nodes.csi_node_deleted
+            ),
+            "HyperNode": _Handlers(changed, nodes.hypernode_updated, changed),
+            "Numatopology": _Handlers(
+                nodes.numatopology_set, nodes.numatopology_updated, nodes.numatopology_deleted
+            ),
+            "Queue": _Handlers(self._set_queue, self._queue_updated, self._queue_deleted),
+            "ResourceQuota": _Handlers(self._set_quota, self._quota_updated, self._quota_deleted),
+        }
+        if self.options.priority_classes:
+            handlers["PriorityClass"] = _Handlers(
+                self._add_priority_class,
+                self._priority_class_updated,
+                self._delete_priority_class,
+            )
+        return handlers
+
+    def deliver(self, kind: str, item: objects.Object) -> None:
+        """Let the informer of a kind see that an object was added or modified.
+
+        :param kind: one of :data:`.objects.KINDS`.
+        """
+        before = self.stores.put(kind, item)
+        self._changes.objects = True
+        handlers = self._handlers.get(kind)
+        if handlers is None:
+            self.classes.select(_selectors(item))
+        elif before is None:
+            handlers.added(item)
+        else:
+            handlers.updated(before, item)
+
+    def deliver_deletion(self, kind: str, item: objects.Object) -> None:
+        """Let the informer of a kind see that an object was deleted.
+
+        :param item: its last version; one that the informer never had is passed over.
+        """
+        if self.stores.remove(kind, item.key) is None:
+            return
+        self._changes.objects = True
+        handlers = self._handlers.get(kind)
+        if handlers is not None:
+            handlers.deleted(item)
+
+    def snapshot(self) -> Snapshot:
+        """Return what a session sees now; it stays as it is whatever happens later.
+
+        Source: cache.go Snapshot.
+        """
+        return self._snapshots.take()
+
+    def copy(self) -> SchedulerCache:
+        """Return an independent cache in the same state; what never changes is shared.
+
+        Its first snapshot looks at everything.
+        """
+        shared = (self.behaviours, self.classes, *self.stores.items())
+        known: dict[int, Any] = {id(one): one for one in shared}
+        known[id(self._snapshots)] = None
+        twin = deepcopy(self, known)
+        twin.forget_columns()
+        return twin
+
+    def forget_columns(self) -> None:
+        """Forget what earlier snapshots were made of: the next one looks at everything."""
+        self._changes.mark(self.nodes, self.jobs)
+        self._snapshots = SnapshotBuilder(self, self._changes, self.classes)
+
+    def add_bind_task(self, job: str, uid: str, node: str) -> str | None:
+        """Begin to bind the task of a job; see :meth:`.JobCache.add_bind_task`."""
+        return self.job_cache.add_bind_task(job, uid, node)
+
+    def evict(self, job: str, uid: str, reason: str) -> str | None:  # noqa: ARG002 -- for the API
+        """Begin to evict the task of a job; see :meth:`.JobCache.evict`."""
+        return self.job_cache.evict(job, uid)
+
+    def priority_of(self, job: JobInfo) -> int:
+        """Return the priority that the job's class gives it, or the default one.
+
+        Source: cache.go Snapshot.
+        """
+        group = job.pod_group
+        named = None if group is None else group.spec.priority_class_name
+        known = None if named is None else self.priority_classes.get(named)
+        return self.default_priority if known is None else known.value
+
+    def note_queue_status(self, name: str, allocated: dict[str, str]) -> None:
+        """Take over what a session wrote to a queue's status: it has the cache's very object.
+
+        Source: framework/session.go updateQueueStatus; api/queue_info.go Clone.
+        """
+        info = self.queues.get(name)
+        if info is not None:
+            status = msgspec.structs.replace(info.queue.status, allocated=allocated)
+            self._set_queue(msgspec.structs.replace(info.queue, status=status))
+
+    def run_workers(self) -> None:
+        """Let every delay be over, and every worker go once over what is queued.
+
+        Tasks whose resync is due stay: that needs the API server (see
+        :meth:`.JobCache.resync_next_task`).
+        """
+        self.node_cache.run_workers()
+        self.job_cache.clean_up()
+
+    def _set_queue(self, queue: objects.Queue) -> None:
+        self._changes.objects = True
+        self._changes.queue_names |= queue.name not in self.queues
+        self.queues[queue.name] = QueueInfo(queue, self.node_cache.ignored)
+
+    def _queue_updated(self, old: objects.Queue, new: objects.Queue) -> None:
+        if not is_resync(old, new):
+            self._set_queue(new)
+
+    def _queue_deleted(self, queue: objects.Queue) -> None:
+        self.queues.pop(queue.name, None)
+        self._changes.queue_names = True
+
+    def _add_priority_class(self, priority_class: objects.PriorityClass) -> None:
+        """Source: event_handlers.go addPriorityClass. The last default added wins."""
+        if priority_class.global_default:
+            self.default_priority = priority_class.value
+        self.priority_classes[priority_class.name] = priority_class
+        self._changes.priorities = True
+
+    def _delete_priority_class(self, priority_class: objects.PriorityClass) -> None:
+        """Source: event_handlers.go deletePriorityClass. Another default is not looked for."""
+        if priority_class.global_default:
+            self.default_priority = 0
+        self.priority_classes.pop(priority_class.name, None)
+        self._changes.priorities = True
+
+    def _priority_class_updated(
+        self, old: objects.PriorityClass, new: objects.PriorityClass
+    ) -> None:
+        self._delete_priority_class(old)
+        self._add_priority_class(new)
+
+    def _set_quota(self, quota: objects.ResourceQuota) -> None:
+        self.quotas.setdefault(quota.namespace, {})[quota.name] = quota.status
+
+    def _quota_updated(self, _: objects.ResourceQuota, new: objects.ResourceQuota) -> None:
+        self._set_quota(new)
+
+    def _quota_deleted(self, quota: objects.ResourceQuota) -> None:
+        self.quotas.get(quota.namespace, {}).pop(quota.name, None)
+
+
+def _task_rules(behaviours: Behaviours) -> TaskRules:
+    return TaskRules(
+        scheduling_gates=behaviours.scheduling_gates,
+        role_by_label=behaviours.role_by_label,
+        sidecars_count=behaviours.sidecars_count,
+        pod_requests_count=behaviours.pod_requests_count,
+        resizes_count=behaviours.resizes_count,
+    )
+
+
+def _node_rules(behaviours: Behaviours) -> NodeRules:
+    return NodeRules(
+        checked=behaviours.subtractions_checked,
+        skipped=behaviours.overfull_nodes_skipped,
+        binding_counts=behaviours.binding_pods_always_count,
+        keep_pods=behaviours.nodes_return_with_pods,
+    )
+
+
+def _selectors(item: objects.Object) -> list[objects.LabelSelector | dict[str, str]]:
+    """Return how an object selects pods, so that classes of tasks heed those labels."""
+    if isinstance(item, objects.Service | objects.ReplicationController):
+        return [item.spec.selector]
+    if isinstance(item, objects.ReplicaSet | objects.StatefulSet | objects.PodDisruptionBudget):
+        return [] if item.spec.selector is None else [item.spec.selector]
+    return []

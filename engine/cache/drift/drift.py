@@ -1,0 +1,293 @@
+"""Where a scheduler's belief and the truth part, object by object and field by field."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from ...kubernetes.objects import Node, Object, Pod
+from ...kubernetes.units import format_amount
+from ...model.node import NodeInfo
+from ...model.resource import Resource
+from ...model.status import COMPLETED_STATUS, STATUS_NAMES, Status, status_of
+from ...model.task import pod_request
+from ..cache import SchedulerCache
+from ..informers import Stores
+from ..job_cache import job_of
+from ..node_sync import with_volume_limits
+
+ABSENT = None
+"""On one side of a difference: there is no such thing."""
+
+DEFAULT = ""
+"""In place of a class's name: the priority of jobs that name no class."""
+
+Unit = tuple[str, str]
+"""Kind and name of what is compared on its own: a PodGroup comes with the pods that name it."""
+
+Place = tuple[str, str, str]
+
+
+class Difference(NamedTuple):
+    """One thing that the scheduler takes for something else than it is.
+
+    :param kind: of the object: Node, Pod, PodGroup, Queue or PriorityClass.
+    :param name: ``namespace/name``, or the name of what has no namespace.
+    :param field: what of it; empty for the object itself.
+    :param truth: what is. :param belief: what the scheduler takes it for.
+    """
+
+    kind: str
+    name: str
+    field: str
+    truth: str | None
+    belief: str | None
+
+    @property
+    def place(self) -> Place:
+        """What differs, whatever the values."""
+        return self[:3]
+
+
+class PodIndex:
+    """The pods that are, by their nodes and by their jobs, with what they ask for."""
+
+    def __init__(self, pods: Iterable[Pod] = ()) -> None:
+        self._pods: dict[str, tuple[Pod, Resource]] = {}
+        self._by_node: dict[str, dict[str, None]] = {}
+        self._by_job: dict[str, dict[str, None]] = {}
+        for pod in pods:
+            self.put(pod)
+
+    def put(self, pod: Pod, request: Resource | None = None) -> Resource:
+        """Take in a pod, or a new version of one; return what it asks for.
+
+        :param request: that, where it is known.
+        """
+        self.remove(pod.key)
+        if request is None:
+            request = pod_request(pod)
+        self._pods[pod.key] = (pod, request)
+        for index, name in self._places(pod):
+            index.setdefault(name, {})[pod.key] = None
+        return request
+
+    def remove(self, key: str) -> tuple[Pod, Resource] | tuple[None, None]:
+        """Take out a pod and return it with what it asked for, if there is one of that name."""
+        pod, request = self._pods.pop(key, (None, None))
+        if pod is None or request is None:
+            return None, None
+        for index, name in self._places(pod):
+            del index[name][key]
+        return pod, request
+
+    def all(self) -> Iterable[tuple[Pod, Resource]]:
+        """Return all pods with their requests."""
+        return self._pods.values()
+
+    def _places(self, pod: Pod) -> tuple[tuple[dict[str, dict[str, None]], str], ...]:
+        return (self._by_node, pod.spec.node_name), (self._by_job, job_of(pod))
+
+    def get(self, key: str) -> Pod | None:
+        """Return the pod of that ``namespace/name``, or None."""
+        entry = self._pods.get(key)
+        return None if entry is None else entry[0]
+
+    def on(self, node: str) -> list[tuple[Pod, Resource]]:
+        """Return the pods of a node with their requests."""
+        return [self._pods[key] for key in self._by_node.get(node, ())]
+
+    def of(self, job: str) -> list[Pod]:
+        """Return the pods that name a PodGroup."""
+        return [self._pods[key][0] for key in self._by_job.get(job, ())]
+
+
+class Comparison:
+    """Compares a cache with the objects that there are."""
+
+    def __init__(self, cache: SchedulerCache, truth: Stores, pods: PodIndex | None = None) -> None:
+        self._cache = cache
+        self._truth = truth
+        self._pods = PodIndex(truth.of("Pod").values()) if pods is None else pods
+
+    def units(self) -> list[Unit]:
+        """Return what can be compared on its own, in order."""
+        cache, truth = self._cache, self._truth
+        named = {job_of(pod) for pod in truth.of("Pod").values()} - {""}
+        names = (
+            ("Node", {*cache.nodes, *truth.of("Node")}),
+            ("PodGroup", {*cache.jobs, *truth.of("PodGroup"), *named}),
+            ("PriorityClass", {*cache.priority_classes, *truth.of("PriorityClass"), DEFAULT}),
+            ("Queue", {*cache.queues, *truth.of("Queue")}),
+        )
+        return [(kind, name) for kind, some in names for name in sorted(some)]
+
+    def of(self, unit: Unit) -> list[Difference]:
+        """Return what differs about one unit."""
+        kind, name = unit
+        if kind == "Node":
+            return self._node(name)
+        if kind == "PodGroup":
+            return self._job(name)
+        if kind == "Queue":
+            return self._queue(name)
+        return self._default_priority() if name == DEFAULT else self._priority_class(name)
+
+    def all(self) -> list[Difference]:
+        """Return everything that differs, by kind and name."""
+        return sorted(
+            (one for unit in self.units() for one in self.of(unit)), key=lambda one: one.place
+        )
+
+    def _node(self, name: str) -> list[Difference]:
+        """Return what differs about a node: whether it is, its version, its account, its pods."""
+        node: Node | None = self._truth.get("Node", name)
+        info = self._cache.nodes.get(name)
+        if node is not None and not self._cache.node_cache.chooses(node):
+            node = None
+        believed = None if info is None else info.node
+        found = list(_identity("Node", name, node, believed))
+        if node is None or info is None or believed is None:
+            return found
+        told = [entry for entry in self._pods.on(name) if self._counts(entry[0])]
+        expected = NodeInfo(name, self._cache.node_cache.ignored)
+        limits = self._truth.get("CSINode", name)
+        expected.set_node(with_volume_limits(node, limits), self._cache.node_cache.ignored)
+        used, releasing = Resource(), Resource()
+        for pod, request in told:
+            used.add(request)
+            if status_of(pod) == Status.RELEASING:
+                releasing.add(request)
+        found += _amounts(name, "allocatable", expected.allocatable, info.allocatable)
+        found += _amounts(name, "used", used, info.used)
+        found += _amounts(name, "releasing", releasing, info.releasing)
+        found += _on_node(info, [pod for pod, _ in told])
+        return found
+
+    def _counts(self, pod: Pod) -> bool:
+        """Say whether a pod takes anything of its node."""
+        return self._cache.job_cache.handles(pod) and status_of(pod) not in COMPLETED_STATUS
+
+    def _job(self, key: str) -> list[Difference]:
+        """Return what differs about a PodGroup and the pods that name it."""
+        info = self._cache.jobs.get(key)
+        believed = None if info is None else info.pod_group
+        found = list(_identity("PodGroup", key, self._truth.get("PodGroup", key), believed))
+        pods = {pod.uid: pod for pod in self._pods.of(key) if self._cache.job_cache.handles(pod)}
+        tasks = {} if info is None else info.tasks
+        for uid in sorted({*pods, *tasks}):
+            pod, task = pods.get(uid), tasks.get(uid)
+            if task is None:
+                assert pod is not None
+                found.append(Difference("Pod", pod.key, "", _identity_of(pod), ABSENT))
+            elif pod is None:
+                found.append(Difference("Pod", task.key, "", ABSENT, _identity_of(task.pod)))
+            else:
+                pairs = (
+                    ("status", STATUS_NAMES[status_of(pod)], STATUS_NAMES[task.status]),
+                    ("node", pod.spec.node_name or ABSENT, task.node_name or ABSENT),
+                )
+                found += [
+                    Difference("Pod", pod.key, field, true, held)
+                    for field, true, held in pairs
+                    if true != held
+                ]
+        return found
+
+    def _queue(self, name: str) -> list[Difference]:
+        """Return what differs about a queue."""
+        info = self._cache.queues.get(name)
+        queue = self._truth.get("Queue", name)
+        found = list(_identity("Queue", name, queue, None if info is None else info.queue))
+        if info is not None and queue is not None:
+            ignored = self._cache.node_cache.ignored
+            allocated = Resource.of(queue.status.allocated, ignored)
+            found += _amounts(name, "allocated", allocated, info.allocated, kind="Queue")
+        return found
+
+    def _priority_class(self, name: str) -> list[Difference]:
+        """Return what differs about a priority class."""
+        believed = self._cache.priority_classes.get(name)
+        return list(
+            _identity("PriorityClass", name, self._truth.get("PriorityClass", name), believed)
+        )
+
+    def _default_priority(self) -> list[Difference]:
+        """Return whether jobs get a default priority that no class gives, or lack one."""
+        defaults = [
+            one.value for one in self._truth.of("PriorityClass").values() if one.global_default
+        ]
+        held = self._cache.default_priority
+        if not self._cache.options.priority_classes or held in (defaults or [0]):
+            return []
+        truth = str(defaults[-1]) if defaults else "0"
+        return [Difference("PriorityClass", "", "default", truth, str(held))]
+
+
+def asks_the_same(pod: Pod, other: Pod) -> bool:
+    """Say whether two pods ask for the same for sure."""
+    mine, theirs = pod.spec, other.spec
+    return (
+        mine.containers == theirs.containers
+        and mine.init_containers == theirs.init_containers
+        and mine.overhead == theirs.overhead
+        and mine.resources == theirs.resources
+    )
+
+
+def same_version(true: Object | None, held: Object | None) -> bool:
+    """Say whether two objects are the same, in the same version, or both are not there."""
+    if true is None or held is None:
+        return true is held
+    return true.uid == held.uid and (
+        true.metadata.resource_version == held.metadata.resource_version
+    )
+
+
+def _identity(
+    kind: str, name: str, true: Object | None, held: Object | None
+) -> Iterator[Difference]:
+    """Yield that an object is not there, is another one of its name, or is of another version."""
+    if true is None or held is None:
+        if true is not held:
+            yield Difference(kind, name, "", _identity_of(true), _identity_of(held))
+        return
+    pairs = (
+        ("uid", true.uid, held.uid),
+        ("resourceVersion", true.metadata.resource_version, held.metadata.resource_version),
+    )
+    for field, left, right in pairs:
+        if left != right:
+            yield Difference(kind, name, field, left, right)
+
+
+def _identity_of(item: Object | None) -> str | None:
+    return ABSENT if item is None else item.uid or item.name
+
+
+def _amounts(
+    name: str, field: str, true: Resource, held: Resource, *, kind: str = "Node"
+) -> list[Difference]:
+    names = ["cpu", "memory", *sorted({*(true.scalars or ()), *(held.scalars or ())})]
+    return [
+        Difference(
+            kind,
+            name,
+            f"{field}.{resource}",
+            format_amount(resource, true.get(resource)),
+            format_amount(resource, held.get(resource)),
+        )
+        for resource in names
+        if true.get(resource) != held.get(resource)
+    ]
+
+
+def _on_node(info: NodeInfo, pods: list[Pod]) -> list[Difference]:
+    """Return the pods that a node has and did not note, or noted and has not."""
+    true = {pod.key: pod.uid for pod in pods}
+    held = {key: noted.task.uid for key, noted in info.tasks.items()}
+    return [
+        Difference("Node", info.name, f"pods[{key}]", true.get(key), held.get(key))
+        for key in sorted({*true, *held})
+        if true.get(key) != held.get(key)
+    ]

@@ -1,0 +1,146 @@
+"""Since when belief and truth part: compared after every event, as far as that event can reach."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from ...events import KINDS, Effect, Event, Reference
+from ...kubernetes.objects import Pod
+from ..job_cache import job_of
+from ..projector import WATCHED, Projector, key_of
+from .drift import DEFAULT, Comparison, Difference, Place, PodIndex, Unit, asks_the_same
+from .settled import Settled
+
+_OF_A_NODE = frozenset({"Node", "CSINode"})
+
+
+class DriftHistory:
+    """Goes along with a projector; truth is what was delivered to its informers.
+
+    An event reaches the object that it names, the job and nodes of a pod, and where that pod was
+    taken for something else. After a list, what it took out is compared; after a crash or a new
+    start of the process, everything.
+    """
+
+    def __init__(self, projector: Projector) -> None:
+        self._projector = projector
+        self._cache = projector.cache
+        self._ignored = self._cache.node_cache.ignored
+        self._pods = PodIndex()
+        self._settled = Settled(self._cache)
+        self._found: dict[Unit, dict[Place, tuple[Difference, int]]] = {}
+        self._differing: dict[str, dict[Unit, None]] = {}
+
+    def differences(self) -> list[tuple[Difference, int]]:
+        """Return what differs now and the positions since which it does, in order of place."""
+        found = [entry for places in self._found.values() for entry in places.values()]
+        return sorted(found, key=lambda entry: entry[0].place)
+
+    def found(self) -> list[tuple[Unit, list[tuple[Difference, int]]]]:
+        """Return what differs now by unit, with the positions since which it does."""
+        return [(unit, list(places.values())) for unit, places in self._found.items()]
+
+    def go_on(self, found: Mapping[Unit, Sequence[tuple[Difference, int]]]) -> None:
+        """Go on from what another history had found of the same cache (:meth:`found`)."""
+        self._found = {
+            unit: {one.place: (one, since) for one, since in parted}
+            for unit, parted in found.items()
+        }
+        for unit, places in self._found.items():
+            self._note_pods(unit, (), places)
+        self._look_anew()
+
+    def after(self, event: Event, position: int) -> None:
+        """Compare what an event can have set apart or brought together."""
+        reference, projector = event.reference, self._projector
+        if (
+            projector.cache is not self._cache
+            or projector.cache.node_cache.ignored != self._ignored
+        ):
+            self._look_anew()
+            units = [*self._found, *self._comparison().units()]
+            self._compare(dict.fromkeys(units), position)
+        elif KINDS[event.kind].effect is Effect.LISTED:
+            units = [*self._found]
+            for gone in projector.taken_out:
+                units += self._reached(gone)
+            self._compare(dict.fromkeys(units), position)
+        elif (reference.group, reference.kind) in WATCHED:
+            before = now = None
+            if reference.kind == "Pod":
+                before, now, units = self._pod_changed(key_of(reference))
+            else:
+                units = self._reached(reference)
+            stays, kind = self._settled.stays, reference.kind
+            units = [unit for unit in units if not stays(unit, kind, before, now)]
+            if units:
+                self._compare(units, position)
+
+    def _look_anew(self) -> None:
+        """Take up the cache and the pods as they are, and settle nothing."""
+        self._cache = self._projector.cache
+        self._ignored = self._cache.node_cache.ignored
+        self._pods = PodIndex(self._cache.stores.of("Pod").values())
+        self._settled = Settled(self._cache)
+        for pod, request in self._pods.all():
+            self._settled.put(pod, request)
+
+    def _comparison(self) -> Comparison:
+        return Comparison(self._cache, self._cache.stores, self._pods)
+
+    def _compare(self, units: Iterable[Unit], position: int) -> None:
+        comparison = self._comparison()
+        for unit in units:
+            before = self._found.pop(unit, {})
+            found = {
+                one.place: (one, before[one.place][1] if one.place in before else position)
+                for one in comparison.of(unit)
+            }
+            if found:
+                self._found[unit] = found
+            if before.keys() != found.keys():
+                self._note_pods(unit, before, found)
+            self._settled.note(unit, differs=bool(found))
+
+    def _note_pods(self, unit: Unit, before: Iterable[Place], now: Iterable[Place]) -> None:
+        """Take note which pods differ in a unit: what is believed of them may be of another one."""
+        for place in before:
+            self._differing.get(_pod_of(place), {}).pop(unit, None)
+        for place in now:
+            self._differing.setdefault(_pod_of(place), {})[unit] = None
+
+    def _reached(self, reference: Reference) -> list[Unit]:
+        if reference.kind == "Pod":
+            return self._pod_changed(key_of(reference))[2]
+        if reference.kind in _OF_A_NODE:
+            return [("Node", reference.name)]
+        if reference.kind == "PodGroup":
+            return [("PodGroup", f"{reference.namespace}/{reference.name}")]
+        if reference.kind == "PriorityClass":
+            return [("PriorityClass", reference.name), ("PriorityClass", DEFAULT)]
+        return [("Queue", reference.name)] if reference.kind == "Queue" else []
+
+    def _pod_changed(self, key: str) -> tuple[Pod | None, Pod | None, list[Unit]]:
+        """Take up a pod as it is now; return it before and now, and the units that it reaches."""
+        before, request = self._pods.remove(key)
+        now = self._cache.stores.get("Pod", key)
+        if before is not None and request is not None:
+            self._settled.remove(before, request)
+        if now is not None:
+            same = before is not None and asks_the_same(before, now)
+            self._settled.put(now, self._pods.put(now, request if same else None))
+        units = dict(self._differing.get(key, {}))
+        for pod in (before, now):
+            if pod is not None:
+                units["PodGroup", job_of(pod)] = units["Node", pod.spec.node_name] = None
+        units.pop(("PodGroup", ""), None)
+        units.pop(("Node", ""), None)
+        return before, now, list(units)
+
+
+def _pod_of(place: Place) -> str:
+    """Return the pod that a difference is about; empty if it is about none."""
+    kind, name, field = place
+    if kind == "Node" and field.startswith("pods["):
+        return field.removeprefix("pods[").removesuffix("]")
+    return name if kind == "Pod" else ""

@@ -1,0 +1,412 @@
+"""The half of the scheduler's cache that is about jobs and tasks, and about tasks on nodes.
+
+Source: pkg/scheduler/cache/event_handlers.go; pkg/scheduler/cache/cache.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+
+import msgspec
+
+from ..kubernetes import objects
+from ..model.device_claims import DeviceClaimMissing, device_claims
+from ..model.job import JobInfo
+from ..model.resource import Resource
+from ..model.status import ALLOCATED_STATUS, COMPLETED_STATUS, Status, status_of
+from ..model.subtraction import Subtract
+from ..model.task import GROUP_NAME, TaskBuilder, TaskInfo
+from ..model.volumes import IGNORED_PROVISIONERS, ClaimMissing, ClaimUnknown, csi_volumes
+from ..volcano.behaviours import ClaimlessPods
+from .dirty_marks import Changes
+from .dry_run import CopiedOnUse
+from .informers import Stores, is_resync
+from .node_cache import NodeCache
+from .scheduler_flags import CacheOptions
+from .work_queue import WorkQueue
+
+
+class JobCache:
+    """Jobs by ``namespace/name`` of their PodGroups, made by PodGroups and by pods alike.
+
+    :param ignores_stale: what tells that an object is gone is compared with what is there.
+    :param subtract: how requests are taken off a job's sums.
+    :ivar deleted_jobs: jobs to be looked at for whether anything is left of them.
+    :ivar error_tasks: ``job/uid`` of tasks to be read again from the API server.
+    """
+
+    def __init__(
+        self,
+        stores: Stores,
+        changes: Changes,
+        builder: TaskBuilder,
+        nodes: NodeCache,
+        options: CacheOptions,
+        *,
+        forgets_minima: bool,
+        skips_terminated: bool,
+        stale_jobs_take_new: bool,
+        claimless_pods: ClaimlessPods,
+        volumes_counted: bool,
+        needs_device_claims: bool,
+        ignores_stale: bool = False,
+        subtract: Subtract = Resource.sub,
+    ) -> None:
+        self._volumes_counted = volumes_counted
+        self._needs_device_claims = needs_device_claims
+        self._claimless_pods = claimless_pods
+        self._stale_jobs_take_new = stale_jobs_take_new
+        self._ignores_stale = ignores_stale
+        self._subtract = subtract
+        self._forgets_minima = forgets_minima
+        self._skips_terminated = skips_terminated
+        self.infos: dict[str, JobInfo] = {}
+        self.deleted_jobs: WorkQueue[JobInfo] = WorkQueue()
+        self.error_tasks: WorkQueue[str] = WorkQueue()
+        self._stores = stores
+        self._changes = changes
+        self._builder = builder
+        self._nodes = nodes
+        self._options = options
+
+    def on_trial(self) -> JobCache:
+        """Return a cache that begins to bind and to evict as this one would, on copies.
+
+        It is for nothing else, and until this one changes.
+        """
+        trial = copy(self)
+        copies = CopiedOnUse(self.infos, JobInfo.twin)
+        vars(trial).update(infos=copies, _nodes=self._nodes.on_trial(), _changes=Changes())
+        return trial
+
+    def handles(self, pod: objects.Pod) -> bool:
+        """Say whether the handlers are called for a pod.
+
+        Source: cache.go addEventHandler; cache/util.go responsibleForPod.
+        """
+        spec = pod.spec
+        return (
+            not self._options.filters_pods
+            or bool(spec.node_name)
+            or spec.scheduler_name in self._options.scheduler_names
+        )
+
+    def pod_added(self, pod: objects.Pod) -> None:
+        """Handle that a pod came."""
+        if self.handles(pod):
+            self._add_pod(pod)
+
+    def pod_updated(self, old: objects.Pod, new: objects.Pod) -> None:
+        """Handle a new version of a pod; being taken for another scheduler's counts as going."""
+        if not self.handles(old):
+            self.pod_added(new)
+        elif self.handles(new):
+            self._update_pod(old, new)
+        else:
+            self._delete_pod(old)
+
+    def pod_deleted(self, pod: objects.Pod) -> None:
+        """Handle that a pod went."""
+        if self.handles(pod):
+            self._delete_pod(pod)
+
+    def _add_pod(self, pod: objects.Pod, before: TaskInfo | None = None) -> None:
+        try:
+            task = self._task_of(pod, before)
+        except ClaimMissing as missing:
+            volumes = pod.spec.volumes and isinstance(missing, DeviceClaimMissing)
+            task = self._with_volumes(pod) if volumes else self._builder.task(pod)
+            self.resync_task(task)
+            if not self._keeps(missing):
+                return
+        self._add_task(task)
+
+    def _keeps(self, missing: ClaimMissing) -> bool:
+        if isinstance(missing, DeviceClaimMissing):
+            return missing.awaited
+        if self._claimless_pods is ClaimlessPods.AWAITED:
+            return isinstance(missing, ClaimUnknown)
+        return self._claimless_pods is ClaimlessPods.KEPT
+
+    def _task_of(self, pod: objects.Pod, before: TaskInfo | None = None) -> TaskInfo:
+        """Return the task of a pod, with the volumes that it attaches and the devices it claims.
+
+        :raises ClaimMissing: the volumes, or devices, cannot be counted.
+
+        Source: event_handlers.go NewTaskInfo.
+        """
+        task = (
+            self._with_volumes(pod) if pod.spec.volumes else self._builder.task(pod, before=before)
+        )
+        if pod.spec.resource_claims and self._needs_device_claims:
+            task.devices = device_claims(pod, self._stores.of("ResourceClaim"))
+        return task
+
+    def _with_volumes(self, pod: objects.Pod, before: TaskInfo | None = None) -> TaskInfo:
+        if not self._volumes_counted:
+            return self._builder.task(pod, before=before)
+        stores = self._stores
+        volumes = csi_volumes(
+            pod,
+            stores.of("PersistentVolumeClaim"),
+            stores.of("PersistentVolume"),
+            stores.of("StorageClass"),
+            IGNORED_PROVISIONERS | self._options.ignored_provisioners,
+        )
+        return self._builder.task(pod, volumes, before=before)
+
+    def _add_task(self, task: TaskInfo) -> str | None:
+        """Note a task on its node and in its job; if the node refuses, the job is not told.
+
+        Source: event_handlers.go addTask.
+        """
+        if task.node_name:
+            node = self._nodes.get_or_create(task.node_name)
+            if task.status not in COMPLETED_STATUS:
+                error = node.add_task(task)
+                if error is not None:
+                    return error
+                self._changes.node(node.name)
+        if task.job:
+            job = self._job(task.job)
+            job.add_task(task)
+            self._changes.job(job.key)
+        return None
+
+    def new_job(self, key: str) -> JobInfo:
+        """Return a job of which nothing is known, and that the cache does not have yet."""
+        return JobInfo(key, self._subtract)
+
+    def _job(self, key: str) -> JobInfo:
+        job = self.infos.get(key)
+        if job is None:
+            job = self.infos[key] = self.new_job(key)
+        return job
+
+    def _update_pod(self, old: objects.Pod, new: objects.Pod) -> None:
+        """Put the new pod in place of the old one, unless a binding is under way.
+
+        A pod that lost its controller keeps its old owners.
+
+        Source: event_handlers.go updatePod.
+        """
+        cached = self._cached_task(new)
+        if cached is not None and cached.status in ALLOCATED_STATUS and not new.spec.node_name:
+            return
+        self._delete_pod(old)
+        controller = new.metadata.controller
+        owners = old.metadata.owner_references
+        if owners and (controller is None or not controller.uid):
+            metadata = msgspec.structs.replace(new.metadata, owner_references=owners)
+            new = msgspec.structs.replace(new, metadata=metadata)
+            self._stores.put("Pod", new)
+        self._add_pod(new, cached)
+
+    def _delete_pod(self, pod: objects.Pod) -> None:
+        """Take out a pod's task, by the cached one if there is one: that may be binding.
+
+        Source: event_handlers.go deletePod.
+        """
+        cached = self._cached_task(pod)
+        node = pod.spec.node_name if cached is None else cached.node_name
+        key = job_of(pod)
+        # What counts is what was known of the pod: only then was it taken off its node before.
+        status = status_of(pod) if cached is None else cached.status
+        on_node = not (self._skips_terminated and status in COMPLETED_STATUS)
+        self._delete_task(key, pod.uid, pod.key, node if on_node else "")
+        job = self.infos.get(key)
+        if job is not None and job.terminated:
+            self.deleted_jobs.add(job)
+
+    def _cached_task(self, pod: objects.Pod) -> TaskInfo | None:
+        job = self.infos.get(job_of(pod))
+        return None if job is None else job.tasks.get(pod.uid)
+
+    def _delete_task(self, job_key: str, uid: str, key: str, node_name: str) -> None:
+        """Take a task out of its job by UID, and off its node by name.
+
+        Source: event_handlers.go deleteTask.
+        """
+        job = self.infos.get(job_key)
+        if job is not None and job.delete_task(uid):
+            self._changes.job(job.key)
+        node = self._nodes.infos.get(node_name)
+        if node is not None and node.remove_task(key, uid if self._ignores_stale else ""):
+            self._changes.node(node.name)
+
+    def pod_group_set(self, pod_group: objects.PodGroup) -> None:
+        """Handle a PodGroup that came or changed: neither UID nor version is compared.
+
+        Source: event_handlers.go setPodGroup.
+        """
+        job = self._job(pod_group.key)
+        job.set_pod_group(
+            pod_group,
+            self._options.default_queue,
+            self._nodes.ignored,
+            forgets_minima=self._forgets_minima,
+        )
+        self._changes.job(job.key)
+
+    def pod_group_updated(self, old: objects.PodGroup, new: objects.PodGroup) -> None:
+        """Handle a new version of a PodGroup."""
+        if not is_resync(old, new):
+            self.pod_group_set(new)
+
+    def pod_group_deleted(self, pod_group: objects.PodGroup) -> None:
+        """Handle that a PodGroup went: whatever job has its name loses its PodGroup.
+
+        If what is stale is ignored, a job keeps a PodGroup of another UID, or a newer version.
+
+        Source: event_handlers.go deletePodGroup.
+        """
+        job = self.infos.get(pod_group.key)
+        if job is not None and not self._is_stale(pod_group, job):
+            job.unset_pod_group()
+            self._changes.job(job.key)
+            self.deleted_jobs.add(job)
+
+    def _is_stale(self, gone: objects.PodGroup, job: JobInfo) -> bool:
+        return self._ignores_stale and (
+            gone.uid != job.uid or gone.metadata.revision < job.revision
+        )
+
+    def add_bind_task(self, job: str, uid: str, node: str) -> str | None:
+        """Begin to bind a task: until its pod comes with a node, it is Binding here.
+
+        :param job: ``namespace/name`` of the task's PodGroup.
+        :return: the error, or None; after an error nothing has changed.
+
+        Source: cache.go AddBindTask.
+        """
+        holder, task = self._find(job, uid)
+        if holder is None or task is None:
+            return _not_found(job, uid, holder)
+        info = self._nodes.infos.get(node)
+        if info is None:
+            return f"failed to bind Task {uid} to host {node}, host does not exist"
+        before = task.status
+        holder.update_task_status(task, Status.BINDING)
+        error = info.add_task(task)
+        if error is not None:
+            holder.update_task_status(task, before)
+        self._changes.job(holder.key)
+        self._changes.node(node)
+        return error
+
+    def evict(self, job: str, uid: str) -> str | None:
+        """Begin to evict a task: it is Releasing from now on.
+
+        :param job: ``namespace/name`` of the task's PodGroup.
+        :return: the error, or None. A job whose PodGroup is gone is an error, but the pod goes.
+        :raises Panic: the node does not take the task back; the process ends there.
+
+        Source: cache.go Evict.
+        """
+        holder, task = self._find(job, uid)
+        if holder is None or task is None:
+            return _not_found(job, uid, holder)
+        node = self._nodes.infos.get(task.node_name)
+        if node is None:
+            return f"failed to evict Task {uid} from host {task.node_name}, host does not exist"
+        holder.update_task_status(task, Status.RELEASING)
+        node.update_task(task)
+        self._changes.job(holder.key)
+        self._changes.node(node.name)
+        if holder.pod_group is None:
+            return f"the PodGroup of Job <{holder.namespace}/{holder.name}> is nil"
+        return None
+
+    def _find(self, key: str, uid: str) -> tuple[JobInfo | None, TaskInfo | None]:
+        job = self.infos.get(key)
+        return job, None if job is None else job.tasks.get(uid)
+
+    def clean_up_next(self) -> None:
+        """Let the worker take the next job off the queue, and drop it if nothing is left of it."""
+        self.finish_clean_up(self.deleted_jobs.take())
+
+    def finish_clean_up(self, job: JobInfo) -> None:
+        """Let the worker finish with a job that it took: what happened meanwhile, it sees.
+
+        Source: cache.go processCleanupJob.
+        """
+        current = self.infos.get(job.key)
+        replaced = current is None or (current.uid, current.revision) != (job.uid, job.revision)
+        if self._ignores_stale and replaced:
+            self.deleted_jobs.forget(job)
+        elif not job.terminated:
+            self.deleted_jobs.add_rate_limited(job)
+        else:
+            if current is not None and (self._stale_jobs_take_new or current.uid == job.uid):
+                del self.infos[job.key]
+                self._changes.job(job.key)
+            self.deleted_jobs.forget(job)
+        self.deleted_jobs.done(job)
+
+    def clean_up(self) -> None:
+        """Let every delay be over, and the worker go once over what is queued."""
+        if self.deleted_jobs.idle:
+            return
+        self.deleted_jobs.fire_all()
+        for _ in range(len(self.deleted_jobs)):
+            self.clean_up_next()
+
+    def resync_task(self, task: TaskInfo) -> None:
+        """Let a task be read again from the API server, later.
+
+        Source: cache.go resyncTask.
+        """
+        self.error_tasks.add_rate_limited(f"{task.job}/{task.uid}")
+
+    def resync_next_task(self, read: Callable[[str, str], objects.Pod | None]) -> str | None:
+        """Let the worker take the next task off the queue; return the error, or None.
+
+        :param read: gives the pod of a namespace and name as the API server has it now.
+
+        Source: cache.go processResyncTask; event_handlers.go syncTask.
+        """
+        item = self.error_tasks.take()
+        key, _, uid = item.rpartition("/")
+        _, task = self._find(key, uid)
+        error = None
+        if task is None:
+            self.error_tasks.forget(item)
+        else:
+            error = self._sync_task(task, read(task.namespace, task.name))
+            if error is None:
+                self.error_tasks.forget(item)
+            else:
+                self.error_tasks.add_rate_limited(item)
+        self.error_tasks.done(item)
+        return error
+
+    def _sync_task(self, old: TaskInfo, pod: objects.Pod | None) -> str | None:
+        """Put what the API server has in place of a task.
+
+        UIDs are not compared, unless what is stale is ignored.
+        """
+        if pod is None or (self._ignores_stale and pod.uid != old.uid):
+            self._delete_task(old.job, old.uid, old.key, old.node_name)
+            return None
+        try:
+            new = self._task_of(pod)
+        except ClaimMissing as missing:
+            return f"failed to generate taskInfo of pod({pod.name}), error: {missing}"
+        self._delete_task(old.job, old.uid, old.key, old.node_name)
+        return self._add_task(new)
+
+
+def job_of(pod: objects.Pod) -> str:
+    """Return ``namespace/name`` of the PodGroup that a pod names; empty if it names none.
+
+    Source: pkg/scheduler/api/job_info.go getJobID.
+    """
+    group = pod.annotations.get(GROUP_NAME)
+    return f"{pod.namespace}/{group}" if group else ""
+
+
+def _not_found(key: str, uid: str, job: JobInfo | None) -> str:
+    if job is None:
+        return f"failed to find Job {key} for Task {uid}"
+    return f"failed to find task in status by id {uid}"

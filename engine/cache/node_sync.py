@@ -1,0 +1,83 @@
+"""What the node worker adds to a Node: room for volumes, and who else has its images.
+
+Source: pkg/scheduler/cache/event_handlers.go setCSIResourceOnNode, addNodeImageStates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from ..kubernetes.objects import CSINode, Node
+from ..model.node import ImageState
+from ..model.volumes import attach_limit_key
+
+UNLIMITED_VOLUMES = 2**31 - 1
+"""Room on a node for volumes of a driver that names no limit."""
+
+
+def with_volume_limits(node: Node, csi_node: CSINode | None) -> Node:
+    """Return the Node with how many volumes of each driver it takes."""
+    if csi_node is None or not csi_node.spec.drivers:
+        return node
+    limits: dict[str, str | int | float] = {}
+    for driver in csi_node.spec.drivers:
+        room = driver.allocatable
+        count = UNLIMITED_VOLUMES if room is None or room.count is None else room.count
+        limits[attach_limit_key(driver.name)] = f"{count}m"  # volumes are counted in milli
+    status = msgspec.structs.replace(
+        node.status,
+        allocatable={**node.status.allocatable, **limits},
+        capacity={**node.status.capacity, **limits},
+    )
+    return msgspec.structs.replace(node, status=status)
+
+
+class ImageStates:
+    """Which nodes have which image."""
+
+    def __init__(self) -> None:
+        self._sizes: dict[str, int] = {}
+        self._nodes: dict[str, set[str]] = {}
+        self._images: dict[str, list[str]] = {}
+
+    def of_nodes(self) -> Mapping[str, Sequence[str]]:
+        """Return the names of each node's images."""
+        return self._images
+
+    def sizes(self) -> Mapping[str, int]:
+        """Return the sizes of the images, in bytes."""
+        return self._sizes
+
+    def hold(self, images: Mapping[str, Sequence[str]], sizes: Mapping[str, int]) -> None:
+        """Hold what others held (:meth:`of_nodes`, :meth:`sizes`), and nothing else."""
+        self._images = {node: list(names) for node, names in images.items()}
+        self._sizes, self._nodes = dict(sizes), {name: set() for name in sizes}
+        for node, names in images.items():
+            for name in names:
+                self._nodes[name].add(node)
+
+    def add(self, node: Node) -> dict[str, ImageState]:
+        """Note a node's images, and return what the node is told of them now.
+
+        Counts grow stale: the nodes that were here before are not told.
+        """
+        states: dict[str, ImageState] = {}
+        for image in node.status.images:
+            for name in image.names:
+                size = self._sizes.setdefault(name, image.size_bytes)
+                nodes = self._nodes.setdefault(name, set())
+                nodes.add(node.name)
+                if name not in states:
+                    states[name] = ImageState(size, len(nodes))
+        self._images[node.name] = list(states)
+        return states
+
+    def remove(self, node: str) -> None:
+        """Forget a node; an image that no node has is forgotten with its size."""
+        for name in self._images.pop(node, ()):
+            nodes = self._nodes[name]
+            nodes.discard(node)
+            if not nodes:
+                del self._nodes[name], self._sizes[name]

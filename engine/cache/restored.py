@@ -1,0 +1,302 @@
+"""A scheduler's belief out of bytes that :mod:`.stored` made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import zstandard
+
+from ..errors import LogCorrupt
+from ..events.payloads import ListObserved
+from ..kubernetes.objects import KINDS, Object, Pod, ResourceQuotaStatus, told
+from ..model.device_claims import DeviceClaim
+from ..model.hypernode import HyperNodeInfo
+from ..model.job import DisruptionBudget, JobInfo
+from ..model.node import ImageState, NodeInfo, Placed
+from ..model.panic import Panic
+from ..model.queue import QueueInfo
+from ..model.resource import Resource
+from ..model.status import Status
+from ..model.task import TaskInfo
+from .job_cache import job_of
+from .node_sync import with_volume_limits
+from .projector import Listing, Origin, Projector
+from .scheduler_flags import CacheOptions
+from .stored import (
+    ACCOUNTS,
+    JOB_FIELDS,
+    NODE_FIELDS,
+    NOTHING,
+    QUEUE_AMOUNTS,
+    Amounts,
+    StoredBelief,
+    StoredJob,
+    StoredNode,
+    Waiting,
+)
+from .work_queue import WorkQueue
+
+if TYPE_CHECKING:
+    from ..volcano.behaviours import Behaviours
+
+Payloads = Callable[[Sequence[int]], Mapping[int, bytes]]
+"""Gives the payloads of events by their positions."""
+
+_STATUSES = tuple(Status)
+_DECODE = msgspec.msgpack.Decoder(StoredBelief).decode
+_STATUS_DECODE = msgspec.msgpack.Decoder(ResourceQuotaStatus).decode
+
+
+def decode_belief(data: bytes, behaviours: Behaviours, payloads: Payloads) -> Projector:
+    """Return the projector that :func:`.stored.encode_belief` was given, ready to go on.
+
+    :param behaviours: of the release that it was made as.
+    :raises LogCorrupt: the bytes are no belief; they must be dropped and made again.
+    """
+    try:
+        stored = _DECODE(zstandard.ZstdDecompressor().decompress(data))
+        return _Reader(stored, behaviours, payloads).projector
+    except (msgspec.DecodeError, zstandard.ZstdError, LookupError, ValueError) as fault:
+        raise LogCorrupt(
+            f"a stored belief cannot be read ({fault})",
+            position=0,
+            where="table checkpoint",
+            now="the log itself is not concerned: plinian checkpoint drop, then build",
+        ) from fault
+
+
+class _Reader:
+    """Puts a projector together again, in the order in which its parts need each other."""
+
+    def __init__(self, stored: StoredBelief, behaviours: Behaviours, payloads: Payloads) -> None:
+        self._stored = stored
+        self.projector = Projector(behaviours, _options(stored.options))
+        self._cache = self.projector.cache
+        self._read = payloads(_positions(stored))
+        self._objects = self._found()
+        self._begin()
+        self._tasks = self._made_tasks()
+        self._jobs: list[JobInfo] = []
+        self._put_jobs()
+        self._put_nodes()
+        self._put_hypernodes()
+        self._put_rest()
+
+    def _found(self) -> dict[int, Any]:
+        """Fill the informers' stores, and return all objects by number."""
+        others = {number: (kind, raw) for number, kind, raw in self._stored.others}
+        objects: dict[int, Any] = {}
+        for kind, positions in self._stored.stores:
+            origins = self.projector.origins[kind]
+            for position in positions:
+                number = len(objects)
+                item: Object
+                if position:
+                    item = told(KINDS[kind], self._read[position])
+                    origins[item.key] = Origin(item, position)
+                else:
+                    item = _decoder(KINDS[kind]).decode(others.pop(number)[1])
+                objects[number] = item
+                self._cache.stores.put(kind, item)
+        for number, (kind, raw) in others.items():
+            objects[number] = _decoder(KINDS[kind]).decode(raw)
+        return objects
+
+    def _object(self, number: int) -> Any:
+        return None if number == NOTHING else self._objects[number]
+
+    def _begin(self) -> None:
+        """Restore what the projector keeps itself, and what tasks are made with."""
+        stored, projector = self._stored, self.projector
+        projector.malformed = stored.malformed
+        projector.crashes = [Panic(message, tuple(place)) for message, place in stored.crashes]
+        projector.holds_cleanup = stored.holds_cleanup
+        projector.doomed = {one.uid: one for one in stored.doomed}
+        for group, kind, namespaces, position in stored.listed:
+            listing = msgspec.json.decode(self._read[position], type=ListObserved)
+            uids = Listing(frozenset(listing.uids), position)
+            projector.listed[group, kind, tuple(namespaces)] = uids
+        self._cache.node_cache.ignore(frozenset(stored.ignored))
+        tasks = stored.tasks
+        first: dict[int, int] = {}
+        for number, klass in enumerate(tasks.classes):
+            first.setdefault(klass, number)
+        pods = [self._object(tasks.pods[first[klass]]) for klass in range(len(first))]
+        self._cache.classes.begin(pods, stored.selected)
+
+    def _made_tasks(self) -> list[TaskInfo]:
+        stored = self._stored.tasks
+        requests = [_resource(one) for one in stored.requests]
+        columns = zip(stored.pods, stored.classes, stored.traits, stored.statuses, strict=True)
+        made = [
+            _task(self._objects[pod], klass, stored.known_traits[traits], status, requests)
+            for pod, klass, traits, status in columns
+        ]
+        for number, node in stored.nodes.items():
+            made[number].node_name = node
+        for number, claims in stored.devices.items():
+            made[number].devices = tuple(
+                DeviceClaim(key, tuple((name, count) for name, count in counts))
+                for key, counts in claims
+            )
+        return made
+
+    def _put_jobs(self) -> None:
+        cache = self._cache.job_cache
+        for stored in self._stored.jobs:
+            cache.infos[stored.key] = self._job(stored)
+        for stored in self._stored.past_jobs:
+            self._job(stored)
+        ready, delayed, taken, failures = self._stored.deleted_jobs
+        jobs = self._jobs
+        cache.deleted_jobs.hold(
+            [jobs[number] for number in ready],
+            [jobs[number] for number in delayed],
+            [(jobs[number], again) for number, again in taken],
+            [(jobs[number], times) for number, times in failures],
+        )
+        _hold(cache.error_tasks, self._stored.error_tasks)
+
+    def _job(self, stored: StoredJob) -> JobInfo:
+        job = self._cache.job_cache.new_job(stored.key)
+        self._jobs.append(job)
+        for name, value in zip(JOB_FIELDS, stored.fields, strict=True):
+            setattr(job, name, value)
+        job.budget = DisruptionBudget(*job.budget)
+        job.pod_group = self._object(stored.pod_group)
+        least = stored.min_resources
+        job.min_resources = None if least is None else _resource(least)
+        job.allocated, job.total_request = map(_resource, (stored.allocated, stored.total_request))
+        tasks = self._tasks
+        for number in stored.tasks:
+            task = tasks[number]
+            job.tasks[task.uid] = task
+            if stored.index is None:
+                job.index.setdefault(task.status, {})[task.uid] = task
+        for status, numbers in stored.index or ():
+            job.index[_STATUSES[status]] = {tasks[number].uid: tasks[number] for number in numbers}
+        return job
+
+    def _put_nodes(self) -> None:
+        cache, stored = self._cache.node_cache, self._stored
+        names, sizes, of_nodes = stored.images
+        cache.images.hold(
+            {node: [names[image] for image in images] for node, images in of_nodes.items()},
+            {name: size for name, size in zip(names, sizes, strict=True) if size >= 0},
+        )
+        for one in stored.nodes:
+            self._fill(cache.get_or_create(one.name), one)
+        cache.csi_nodes = stored.csi_nodes
+        _hold(cache.queue, stored.node_queue)
+        _hold(cache.hypernode_queue, stored.hypernode_queue, tuple)
+
+    def _fill(self, info: NodeInfo, stored: StoredNode) -> None:
+        node = self._object(stored.node)
+        if stored.limited:
+            node = with_volume_limits(node, self._cache.stores.get("CSINode", stored.name))
+        info.node = node
+        ignored = self._stored.ignored if stored.ignored is None else stored.ignored
+        info.ignore(frozenset(ignored))
+        for name, value in zip(NODE_FIELDS, stored.fields, strict=True):
+            setattr(info, name, value)
+        for name, account in zip(ACCOUNTS, stored.accounts, strict=True):
+            setattr(info, name, _resource(account))
+        placed = zip(stored.tasks, stored.statuses, strict=True)
+        for number, status in placed:
+            task = self._tasks[number]
+            info.tasks[task.key] = Placed(task, _STATUSES[status])
+        names = self._stored.images[0]
+        info.images = {
+            names[image]: ImageState(size, nodes)
+            for image, size, nodes in zip(*stored.images, strict=True)
+        }
+        info.numatopology = self._object(stored.numatopology)
+
+    def _put_hypernodes(self) -> None:
+        tree, stored = self._cache.node_cache.hypernodes, self._stored.hypernodes
+        for name, number, tier, parent, is_deleting in stored.infos:
+            info = HyperNodeInfo(self._object(number), parent=parent, is_deleting=is_deleting)
+            info.tier = tier
+            tree.infos[name] = info
+        tree.by_tier = {tier: dict.fromkeys(names) for tier, names in stored.by_tier}
+        tree.real_nodes = {name: frozenset(nodes) for name, nodes in stored.real_nodes}
+        tree.ready = stored.ready
+        tree.building_failed_at = stored.building_failed_at
+        tree.dangling = set(stored.dangling)
+
+    def _put_rest(self) -> None:
+        cache, stored = self._cache, self._stored
+        for name, number, found in stored.queues:
+            queue = cache.queues[name] = QueueInfo(self._object(number))
+            for field, told_amounts in zip(QUEUE_AMOUNTS, found, strict=True):
+                setattr(queue, field, _resource(told_amounts))
+        for name, number in stored.priority_classes:
+            cache.priority_classes[name] = self._object(number)
+        cache.default_priority = stored.default_priority
+        for namespace, name, raw in stored.quotas:
+            cache.quotas.setdefault(namespace, {})[name] = _STATUS_DECODE(raw)
+
+
+def _positions(stored: StoredBelief) -> list[int]:
+    """Return the positions of all events whose payloads are needed."""
+    found = [position for _, positions in stored.stores for position in positions if position]
+    return found + [position for *_, position in stored.listed if position]
+
+
+def _options(stored: list[Any]) -> CacheOptions:
+    names, queue, selectors, provisioners, classes, filters = stored
+    return CacheOptions(
+        tuple(names), queue, frozenset(selectors), frozenset(provisioners), classes, filters
+    )
+
+
+def _task(
+    pod: Pod, klass: int, traits: tuple[Any, ...], status: int, requests: Sequence[Resource]
+) -> TaskInfo:
+    request, role, priority, best_effort, preemptable, zone, numa, gated, restartable = traits
+    metadata = pod.metadata
+    return TaskInfo(
+        uid=metadata.uid,
+        namespace=metadata.namespace,
+        name=metadata.name,
+        key=metadata.key,
+        job=job_of(pod),
+        role=role,
+        request=requests[request],
+        priority=priority,
+        best_effort=best_effort,
+        preemptable=preemptable,
+        revocable_zone=zone,
+        numa_policy=numa,
+        gated=gated,
+        has_restartable_init_container=restartable,
+        created=metadata.created,
+        pod=pod,
+        klass=klass,
+        status=_STATUSES[status],
+        node_name=pod.spec.node_name,
+    )
+
+
+@cache
+def _decoder(kind: type[Object]) -> msgspec.msgpack.Decoder[Any]:
+    return msgspec.msgpack.Decoder(kind)
+
+
+def _resource(stored: Amounts) -> Resource:
+    return Resource(*stored)
+
+
+def _hold(
+    queue: WorkQueue[Any], stored: Waiting, item: Callable[[Any], Any] = lambda one: one
+) -> None:
+    ready, delayed, taken, failures = stored
+    queue.hold(
+        [item(one) for one in ready],
+        [item(one) for one in delayed],
+        [(item(one), again) for one, again in taken],
+        [(item(one), times) for one, times in failures],
+    )

@@ -1,0 +1,165 @@
+"""Snapshots: what a session sees of the cache, in columns that only changes are written to.
+
+The original copies the whole cache for every session. Here a change marks its object, and the next
+snapshot brings the marked rows up to date; what an earlier snapshot handed out stays as it is.
+
+Source: pkg/scheduler/cache/cache.go Snapshot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kubernetes.objects import ResourceQuotaStatus
+from ..model.columns import Dimensions, Ids
+from ..model.hypernode import HyperNodes
+from ..model.job import JobInfo
+from ..model.queue import QueueInfo
+from ..model.resource import Resource
+from ..model.tables import JobColumns, NodeTable, TaskTable
+from ..model.task_classes import TaskClasses
+from .dirty_marks import Changes
+from .informers import Objects
+from .snapshot_rows import JobRows, NodeRows, TaskRows
+
+if TYPE_CHECKING:
+    from .cache import SchedulerCache
+
+Quotas = Mapping[str, Mapping[str, ResourceQuotaStatus]]
+
+
+class Snapshot(NamedTuple):
+    """What a session sees. Nothing in it changes; a session works on copies of the tables.
+
+    :param dims: the resources of all matrices, in the order of their columns.
+    :param nodes: those that are ready, by name.
+    :param tasks: of the jobs, and all pods on the nodes. A row stays with its task from snapshot to
+        snapshot; rows of tasks that are gone have neither job nor node.
+    :param jobs: those with a PodGroup and a queue that exists, by ``namespace/name``.
+    :param queues: by name, as is everything below.
+    :param csi_nodes: node to driver to whether the node limits the driver's volumes.
+    :param present: by resource, whether some node's allocatable names it.
+    """
+
+    dims: tuple[str, ...]
+    nodes: NodeTable
+    tasks: TaskTable
+    jobs: JobColumns
+    queues: dict[str, QueueInfo]
+    quotas: Quotas
+    objects: Objects
+    hypernodes: HyperNodes
+    csi_nodes: Mapping[str, Mapping[str, bool]]
+    present: NDArray[np.bool_]
+
+    def total(self) -> Resource:
+        """Return the sum of the nodes' allocatable.
+
+        Source: pkg/scheduler/framework/session.go openSession.
+        """
+        amounts = self.nodes.allocatable.sum(axis=0).tolist()
+        total = Resource(amounts[0], amounts[1])
+        for name, amount, present in zip(self.dims, amounts, self.present.tolist(), strict=True):
+            if present and name not in {"cpu", "memory"}:
+                total.set_scalar(name, amount)
+        return total
+
+
+class SnapshotBuilder:
+    """Keeps the columns of one cache."""
+
+    def __init__(self, cache: SchedulerCache, changes: Changes, classes: TaskClasses) -> None:
+        self._cache = cache
+        self._changes = changes
+        self._dims = Dimensions()
+        node_ids, job_ids = Ids(), Ids()
+        self._tasks = TaskRows(self._dims, classes, node_ids, job_ids)
+        self._nodes = NodeRows(self._dims, self._tasks)
+        self._jobs = JobRows(self._dims, self._tasks)
+        self._last: Snapshot | None = None
+
+    def take(self) -> Snapshot:
+        """Bring the columns up to date and return them."""
+        if self._last is None:  # What was marked when does not matter: rows are in the maps' order.
+            self._changes.clear()
+            self._changes.mark(self._cache.nodes, self._cache.jobs)
+        if self._last is None or self._changes:
+            self._refresh_jobs()
+            self._refresh_nodes()
+            self._tasks.sweep()
+            widened = self._widen()
+            self._tasks.write()
+            self._nodes.write()
+            self._jobs.write()
+            self._last = self._build(None if widened else self._last)
+            self._changes.clear()
+        return self._last
+
+    def _refresh_jobs(self) -> None:
+        cache, changes, rows = self._cache, self._changes, self._jobs
+        if changes.queue_names or changes.priorities:
+            for key, job in cache.jobs.items():
+                visible = self._visible(job)
+                if visible is not (key in rows) or (
+                    visible and rows.priority(key) != cache.priority_of(job)
+                ):
+                    changes.job(key)
+        for key in changes.jobs:
+            changed = cache.jobs.get(key)
+            if changed is not None and self._visible(changed):
+                changed.priority = cache.priority_of(changed)
+                left = rows.put(changed, changed.priority)
+            else:
+                left = rows.remove(key) if key in rows else []
+            for node in left:
+                changes.node(node)
+
+    def _visible(self, job: JobInfo) -> bool:
+        return job.pod_group is not None and job.queue in self._cache.queues
+
+    def _refresh_nodes(self) -> None:
+        for name in self._changes.nodes:
+            node = self._cache.nodes.get(name)
+            if node is not None and node.ready:
+                self._nodes.put(node)
+            elif name in self._nodes:
+                self._nodes.remove(name)
+
+    def _widen(self) -> bool:
+        """Make room for new resources; return whether there are any."""
+        places = self._dims.widen(chain(self._tasks.resources(), self._nodes.resources()))
+        if places is not None:
+            for rows in (self._tasks, self._nodes, self._jobs):
+                rows.columns.widen(places, len(self._dims))
+        return places is not None
+
+    def _build(self, last: Snapshot | None) -> Snapshot:
+        """Put together what changed and what did not."""
+        cache, changes = self._cache, self._changes
+        nodes = self._nodes.table() if last is None or changes.nodes else last.nodes
+        jobs = self._jobs.table() if last is None or changes.jobs else last.jobs
+        hypernodes = (
+            cache.node_cache.hypernodes.snapshot()
+            if last is None or changes.hypernodes
+            else last.hypernodes
+        )
+        return Snapshot(
+            dims=self._dims.names,
+            nodes=nodes,
+            tasks=self._tasks.table(self._nodes.order, self._jobs.order),
+            jobs=jobs,
+            queues=dict(sorted(cache.queues.items())),
+            quotas={
+                namespace: dict(sorted(quotas.items()))
+                for namespace, quotas in sorted(cache.quotas.items())
+            },
+            objects=cache.stores.objects(),
+            hypernodes=hypernodes,
+            csi_nodes=dict(sorted(cache.node_cache.csi_nodes.items())),
+            present=self._nodes.present(),
+        )

@@ -1,0 +1,1 @@
+"""What Volcano's components print: logs and cache dumps."""

@@ -1,0 +1,286 @@
+"""Logs of vc-scheduler and vc-controller-manager: what these processes say they did, and when.
+
+All of it is observation of a component, never truth: a logged decision may have been undone (a
+``Binding Task`` is printed before the gang is complete).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from ...events import Event, Reference, canonical_json
+from ...events.payloads import (
+    ActionMarked,
+    CacheDumped,
+    CleanupRetried,
+    DecisionLogged,
+    MessageLogged,
+    Payload,
+    ProcessPanicked,
+    ProcessStarted,
+    SessionClosed,
+    SessionOpened,
+)
+from ..reading.formats import Context
+from .klog_entries import HEADER, STAMP, Entry, entries, is_panic
+from .klog_texts import (
+    ACTION,
+    ACTION_STARTS,
+    CLEANUPS,
+    CLOSED,
+    COMPONENT_FLAGS,
+    DECISIONS,
+    FLAG,
+    OPENED,
+    OWN_LINES,
+    SNAPSHOT,
+    WORTH_KEEPING,
+    decision,
+)
+
+MAX_DUMP = 32 * 2**20
+"""Characters of one dump of the scheduler's cache that are kept."""
+
+_MOST_FLAGS = 1000
+"""That one process prints; Volcano's have about 60."""
+
+_NAMED = (("sched", "scheduler"), ("controller", "controllers"), ("webhook", "webhooks"))
+_PANIC_VALUE = re.compile(r'"Observed a panic" panic="(?P<value>(?:[^"\\]|\\.)*)"')
+
+
+class SchedulerLog:
+    """Reads klog text of Volcano's components."""
+
+    name = "klog"
+
+    def sniff(self, head: bytes, name: str) -> bool:  # noqa: ARG002 - any name will do
+        """Recognise klog headers, and something that only Volcano's components say."""
+        headed = any(
+            HEADER.match(line, prefix.end() if (prefix := STAMP.match(line)) else 0)
+            for line in head.split(b"\n", 200)[:200]
+        )
+        return headed and OWN_LINES.search(head) is not None
+
+    def events(self, stream: BinaryIO, context: Context) -> Iterator[Event]:
+        """Yield what was logged, in the log's order.
+
+        :raises InputError: the log's year is not known.
+        """
+        reader = _Reader(context)
+        for entry in entries(stream, context):
+            yield from reader.read(entry)
+        yield from reader.finish()
+
+
+class _Reader:
+    """One pass over one log: which process, session and action a line belongs to."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        name = context.source.rpartition("/")[2].lower()
+        self._component = next((part for mark, part in _NAMED if mark in name), "")
+        self._session = ""
+        self._action = ""
+        self._nodes: int | None = None
+        self._flags: dict[str, str] = {}
+        self._started: Entry | None = None
+        self._panic = ""
+        self._dump: list[str] = []
+        self._dump_size = 0
+        self._dumped: Entry | None = None
+
+    def read(self, entry: Entry) -> Iterator[Event]:
+        """Yield what one entry says."""
+        flag = FLAG.match(entry.message) if entry.file == b"flags.go" else None
+        if flag:
+            if self._started is None:
+                yield from self.finish()
+                self._started = entry
+            if len(self._flags) < _MOST_FLAGS:
+                self._flags[flag["name"]] = flag["value"]
+            return
+        if self._started is not None:
+            yield self._process_started(self._started)
+        if is_panic(entry):
+            yield from self._panicked(entry)
+        elif entry.file == b"dumper.go" and not WORTH_KEEPING.match(entry.message):
+            yield from self._dump_part(entry)
+        elif entry.severity == "I" and entry.file not in _TELLING:
+            self._context.skip("info line")
+        else:
+            yield from self._told(entry)
+
+    def finish(self) -> Iterator[Event]:
+        """Yield what was still being gathered: a dump, a process' flags."""
+        if self._dumped is not None:
+            yield self._cache_dumped(self._dumped)
+        if self._started is not None:
+            yield self._process_started(self._started)
+
+    def _told(self, entry: Entry) -> Iterator[Event]:
+        message = entry.message
+        if entry.file == b"session.go" and (marked := self._session_mark(entry)):
+            yield marked
+            return
+        if entry.file == b"cache.go":
+            if snapshot := SNAPSHOT.match(message):
+                self._nodes = int(snapshot[1] or snapshot[2])
+                self._context.skip("info line")
+                return
+            if cleanup := CLEANUPS.match(message):
+                yield self._cleanup(entry, cleanup)
+                return
+        marks = list(self._action_marks(entry))
+        yield from marks
+        decided = decision(entry.file, message, self._component, self._session)
+        if decided is not None:
+            yield self._event(entry, "decision.logged", decided, _object_of(decided))
+        elif entry.severity != "I" or WORTH_KEEPING.match(message):
+            yield self._message(entry)
+        elif not marks:
+            self._context.skip("info line")
+
+    def _session_mark(self, entry: Entry) -> Event | None:
+        if opened := OPENED.match(entry.message):
+            self._session, self._action = opened["session"], ""
+            payload = SessionOpened(
+                session=self._session,
+                jobs=int(opened["jobs"]),
+                queues=int(opened["queues"]),
+                nodes=self._nodes,
+            )
+            self._nodes = None
+            return self._event(entry, "session.opened", payload)
+        if closed := CLOSED.match(entry.message):
+            self._session = self._action = ""
+            return self._event(entry, "session.closed", SessionClosed(session=closed["session"]))
+        return None
+
+    def _action_marks(self, entry: Entry) -> Iterator[Event]:
+        """Yield an action's begin or end; at verbosity 3 its first words stand for its begin."""
+        start = ACTION_STARTS.get(entry.file)
+        if mark := ACTION.match(entry.message):
+            action = mark["action"].lower()
+            entered = mark["verb"] == "Enter"
+            self._action = action if entered else ""
+            kind = "action.entered" if entered else "action.left"
+            yield self._event(entry, kind, ActionMarked(session=self._session, action=action))
+        elif start and start[0] != self._action and start[1].match(entry.message):
+            self._action = start[0]
+            payload = ActionMarked(session=self._session, action=self._action)
+            yield self._event(entry, "action.entered", payload)
+
+    def _cleanup(self, entry: Entry, match: re.Match[str]) -> Event:
+        job = match["job"] or ""
+        payload = CleanupRetried(component=self._component, job=job, message=entry.message)
+        return self._event(entry, "cleanup.retried", payload, _podgroup(job))
+
+    def _message(self, entry: Entry) -> Event:
+        payload = MessageLogged(
+            component=self._component,
+            severity=entry.severity,
+            at=entry.at,
+            message=entry.text(),
+            session=self._session,
+        )
+        return self._event(entry, "message.logged", payload)
+
+    def _panicked(self, entry: Entry) -> Iterator[Event]:
+        """Yield a panic once: one that was observed is printed again as the process ends."""
+        value = _PANIC_VALUE.match(entry.message)
+        message = entry.message.removeprefix("Observed a panic: ").removeprefix("panic: ")
+        if value:
+            message = value["value"].replace('\\"', '"')
+        if not entry.severity and self._panic and message.startswith(self._panic):
+            self._context.skip("panic printed again")
+            return
+        self._panic = message
+        payload = ProcessPanicked(
+            component=self._component,
+            message=message,
+            stack="\n".join(entry.rest).strip("\n"),
+            session=self._session,
+        )
+        yield self._event(entry, "process.panicked", payload)
+
+    def _process_started(self, first: Entry) -> Event:
+        for flag, component in COMPONENT_FLAGS.items():
+            if flag in self._flags:
+                self._component = component
+                break
+        payload = ProcessStarted(component=self._component, flags=self._flags)
+        self._flags, self._started = {}, None
+        self._session = self._action = self._panic = ""
+        return self._event(first, "process.started", payload)
+
+    def _dump_part(self, entry: Entry) -> Iterator[Event]:
+        """Gather a dump's entries: headings, a node or a job each, and the memory at the end."""
+        if entry.message.startswith("Dump of nodes") and self._dumped is not None:
+            yield self._cache_dumped(self._dumped)
+        if self._dumped is None:
+            self._dumped = entry
+        if self._dump_size <= MAX_DUMP:
+            self._dump.append(entry.text())
+            self._dump_size += len(self._dump[-1])
+        if entry.message.startswith("volcano scheduler memory stat"):
+            yield self._cache_dumped(self._dumped)
+
+    def _cache_dumped(self, first: Entry) -> Event:
+        payload = CacheDumped(
+            component=self._component or "scheduler",
+            part="text",
+            index=0,
+            layout="text",
+            content="\n".join(part for part in self._dump if part),
+        )
+        self._dump, self._dump_size, self._dumped = [], 0, None
+        return self._event(first, "cache.dumped", payload)
+
+    def _event(
+        self, entry: Entry, kind: str, payload: Payload, about: Reference | None = None
+    ) -> Event:
+        return Event(
+            kind=kind,
+            reference=about or Reference(),
+            payload=canonical_json(payload),
+            earliest=entry.observed_at,
+            latest=entry.observed_at,
+            source=self._context.source,
+            line=entry.line,
+            cluster=self._context.cluster,
+        )
+
+
+_TELLING = frozenset(
+    {
+        *DECISIONS,
+        *ACTION_STARTS,
+        b"session.go",
+        b"scheduler.go",
+        b"dumper.go",
+        b"gangpreempt.go",
+        b"gangreclaim.go",
+    }
+)
+"""Go files of which information is read at all; the rest is passed over quickly."""
+
+
+def _object_of(decided: DecisionLogged) -> Reference:
+    """Return the pod (by task), or else the PodGroup (by job), that a decision is about."""
+    namespace, slash, name = decided.task.partition("/")
+    if slash:
+        return Reference("", "Pod", namespace, name)
+    return _podgroup(decided.job)
+
+
+def _podgroup(job: str) -> Reference:
+    """Return the PodGroup of a job in the scheduler's cache: they have the same key."""
+    namespace, slash, name = job.partition("/")
+    if not slash:
+        return Reference()
+    return Reference("scheduling.volcano.sh", "PodGroup", namespace, name)
+
+
+FORMAT = SchedulerLog()

@@ -1,0 +1,1 @@
+"""Lists and single objects, as JSON or YAML."""

@@ -1,0 +1,114 @@
+"""The scheduler's configuration: a plain ``volcano-scheduler.conf``, or inside a ConfigMap."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+import yaml
+
+from ...events import Event, Reference, canonical_json
+from ...events.payloads import ConfigApplied
+from ...kubernetes.yaml import YamlFault, YamlReader
+from ..reading.formats import Context
+
+MAX_BYTES = 2**20
+"""etcd takes no larger ConfigMap, so no larger configuration can be in force."""
+
+_OWN_KEY = re.compile(rb"^(?:actions|tiers|configurations)[ \t]*:", re.MULTILINE)
+_TIERS = re.compile(rb"^tiers[ \t]*:", re.MULTILINE)
+_OBJECT_KEY = re.compile(rb"^(?:apiVersion|kind|items|data|metadata)[ \t]*:", re.MULTILINE)
+
+_FIRST = "volcano-scheduler.conf"
+
+
+class SchedulerConf:
+    """Reads one configuration file as one ``config.applied`` without a time."""
+
+    name = "scheduler-conf"
+
+    def sniff(self, head: bytes, name: str) -> bool:
+        """Recognise YAML with the top-level keys of a scheduler configuration and no object's."""
+        if not _OWN_KEY.search(head) or _OBJECT_KEY.search(head):
+            return False
+        return _TIERS.search(head) is not None or name.endswith(".conf")
+
+    def events(self, stream: BinaryIO, context: Context) -> Iterator[Event]:
+        """Yield the configuration as one event."""
+        data = stream.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            context.reject("a configuration of more than 1 MiB", line=1)
+            return
+        try:
+            text = data.decode()
+        except UnicodeDecodeError as fault:
+            context.reject(f"not UTF-8: {fault}", line=1)
+            return
+        try:
+            parsed = parse_conf(text)
+        except YamlFault as fault:
+            context.reject(str(fault), line=fault.line)
+            return
+        if not is_scheduler_conf(parsed):
+            context.reject("no scheduler configuration: expected actions and tiers", line=1)
+            return
+        yield config_event(text, parsed, source=context.source, line=1, cluster=context.cluster)
+
+
+def configs_in(configmap: dict[str, Any]) -> list[tuple[str, str, Any]]:
+    """Return (key, text, parsed) of every scheduler configuration in a ConfigMap.
+
+    ``volcano-scheduler.conf`` is taken whatever it holds (``parsed`` is None when it is no YAML:
+    the scheduler meets it all the same); another key ending in ``.conf`` if it has tiers.
+    """
+    data = configmap.get("data")
+    if not isinstance(data, dict):
+        return []
+    found = []
+    for key in sorted(data, key=lambda key: (key != _FIRST, key)):
+        text = data[key]
+        if not (key.endswith(".conf") and isinstance(text, str)):
+            continue
+        try:
+            parsed = parse_conf(text)
+        except YamlFault:
+            parsed = None
+        if key == _FIRST or (isinstance(parsed, dict) and "tiers" in parsed):
+            found.append((key, text, parsed))
+    return found
+
+
+def config_event(
+    text: str, parsed: Any, *, source: str, line: int, cluster: str, configmap: str = ""
+) -> Event:
+    """Make the ``config.applied`` of a configuration; its place in history is the caller's."""
+    return Event(
+        kind="config.applied",
+        reference=Reference(),
+        payload=canonical_json(ConfigApplied(text=text, parsed=parsed, configmap=configmap)),
+        source=source,
+        line=line,
+        cluster=cluster,
+    )
+
+
+def is_scheduler_conf(parsed: Any) -> bool:
+    """Say whether a parsed document has the keys of a scheduler configuration."""
+    return isinstance(parsed, dict) and ("actions" in parsed or "tiers" in parsed)
+
+
+def parse_conf(text: str) -> Any:
+    """Return a configuration's YAML (its first document) as JSON values.
+
+    :raises YamlFault: it is no YAML.
+    """
+    reader = YamlReader(io.BytesIO(text.encode()))
+    while not isinstance(event := reader.next(), yaml.DocumentStartEvent):
+        if isinstance(event, yaml.StreamEndEvent):
+            return None
+    return reader.value(reader.next())
+
+
+FORMAT = SchedulerConf()

@@ -1,0 +1,1 @@
+"""From files to documents: archives, compression, lines, JSON, limits, and the format interface."""

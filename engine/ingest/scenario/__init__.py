@@ -1,0 +1,1 @@
+"""Scenario files, and inputs of sessions that are not Kubernetes objects."""

@@ -1,0 +1,1 @@
+"""Watch streams, with the times at which lines were received."""

@@ -1,0 +1,201 @@
+"""Watch lines as API servers write them, read without building the object that is in them.
+
+Parts that seldom change are looked up by their bytes (:mod:`.fragments`), and ``managedFields`` are
+passed over. A line that differs in the least from what is usual is left to the plain way, which
+also finds the words for what is wrong with it.
+
+That nothing is lost is seen by the lengths, as in the plain way: what is encoded must be as long as
+the line is without its wrapper and ``managedFields``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from ...errors import EventMalformed
+from ...events import Event, Reference, canonical_json
+from ...events.kinds import NOUNS
+from ..objects.versions import bound_at, deletion_asked, later, newest_written, stamp_of
+from ..reading.formats import Context
+from ..reading.fragments import NOTHING, Fragments
+from ..reading.sizes import MAX_OBJECT
+
+_WRAPPER = len('{"type":"","object":}')
+_MANAGED = len('"managedFields":,')
+
+_DIGITS = 18
+"""More than any cluster's revision has, and less than 2^61 has."""
+
+_PATIENCE = 32
+"""Lines in a row that may be unusual before it is no longer tried: a stream is of one kind."""
+
+_LEVELS = 6
+"""Of a status below its own: those that Kubernetes and Volcano write have four."""
+
+_TYPES = frozenset({"ADDED", "MODIFIED", "DELETED"})
+_FAULTS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, EventMalformed)
+
+
+def _shallow(levels: int) -> Any:
+    """Return the type of JSON values that have so many levels at most."""
+    shape: Any = None | bool | int | float | str
+    for _ in range(levels):
+        shape = None | bool | int | float | str | dict[str, shape] | list[shape]
+    return shape
+
+
+if TYPE_CHECKING:
+    _Status = dict[str, Any]
+else:  # So bounded, it is decoded as quickly, and no status need be walked to know its depth.
+    _Status = dict[str, _shallow(_LEVELS)]
+
+
+class _Owner(
+    msgspec.Struct, omit_defaults=True, gc=False, rename="camel", forbid_unknown_fields=True
+):
+    """Source: k8s.io/apimachinery/pkg/apis/meta/v1/types.go OwnerReference."""
+
+    api_version: str
+    kind: str
+    name: str
+    uid: str
+    controller: bool | None = None
+    block_owner_deletion: bool | None = None
+
+
+class _Metadata(
+    msgspec.Struct, omit_defaults=True, gc=False, rename="camel", forbid_unknown_fields=True
+):
+    """Source: k8s.io/apimachinery/pkg/apis/meta/v1/types.go ObjectMeta."""
+
+    name: str
+    uid: str
+    resource_version: str
+    namespace: str = ""
+    generate_name: str = ""
+    generation: int | None = None
+    creation_timestamp: str = ""
+    deletion_timestamp: str = ""
+    deletion_grace_period_seconds: int | None = None
+    labels: msgspec.Raw = NOTHING
+    annotations: msgspec.Raw = NOTHING
+    owner_references: list[_Owner] = []
+    finalizers: list[str] = []
+    managed_fields: msgspec.Raw = NOTHING
+
+
+class _Object(
+    msgspec.Struct, omit_defaults=True, gc=False, rename="camel", forbid_unknown_fields=True
+):
+    kind: str
+    api_version: str
+    metadata: _Metadata
+    spec: msgspec.Raw = NOTHING
+    status: _Status | msgspec.UnsetType = msgspec.UNSET
+
+
+class _Line(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    type: str
+    object: _Object
+
+
+_DECODE = msgspec.json.Decoder(_Line).decode
+
+
+Place = Callable[[str, Reference, int, int | None, int], tuple[str, int | None]]
+
+
+class UsualLines:
+    """Reads the usual lines of one watch stream.
+
+    :param place: told the type of a watch event, its object, revision, newest stamp and line,
+        gives the verb of the version and by when it was there; asked about each line, in order.
+    """
+
+    def __init__(self, context: Context, place: Place) -> None:
+        self._source = context.source
+        self._cluster = context.cluster
+        self._place = place
+        self._fragments = Fragments()
+        self._patience = _PATIENCE
+
+    def read(self, text: bytes, line: int) -> Event | None:
+        """Return the event of a line; None if the line is not usual."""
+        if not self._patience or len(text) > MAX_OBJECT:
+            return None
+        try:
+            watched = _DECODE(text)
+            event = self._event(watched.type, watched.object, text, line)
+        except _FAULTS:
+            event = None
+        self._patience = self._patience - 1 if event is None else _PATIENCE
+        return event
+
+    def _event(self, change: str, document: _Object, text: bytes, line: int) -> Event | None:
+        metadata, version = document.metadata, document.metadata.resource_version
+        group = document.api_version.rpartition("/")[0]
+        noun = NOUNS.get((group, document.kind))
+        if not (
+            noun is not None
+            and change in _TYPES
+            and metadata.name
+            and metadata.uid
+            and version.isdecimal()
+            and version.isascii()
+            and len(version) <= _DIGITS
+        ):
+            return None
+        written, of = metadata.managed_fields, self._fragments.of
+        spec, labels, annotations = (
+            of(document.spec),
+            of(metadata.labels),
+            of(metadata.annotations),
+        )
+        if spec is None or labels is None or annotations is None:
+            return None
+        document.spec, metadata.labels = spec.canonical, labels.canonical
+        metadata.annotations = annotations.canonical
+        metadata.managed_fields = NOTHING
+        payload = canonical_json(document)
+        surplus = spec.surplus + labels.surplus + annotations.surplus
+        cut = 0 if written is NOTHING else len(written) + _MANAGED
+        whole = _WRAPPER + len(change) + len(payload) + surplus + cut
+        if whole != len(text) - text.endswith(b"\n"):
+            return None
+        written_at = newest_written(written) if cut else None
+        revision = int(version)
+        reference = Reference(group, document.kind, metadata.namespace, metadata.name, metadata.uid)
+        stamp = _stamp(document, written_at)
+        verb, latest = self._place(change, reference, revision, stamp, line)
+        return Event(
+            kind=f"{noun}.{verb}",
+            reference=reference,
+            payload=payload,
+            resource_version=version,
+            revision=revision,
+            earliest=stamp,
+            latest=latest,
+            source=self._source,
+            line=line,
+            cluster=self._cluster,
+        )
+
+
+def _stamp(document: _Object, written_at: int | None) -> int | None:
+    """Return the newest stamp, as :func:`.objects.newest_stamp` finds it in a document."""
+    metadata, newest = document.metadata, written_at
+    if newest is None:
+        newest = stamp_of(metadata.creation_timestamp)
+    if metadata.deletion_timestamp:
+        grace = metadata.deletion_grace_period_seconds or 0
+        stamps = {
+            "deletionTimestamp": metadata.deletion_timestamp,
+            "deletionGracePeriodSeconds": grace,
+        }
+        newest = later(newest, deletion_asked(stamps))
+    if document.kind == "Pod" and document.status is not msgspec.UNSET:
+        newest = later(newest, bound_at(document.status))
+    return newest

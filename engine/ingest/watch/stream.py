@@ -1,0 +1,376 @@
+"""Watch streams: lines of an API watch, or the documents that kubectl prints of one.
+
+A stream begins by telling what exists: ADDED for each object, in the order of names. An API watch
+ends this with a bookmark that says at which revision it was complete, which makes it a list. After
+a reconnection the stream tells all over again; that is seen by revisions that are not new.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from types import MappingProxyType
+from typing import Any, BinaryIO
+
+import msgspec
+
+from ...errors import EventMalformed
+from ...events import Event, Reference, canonical_json
+from ...events.payloads import WatchInterrupted
+from ...kubernetes.units import SECOND_US
+from ..lists.complete import EXCERPTS, excerpt_in, excerpt_refused, list_event, scope
+from ..objects.derived import extra_events
+from ..objects.versions import decode_slim, revision_of, version_event
+from ..reading.formats import Context, FirstRun
+from ..reading.json_text import MAX_DOCUMENT, fault_of, json_documents, repeated_key
+from ..reading.lines import numbered_lines
+from .fast_path import UsualLines
+from .span import WatchSpan
+
+_TYPES = rb'"(?:ADDED|MODIFIED|DELETED|BOOKMARK|ERROR)"'
+_BEGIN = re.compile(
+    rb'\s*\{\s*(?:"type"\s*:\s*' + _TYPES + rb'|"object"\s*:\s*\{.*?"type"\s*:\s*' + _TYPES + rb")",
+    re.DOTALL,
+)
+_INITIAL_END = "k8s.io/initial-events-end"
+_VERBS = MappingProxyType({"ADDED": "created", "MODIFIED": "updated", "DELETED": "deleted"})
+_SPAN = msgspec.json.Decoder(msgspec.Raw).decode
+_DECODE_FAULTS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+_WITHIN_SECOND = SECOND_US - 1
+
+_WRAPPER = len('{"type":"","object":}')
+_WRAPPER_QUOTES = 6
+_MARKER = len('"managedFields":0,')
+
+
+class WatchStream:
+    """Watch events, one per line or as documents one after the other.
+
+    The first run of ADDED becomes ``<noun>.observed``, later ones ``created``. A stream of which
+    the end is cut off is kept up to there, and noted.
+    """
+
+    name = "watch-stream"
+
+    def sniff(self, head: bytes, name: str) -> bool:  # noqa: ARG002 - the name says nothing here
+        """Recognise a JSON object with a watch event's type, and an object."""
+        return _BEGIN.match(head) is not None and b'"object"' in head and not excerpt_in(head)
+
+    def events(self, stream: BinaryIO, context: Context) -> Iterator[Event]:
+        """Yield versions in the order of the stream; ``list.observed`` where a list is complete."""
+        reader = _Reader(context)
+        first = stream.readline(MAX_DOCUMENT)
+        if not first.rstrip().endswith(b"}") or not _is_whole(first):
+            for line, text in json_documents(stream, context, head=first, cut_is_normal=True):
+                yield from reader.read(line, bytes(text), may_be_cut=False)
+            reader.end()
+            return
+        usual = UsualLines(context, reader.place)
+        for line, text in chain([(1, first)], numbered_lines(stream, context, after=1)):
+            event = usual.read(text, line)
+            if event is not None:
+                yield event
+            else:
+                yield from reader.read(line, text, may_be_cut=text[-1:] != b"\n")
+        reader.end()
+
+
+def _is_whole(text: bytes) -> bool:
+    try:
+        _SPAN(text)
+    except _DECODE_FAULTS:
+        return False
+    return True
+
+
+class _Reader:
+    """What one stream has told so far."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._initial = True
+        self._highest = -1
+        self._last: Reference | None = None
+        self._kind = self._group = ""  # Of that: asked of every line.
+        self._line = 0
+        self._kinds: set[tuple[str, str]] = set()
+        self._span = WatchSpan(context)
+        # The objects of the list that the stream may be telling, and all namespaces seen.
+        self._listed: dict[str, str] = {}
+        self._listing = True
+        self._namespaces: dict[str, None] = {}
+        self._spaces: dict[str, None] = {}  # Of the kind that is told now.
+        # The newest stamp in each object's version before, while none can have been missed.
+        self._stamps: dict[str, int | None] = {}
+        self._has_times = len(context.received) > 0 or context.taken_at is not None
+        # Nothing was left out of the list that the stream may be telling, and since a change.
+        self._whole = self._sure = True
+        self._at_first = True  # All that was told so far is what existed.
+        context.lost = self._lost
+
+    def read(self, line: int, text: bytes, *, may_be_cut: bool) -> Sequence[Event]:
+        """Return what one watch event says."""
+        self._line = line
+        return self._read(line, text, may_be_cut=may_be_cut)
+
+    def _lost(self) -> None:
+        """Take into account that a record was left out: it may have told anything."""
+        self._stamps.clear()
+        self._whole = self._sure = False
+        self._end_span()
+        self._span.begin_anew(sure=False)
+
+    def end(self) -> None:
+        """Leave what the stream told, at its end."""
+        if self._at_first and self._listed:
+            self._told_at_first(None)
+        self._end_span()
+
+    def _told_at_first(self, revision: int | None) -> None:
+        last = self._last or Reference()
+        self._context.first_runs.append(
+            FirstRun(
+                source=self._context.source,
+                group=last.group,
+                kind=last.kind,
+                uids=frozenset(self._listed),
+                revision=revision,
+            )
+        )
+
+    def _end_span(self, *, interrupted: bool = False) -> None:
+        """Leave what the stream told up to here without a break."""
+        last = self._last or Reference()
+        spaces = sorted(self._spaces)
+        self._span.end(last.group, last.kind, spaces, line=self._line, interrupted=interrupted)
+
+    def _read(self, line: int, text: bytes, *, may_be_cut: bool) -> Sequence[Event]:
+        try:
+            value, written_at, slim = decode_slim(text, "object")
+        except EventMalformed as fault:
+            self._reject(fault.what.replace("$", "$.object", 1), line)
+            return ()
+        except _DECODE_FAULTS as fault:
+            if may_be_cut and not isinstance(fault, RecursionError):
+                self._context.notes.append(
+                    f"line {line} is cut off, as the recording ended; what came before it is kept"
+                )
+            else:
+                self._reject(fault_of(fault)[0], line)
+            return ()
+        kind, document = _parts(value)
+        if document is None or not isinstance(kind, str):
+            self._reject("expected a watch event: an object with type and object", line)
+        elif kind in _VERBS:
+            cut = slim is not text
+            return self._version(kind, document, line, written_at, slim.rstrip(), cut=cut)
+        elif kind == "BOOKMARK":
+            return list(self._bookmark(document, line))
+        elif kind == "ERROR":
+            return (self._error(document, line),)
+        else:
+            self._reject(f"no such watch event: {kind[:40]!r}", line, path="$.type")
+        return ()
+
+    def _reject(self, what: str, line: int, path: str = "") -> None:
+        self._context.reject(what, line=line, path=path)
+
+    def _version(
+        self,
+        kind: str,
+        document: dict[str, Any],
+        line: int,
+        written_at: int | None,
+        text: bytes,
+        *,
+        cut: bool,
+    ) -> Sequence[Event]:
+        named = document.get("kind")
+        if isinstance(named, str) and named in EXCERPTS:
+            raise excerpt_refused(named, f"{self._context.source}:{line}")
+        try:
+            event = version_event(
+                document,
+                verb=_VERBS[kind],
+                source=self._context.source,
+                line=line,
+                cluster=self._context.cluster,
+                written_at=written_at,
+            )
+        except EventMalformed as fault:
+            self._reject(fault.what.replace("$", "$.object", 1), line)
+            return ()
+        # Equal lengths prove that nothing was dropped; else white space, escapes or a repetition.
+        if len(text) != len(event.payload) + _WRAPPER + len(kind) + (_MARKER if cut else 0) and (
+            not self._says_it_once(text, event, 2 if cut else 0, line)
+        ):
+            return ()
+        revision = event.revision or 0
+        verb, latest = self.place(kind, event.reference, revision, event.earliest, line)
+        noun = event.kind.partition(".")[0]
+        event = msgspec.structs.replace(event, kind=f"{noun}.{verb}", latest=latest)
+        if event.reference.kind == "ConfigMap":
+            return [event, *extra_events(document, event)]
+        return (event,)
+
+    def _says_it_once(self, text: bytes, event: Event, quotes: int, line: int) -> bool:
+        key = repeated_key(text, event.payload, quotes=_WRAPPER_QUOTES + quotes)
+        if key is not None:
+            self._reject(f"the key {key[:60]!r} occurs twice in one object", line)
+        return key is None
+
+    def place(
+        self, kind: str, reference: Reference, revision: int, stamp: int | None, line: int
+    ) -> tuple[str, int | None]:
+        """Keep track of what is told; return a version's verb, and by when it was there.
+
+        :param stamp: the newest in the object. If the version before had an older one, then this
+            write set it, and took effect within its second.
+        """
+        namespace, uid = reference.namespace, reference.uid
+        if reference.kind != self._kind or reference.group != self._group:
+            self._turn_to(reference)
+        if namespace not in self._spaces:
+            self._namespaces[namespace] = self._spaces[namespace] = None
+        if kind == "ADDED":
+            verb = self._added(reference, revision)
+        else:
+            verb = _VERBS[kind]
+            self._changed(kind, reference, revision)
+        self._highest = max(self._highest, revision)
+        received = self._context.received_at(line) if self._has_times else None
+        if kind == "DELETED":
+            self._stamps.pop(uid, None)
+            return verb, received
+        before = self._stamps.get(uid)
+        self._stamps[uid] = stamp
+        if stamp is None or not (
+            verb == "created" or (verb == "updated" and before is not None and stamp > before)
+        ):
+            return verb, received
+        within = stamp + _WITHIN_SECOND
+        return verb, within if received is None or received > within else received
+
+    def _added(self, reference: Reference, revision: int) -> str:
+        if revision <= self._highest and not self._initial:
+            self._initial = self._listing = True  # Not new: the stream began again.
+            self._at_first = False
+            self._end_span()
+            self._span.begin_anew(sure=self._sure)
+        self._span.added(revision)
+        self._listed[reference.uid] = reference.namespace
+        return "observed" if self._initial else "created"
+
+    def _changed(self, kind: str, reference: Reference, revision: int) -> None:
+        span = self._span
+        if span.since is None:
+            span.changed(revision)
+        elif revision > span.top:
+            span.top = revision
+        self._initial = self._at_first = False
+        self._sure = True
+        if not self._listing:
+            self._whole = True
+            if self._listed:
+                self._listed.clear()
+        elif kind == "DELETED":
+            self._listed.pop(reference.uid, None)
+        else:
+            self._listed[reference.uid] = reference.namespace
+
+    def _turn_to(self, reference: Reference) -> None:
+        """Go on with another kind: streams one after the other, or laid into each other."""
+        if self._last is not None:
+            self._at_first = False
+        if not self._span.silent:
+            self._begin_kind((reference.group, reference.kind))
+        self._last, self._kind, self._group = reference, reference.kind, reference.group
+
+    def _begin_kind(self, told: tuple[str, str]) -> None:
+        if self._last is not None:
+            self._end_span()
+            self._span.begin_anew()
+            self._spaces = {}
+        if told in self._kinds:
+            self._span.fall_silent()
+            self._spaces = self._namespaces
+        self._kinds.add(told)
+
+    def _bookmark(self, document: dict[str, Any], line: int) -> Iterator[Event]:
+        found = document.get("metadata")
+        metadata: dict[str, Any] = found if isinstance(found, dict) else {}
+        annotations = metadata.get("annotations")
+        if not isinstance(annotations, dict) or annotations.get(_INITIAL_END) != "true":
+            self._context.skip("bookmark")
+            told = revision_of(metadata.get("resourceVersion"))
+            if told is not None:
+                self._span.bookmark(told)
+            return
+        kind, revision = document.get("kind"), revision_of(metadata.get("resourceVersion"))
+        group = str(document.get("apiVersion") or "").rpartition("/")[0]
+        if not isinstance(kind, str) or revision is None:
+            self._context.reject("a bookmark without kind or resourceVersion", line=line)
+            return
+        if self._last is None or kind != self._last.kind:
+            self._turn_to(Reference(group, kind))
+        if self._at_first:
+            self._told_at_first(revision)
+        listed, self._listed = self._listed, {}
+        whole, self._whole, self._sure = self._whole, True, True
+        self._initial = self._listing = self._at_first = False
+        self._span.listed(revision)
+        namespaces = scope(group, kind, sorted(set(listed.values())), among=self._namespaces)
+        if self._context.partial_lists:
+            self._context.skip("bookmark")
+        elif not whole:
+            self._context.skip("completeness of a list of which a record was left out")
+        elif namespaces is None:
+            self._context.skip("empty list that does not say of which namespaces")
+        else:
+            yield list_event(
+                self._context,
+                group=group,
+                kind=kind,
+                namespaces=namespaces,
+                uids=listed,
+                resource_version=str(revision),
+                line=line,
+                exact=True,
+            )
+
+    def _error(self, status: dict[str, Any], line: int) -> Event:
+        """Make the event of an ERROR, after which the stream may begin anew."""
+        self._end_span(interrupted=True)
+        self._span.begin_anew()
+        self._initial = self._listing = self._whole = self._sure = True
+        self._at_first = False
+        self._listed = {}
+        self._stamps.clear()
+        code = status.get("code")
+        last = self._last
+        return Event(
+            kind="watch.interrupted",
+            reference=Reference(last.group, last.kind) if last else Reference(),
+            payload=canonical_json(
+                WatchInterrupted(
+                    code=code if isinstance(code, int) else 0,
+                    reason=str(status.get("reason") or ""),
+                    message=str(status.get("message") or ""),
+                )
+            ),
+            source=self._context.source,
+            line=line,
+            cluster=self._context.cluster,
+        )
+
+
+def _parts(value: Any) -> tuple[Any, dict[str, Any] | None]:
+    if not isinstance(value, dict):
+        return None, None
+    document = value.get("object")
+    return value.get("type"), document if isinstance(document, dict) else None
+
+
+FORMAT = WatchStream()

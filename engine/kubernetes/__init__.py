@@ -1,0 +1,1 @@
+"""What every client of Kubernetes knows: objects, quantities, texts, selectors, resources."""

@@ -1,0 +1,1 @@
+"""Expressions that choose objects or parts of them: selectors, JSONPath, CEL."""

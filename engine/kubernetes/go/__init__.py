@@ -1,0 +1,1 @@
+"""How Go reads texts and calculates: numbers, booleans, regular expressions, int64."""

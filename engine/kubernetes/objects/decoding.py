@@ -1,0 +1,157 @@
+"""Objects from what an API server would send, as leniently and as strictly as Go decodes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from types import MappingProxyType
+from typing import Any, TypeVar, cast
+
+import msgspec
+
+from ...errors import EventMalformed
+from ..quantity import parse
+from .cluster import (
+    Namespace,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    PodDisruptionBudget,
+    PriorityClass,
+    ReplicaSet,
+    ReplicationController,
+    ResourceQuota,
+    Service,
+    StatefulSet,
+    StorageClass,
+)
+from .devices import Device, DeviceClass, ResourceClaim, ResourceSlice
+from .metadata import Object, ResourceList, seconds
+from .nodes import CSINode, HyperNode, Node, Numatopology
+from .pods import Pod
+from .volcano import PodGroup, Queue
+
+O = TypeVar("O", bound=Object)  # noqa: E741 - the field's letter for an object
+
+KINDS: MappingProxyType[str, type[Object]] = MappingProxyType(
+    {
+        made.__name__: made
+        for made in (
+            *(Pod, Node, PodGroup, Queue, PriorityClass, Namespace, ResourceQuota),
+            *(PodDisruptionBudget, Service, ReplicaSet, ReplicationController, StatefulSet),
+            *(PersistentVolume, PersistentVolumeClaim, StorageClass, CSINode),
+            *(ResourceClaim, DeviceClass, ResourceSlice, HyperNode, Numatopology),
+        )
+    }
+)
+"""What a scheduler watches, by kind."""
+
+_MAPS_OF_TEXT = frozenset({"labels", "annotations", "matchLabels", "nodeSelector"})
+
+
+@cache
+def _decoder(kind: type[Object]) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(kind)
+
+
+def decode(kind: type[O], payload: bytes | dict[str, Any]) -> O:
+    """Return the object of that kind which ``payload`` is, in JSON or as JSON values.
+
+    Unknown fields are ignored, and ``null`` is the same as nothing.
+
+    :raises EventMalformed: a field that is looked at has another type than the API's, an amount of
+        a resource is no quantity, or a time is none.
+    """
+    item = told(kind, payload)
+    try:
+        for listed in _resource_lists(item):
+            for quantity in listed.values():
+                parse(quantity)
+        for moment in _times(item):
+            if moment is not None:
+                seconds(moment)
+    except ValueError as fault:
+        raise _undecodable(kind, item.key, fault) from fault
+    return item
+
+
+def told(kind: type[O], payload: bytes | dict[str, Any]) -> O:
+    """Return what :func:`decode` does, and spare the look at amounts and times: it was decoded.
+
+    :raises EventMalformed: a field that is looked at has another type than the API's.
+    """
+    try:
+        if isinstance(payload, bytes):
+            return cast("O", _decoder(kind).decode(payload))
+        return msgspec.convert(payload, kind)
+    except msgspec.ValidationError:
+        return _decode_without_nulls(kind, payload)
+
+
+def _resource_lists(item: Object) -> Iterator[ResourceList]:
+    """Yield what an object says of amounts of resources."""
+    if isinstance(item, Pod):
+        yield item.spec.overhead
+        for container in (*item.spec.containers, *item.spec.init_containers):
+            yield container.resources.requests
+            yield container.resources.limits
+    elif isinstance(item, Node):
+        yield item.status.allocatable
+        yield item.status.capacity
+    elif isinstance(item, PodGroup):
+        yield item.spec.min_resources or {}
+    elif isinstance(item, Queue):
+        yield from (item.spec.capability, item.spec.deserved, item.spec.guarantee.resource)
+        yield item.status.allocated or {}
+    elif isinstance(item, ResourceQuota):
+        yield from (item.status.hard, item.status.used)
+    elif isinstance(item, PersistentVolumeClaim):
+        yield item.spec.resources.requests
+    elif isinstance(item, PersistentVolume):
+        yield item.spec.capacity
+    elif isinstance(item, ResourceSlice):
+        yield from map(_amounts_of, item.spec.devices)
+
+
+def _amounts_of(device: Device) -> ResourceList:
+    return {name: each.value for name, each in device.traits.capacity.items()}
+
+
+def _times(item: Object) -> Iterator[str | None]:
+    """Yield the times that an object tells."""
+    yield item.metadata.creation_timestamp
+    yield item.metadata.deletion_timestamp
+    if isinstance(item, Pod | PodGroup):
+        for condition in item.status.conditions:
+            yield condition.last_transition_time
+    if isinstance(item, Pod):
+        yield item.status.start_time
+
+
+def _undecodable(kind: type[Object], where: str, fault: Exception) -> EventMalformed:
+    return EventMalformed(f"a {kind.__name__} that Go cannot decode: {fault}", where=where)
+
+
+def _decode_without_nulls(kind: type[O], payload: bytes | dict[str, Any]) -> O:
+    document = msgspec.json.decode(payload) if isinstance(payload, bytes) else payload
+    try:
+        return msgspec.convert(_without_nulls(document), kind)
+    except msgspec.ValidationError as fault:
+        metadata = document.get("metadata") if isinstance(document, dict) else None
+        named = metadata if isinstance(metadata, dict) else {}
+        name = "/".join(str(named[key]) for key in ("namespace", "name") if named.get(key))
+        raise EventMalformed(
+            f"a {kind.__name__} that Go cannot decode: {fault}", where=name
+        ) from fault
+
+
+def _without_nulls(value: Any, *, text: bool = False) -> Any:
+    """Leave out nulls, which Go takes for zero values; in a map of texts that is an empty text."""
+    if isinstance(value, dict):
+        return {
+            key: "" if item is None else _without_nulls(item, text=key in _MAPS_OF_TEXT)
+            for key, item in value.items()
+            if item is not None or text
+        }
+    if isinstance(value, list):
+        return [_without_nulls(item) for item in value if item is not None]
+    return value

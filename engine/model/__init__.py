@@ -1,0 +1,1 @@
+"""What schedulers calculate with: resources, tasks, jobs, nodes, queues, hypernodes, as values."""

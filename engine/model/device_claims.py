@@ -1,0 +1,87 @@
+"""Claims of devices: what a task claims, and pods that name a claim which is not known.
+
+Source: pkg/scheduler/cache/cache.go buildTaskDRAInfo, resolvePodClaimName since v1.15.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from ..kubernetes.go.int64 import wrap
+from ..kubernetes.objects import Pod, ResourceClaim
+from .volumes import ClaimMissing
+
+_ALL = "All"
+
+
+class DeviceClaim(NamedTuple):
+    """One claim of a task.
+
+    :param key: its ``namespace/name``.
+    :param counts: how many devices of which class it asks for.
+    """
+
+    key: str
+    counts: tuple[tuple[str, int], ...]
+
+
+class DeviceClaimMissing(ClaimMissing):
+    """A claim of devices that a pod names is not there.
+
+    :ivar awaited: it is made for the pod from a template, and will come.
+    """
+
+    def __init__(self, text: str, *, awaited: bool) -> None:
+        super().__init__(text)
+        self.awaited = awaited
+
+
+def device_claims(pod: Pod, claims: Mapping[str, ResourceClaim]) -> tuple[DeviceClaim, ...]:
+    """Return the claims of a pod that ask for countable devices, by key; each once.
+
+    :param claims: by ``namespace/name``.
+    :raises DeviceClaimMissing: one is not there; the text is Volcano's.
+    """
+    made = {each.name: each.resource_claim_name for each in pod.status.resource_claim_statuses}
+    found: dict[str, tuple[tuple[str, int], ...]] = {}
+    for named in pod.spec.resource_claims:
+        awaited = named.resource_claim_template_name is not None
+        name = named.resource_claim_name
+        if name is None:
+            name = made.get(named.name) or ""
+        if not name:
+            text = f"for pod claim {named.name} in pod {pod.key}"
+            raise DeviceClaimMissing(
+                f"ResourceClaim {text} is not resolved yet"
+                if awaited
+                else f"failed to resolve ResourceClaim name {text}",
+                awaited=awaited,
+            )
+        key = f"{pod.namespace}/{name}"
+        if key not in claims:
+            text = f'could not find ResourceClaim "{key}"'
+            raise DeviceClaimMissing(
+                f"ResourceClaim {key} for pod {pod.key} is not synced yet: {text}"
+                if awaited
+                else f"failed to get ResourceClaim {key}: {text}",
+                awaited=awaited,
+            )
+        found[key] = device_counts(claims[key])
+    return tuple(DeviceClaim(key, found[key]) for key in sorted(found) if found[key])
+
+
+def device_counts(claim: ResourceClaim) -> tuple[tuple[str, int], ...]:
+    """Return how many devices of which class a claim asks for.
+
+    A request for all devices, or for the first of several wishes, counts for nothing; one without
+    a number asks for one device.
+    """
+    counts: dict[str, int] = {}
+    for request in claim.spec.devices.requests:
+        exact = request.exact
+        if exact is None or exact.allocation_mode == _ALL or not exact.device_class_name:
+            continue
+        before = counts.get(exact.device_class_name, 0)
+        counts[exact.device_class_name] = wrap(before + (exact.count or 1))
+    return tuple(counts.items())

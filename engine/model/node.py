@@ -1,0 +1,358 @@
+"""Nodes as the scheduler's cache holds them: what they have, and what their tasks take of it.
+
+Source: pkg/scheduler/api/node_info.go.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from ..kubernetes.go.text import parse_bool
+from ..kubernetes.objects import Node, Numatopology, Taint
+from .panic import Panic
+from .resource import ZERO, Resource
+from .status import Status
+from .subtraction import rest, subtraction
+from .task import REVOCABLE_ZONE, TaskInfo
+
+OVERSUBSCRIPTION = "volcano.sh/oversubscription"
+OFFLINE_JOB_EVICTING = "volcano.sh/offline-job-evicting"
+OVERSUBSCRIPTION_CPU = "volcano.sh/oversubscription-cpu"
+OVERSUBSCRIPTION_MEMORY = "volcano.sh/oversubscription-memory"
+
+UNINITIALIZED = "UnInitialized"
+NOT_READY = "NotReady"
+
+
+class Placed(NamedTuple):
+    """A task as a node noted it: later changes of the task's status do not reach the account."""
+
+    task: TaskInfo
+    status: Status
+
+
+class ImageState(NamedTuple):
+    """An image on a node: bytes, and how many nodes had it when this node was last looked at."""
+
+    size: int
+    nodes: int
+
+
+class NodeRules(NamedTuple):
+    """How nodes keep their accounts; see the behaviours of these names.
+
+    :param checked: ``subtractions_checked``. :param skipped: ``overfull_nodes_skipped``.
+    :param binding_counts: ``binding_pods_always_count``.
+    :param keep_pods: ``nodes_return_with_pods``.
+    """
+
+    checked: bool = False
+    skipped: bool = False
+    binding_counts: bool = False
+    keep_pods: bool = False
+
+
+AS_RELEASED = NodeRules()
+"""How all of Volcano's releases keep them."""
+
+
+class NodeInfo:
+    """One node; a pod on a node that was not delivered makes one without a Node.
+
+    :ivar node: with the volumes' drivers of its CSINode worked in, or None.
+    :ivar reason: why the node is not ready; sessions do not see it then.
+    :ivar tasks: by ``namespace/name``: a pod of the same name and another UID is the same here.
+    :ivar oversubscription: what the annotations grant beyond allocatable; an annotation that goes
+        takes nothing away.
+    :ivar images: by name.
+    """
+
+    __slots__ = (
+        "_ignored",
+        "_parsed",
+        "_rules",
+        "_subtract",
+        "allocatable",
+        "capacity",
+        "idle",
+        "images",
+        "name",
+        "node",
+        "numatopology",
+        "offline_job_evicting",
+        "oversubscription",
+        "oversubscription_node",
+        "pipelined",
+        "reason",
+        "releasing",
+        "revocable_zone",
+        "tasks",
+        "used",
+    )
+
+    def __init__(
+        self, name: str, ignored: frozenset[str] = frozenset(), rules: NodeRules = AS_RELEASED
+    ) -> None:
+        self._rules = rules
+        self._subtract = subtraction(checked=rules.checked)
+        self.name = name
+        self.node: Node | None = None
+        self.reason = UNINITIALIZED
+        self.allocatable = Resource()
+        self.capacity = Resource()
+        self.idle = Resource()
+        self.used = Resource()
+        self.releasing = Resource()
+        self.pipelined = Resource()
+        self.tasks: dict[str, Placed] = {}
+        self.revocable_zone = ""
+        self.oversubscription_node = False
+        self.offline_job_evicting = False
+        self.oversubscription = Resource()
+        self.images: dict[str, ImageState] = {}
+        self.numatopology: Numatopology | None = None
+        self._ignored = ignored
+        self._parsed: tuple[Resource, Resource] | None = None
+
+    @property
+    def ignored(self) -> frozenset[str]:
+        """The resources that shared devices counted themselves when the Node was last read."""
+        return self._ignored
+
+    def ignore(self, names: frozenset[str]) -> None:
+        """Leave these resources out where the Node is read again."""
+        self._ignored, self._parsed = names, None
+
+    @property
+    def ready(self) -> bool:
+        """Whether sessions see the node."""
+        return not self.reason
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """The labels; never to be changed."""
+        return {} if self.node is None else self.node.labels
+
+    @property
+    def taints(self) -> tuple[Taint, ...]:
+        """The taints."""
+        return () if self.node is None else self.node.spec.taints
+
+    @property
+    def unschedulable(self) -> bool:
+        """Whether somebody cordoned the node."""
+        return self.node is not None and self.node.spec.unschedulable
+
+    def out_of_sync(self) -> list[str]:
+        """Return the resources of which more is used than there is; the scheduler logs them."""
+        return self.used.less_equal_with_resources_name(self.allocatable, ZERO)[1]
+
+    @property
+    def skipped(self) -> bool:
+        """Whether sessions see the node and pass it over, until it has what is used on it."""
+        return self._rules.skipped and self.ready and bool(self.out_of_sync())
+
+    def lose_node(self) -> None:
+        """Forget the Node, but not the tasks: they count again when it comes back."""
+        self.node, self.reason = None, UNINITIALIZED
+        self.allocatable, self.capacity, self.idle = Resource(), Resource(), Resource()
+        self.used, self.releasing, self.pipelined = Resource(), Resource(), Resource()
+
+    def hide(self) -> None:
+        """Keep the node from sessions, as it is, because its condition Ready is not True."""
+        self.reason = NOT_READY
+
+    def set_node(self, node: Node, ignored: frozenset[str] = frozenset()) -> None:
+        """Take over a version of the Node and account for all tasks anew.
+
+        Source: node_info.go SetNode, setNode.
+        """
+        self.node = node
+        self.reason = ""
+        self._ignored, self._parsed = ignored, None
+        self._read(node)
+        self._reset()
+        for task, status in self.tasks.values():
+            self._account(task, status)
+
+    def add_task(self, task: TaskInfo) -> str | None:
+        """Note a task with its present status; return the error, or None.
+
+        Source: node_info.go AddTask.
+        """
+        if task.node_name and self.name and task.node_name != self.name:
+            return f"task <{task.key}> already on different node <{task.node_name}>"
+        if task.key in self.tasks:
+            return f"task <{task.key}> already on node <{self.name}>"
+        if self.node is not None:
+            refusal = self._refusal(task) if task.status == Status.BINDING else None
+            if refusal is not None:
+                return refusal
+            self._account(task, task.status)
+        task.node_name = self.name
+        self.tasks[task.key] = Placed(task, task.status)
+        return None
+
+    def _refusal(self, task: TaskInfo) -> str | None:
+        """Return why nothing can be bound to the node, or not this task; None if it can."""
+        if self.skipped:
+            return f"node {self.name} is out of sync in [{' '.join(self.out_of_sync())}]"
+        if task.request.less_equal(self.idle, ZERO):
+            return None
+        lacking = task.request.less_equal_with_resources_name(self.idle, ZERO)[1]
+        return (
+            f"node {self.name} resources [{' '.join(lacking)}] are not enough to put "
+            f"task <{task.key}>, idle: {self.idle}, req: {task.request}"
+        )
+
+    def remove_task(self, key: str, uid: str = "") -> bool:
+        """Take a task off by ``namespace/name``, as it was noted; return whether it was there.
+
+        :param uid: unless empty, one of another UID is left alone.
+        :raises Panic: more would be given back than is taken.
+
+        Source: node_info.go RemoveTask.
+        """
+        placed = self.tasks.get(key)
+        if placed is None or uid not in {"", placed.task.uid}:
+            return False
+        if self.node is not None:
+            try:
+                self._give_back(placed.task.request, placed.status)
+            except Panic as panic:
+                raise panic.through("api.(*NodeInfo).RemoveTask") from None
+        del self.tasks[key]
+        return True
+
+    def update_task(self, task: TaskInfo) -> None:
+        """Note a task's new status.
+
+        :raises Panic: it cannot be noted again; the scheduler's process ends there.
+
+        Source: node_info.go UpdateTask.
+        """
+        self.remove_task(task.key)
+        if self.add_task(task) is not None:
+            raise Panic(
+                f"Failed to add Task <{task.namespace},{task.name}> to Node <{self.name}> "
+                "during task update",
+                ("api.(*NodeInfo).UpdateTask",),
+            )
+
+    def twin(self) -> NodeInfo:
+        """Return a node in the same state, whose account and tasks may change apart from it."""
+        twin = NodeInfo(self.name, self._ignored)
+        for name in NodeInfo.__slots__:
+            setattr(twin, name, getattr(self, name))
+        for name in ("idle", "used", "releasing", "pipelined"):
+            setattr(twin, name, getattr(self, name).clone())
+        twin.tasks = dict(self.tasks)
+        return twin
+
+    def view(self) -> NodeInfo:
+        """Return the node as a session sees it: made anew of the Node and the tasks.
+
+        Binding tasks that do not fit are left out, unless they always count; what no annotation
+        grants any more is gone.
+
+        Source: node_info.go Clone.
+        """
+        copy = NodeInfo(self.name, self._ignored, self._rules)
+        copy.images = self.images
+        copy.numatopology = self.numatopology
+        if self.node is None:
+            copy.tasks = dict(self.tasks)
+            return copy
+        if self._parsed is None:
+            self._parsed = self._parse(self.node)
+        copy._parsed = self._parsed
+        copy.node, copy.reason = self.node, ""
+        copy._read(self.node)
+        copy._reset()
+        for key, placed in self.tasks.items():
+            task, status = placed
+            if (
+                status == Status.BINDING
+                and not self._rules.binding_counts
+                and not task.request.less_equal(copy.idle, ZERO)
+            ):
+                continue
+            copy._account(task, status)
+            copy.tasks[key] = placed
+        return copy
+
+    def _parse(self, node: Node) -> tuple[Resource, Resource]:
+        status = node.status
+        return (
+            Resource.of(status.allocatable, self._ignored),
+            Resource.of(status.capacity, self._ignored),
+        )
+
+    def _read(self, node: Node) -> None:
+        """Read labels and annotations.
+
+        Source: node_info.go setOversubscription, setRevocableZone.
+        """
+        labels, annotations = node.labels, node.annotations
+        self.revocable_zone = labels.get(REVOCABLE_ZONE, "")
+        self.oversubscription_node = bool(parse_bool(labels.get(OVERSUBSCRIPTION, "")))
+        self.offline_job_evicting = bool(parse_bool(annotations.get(OFFLINE_JOB_EVICTING, "")))
+        if OVERSUBSCRIPTION_CPU in annotations:
+            self.oversubscription.cpu = _float(annotations[OVERSUBSCRIPTION_CPU])
+        if OVERSUBSCRIPTION_MEMORY in annotations:
+            self.oversubscription.memory = _float(annotations[OVERSUBSCRIPTION_MEMORY])
+
+    def _reset(self) -> None:
+        """Account for no task at all."""
+        assert self.node is not None
+        if self._parsed is None:
+            self._parsed = self._parse(self.node)
+        allocatable, capacity = self._parsed
+        self.allocatable = allocatable.clone().add(self.oversubscription)
+        self.capacity = capacity.clone().add(self.oversubscription)
+        self.used = Resource()
+        checked = self._rules.checked
+        self.idle = rest(self.allocatable, self.used) if checked else self.allocatable.clone()
+        self.releasing = Resource()
+        self.pipelined = Resource()
+
+    def _account(self, task: TaskInfo, status: Status) -> None:
+        request = task.request
+        if status == Status.PIPELINED:
+            self.pipelined.add(request)
+            return
+        self.used.add(request)
+        if self._rules.checked:
+            self.idle = rest(self.allocatable, self.used)
+        else:
+            self.idle.sub_unchecked(request)
+        if status == Status.RELEASING:
+            self.releasing.add(request)
+
+    def _give_back(self, request: Resource, status: Status) -> None:
+        if status == Status.PIPELINED:
+            self._subtract(self.pipelined, request)
+            return
+        if status == Status.RELEASING:
+            self._subtract(self.releasing, request)
+        if self._rules.checked:
+            self._subtract(self.used, request)
+            self.idle = rest(self.allocatable, self.used)
+        else:
+            self.idle.add(request)
+            self.used.sub(request)
+
+
+_FLOAT = re.compile(
+    r"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf(?:inity)?|nan)",
+    re.IGNORECASE,
+)
+
+
+def _float(text: str) -> float:
+    """Return a number as Go reads it; 0 for what is none.
+
+    Source: strconv.ParseFloat, without hexadecimal numbers.
+    """
+    return float(text) if _FLOAT.fullmatch(text) else 0.0

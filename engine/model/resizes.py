@@ -1,0 +1,91 @@
+"""Pods whose containers were resized while they ran: what they have is told by their status.
+
+Source: pkg/scheduler/api/pod_info.go GetPodResourceRequest, determineContainerReqs; of Kubernetes,
+component-helpers/resource/helpers.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+
+import msgspec
+
+from ..kubernetes.objects import Container, ContainerStatus, Pod, ResourceList
+from ..kubernetes.quantity import parse
+
+RESIZE_PENDING = "PodResizePending"
+INFEASIBLE = "Infeasible"
+
+
+def as_resized(pod: Pod) -> Pod:
+    """Return the pod as if its containers requested the most of what they do, have and are given.
+
+    What a resize wants that its node can never give does not count. A pod whose status says nothing
+    else than its spec is returned as it is.
+
+    :raises ValueError: a quantity is none.
+    """
+    status, spec = pod.status, pod.spec
+    if not status.container_statuses and not status.init_container_statuses:
+        return pod
+    infeasible = _infeasible(pod)
+    containers = _all(spec.containers, status.container_statuses, infeasible=infeasible)
+    init = _all(
+        spec.init_containers, status.init_container_statuses, infeasible=infeasible, sidecars=True
+    )
+    if containers == spec.containers and init == spec.init_containers:
+        return pod
+    resized = msgspec.structs.replace(spec, containers=containers, init_containers=init)
+    return msgspec.structs.replace(pod, spec=resized)
+
+
+def _infeasible(pod: Pod) -> bool:
+    """Say whether the pod waits for a resize that its node can never give."""
+    reasons = (each.reason for each in pod.status.conditions if each.type == RESIZE_PENDING)
+    return next(reasons, "") == INFEASIBLE
+
+
+def _all(
+    containers: Iterable[Container],
+    statuses: Iterable[ContainerStatus],
+    *,
+    infeasible: bool,
+    sidecars: bool = False,
+) -> tuple[Container, ...]:
+    by_name = {status.name: status for status in statuses}
+    return tuple(
+        container
+        if sidecars and container.restart_policy != "Always"
+        else _one(container, by_name.get(container.name), infeasible=infeasible)
+        for container in containers
+    )
+
+
+def _one(container: Container, status: ContainerStatus | None, *, infeasible: bool) -> Container:
+    wanted = container.resources.requests
+    if status is None or status.resources is None:
+        return container
+    has, given = status.resources.requests, status.allocated_resources
+    if wanted == has and (not given or given == has):
+        return container
+    requests = _most(*([] if infeasible else [wanted]), has, given)
+    if requests == wanted:
+        return container
+    resources = msgspec.structs.replace(container.resources, requests=requests)
+    return msgspec.structs.replace(container, resources=resources)
+
+
+def _most(*lists: Mapping[str, str | float]) -> ResourceList:
+    """Return the greatest amount of each resource, as it is written there."""
+    found: ResourceList = {}
+    for amounts in lists:
+        for name, text in amounts.items():
+            if name not in found or _exact(text) > _exact(found[name]):
+                found[name] = text
+    return found
+
+
+def _exact(text: str | float) -> Fraction:
+    quantity = parse(text)
+    return quantity.number * Fraction(10) ** quantity.power

@@ -1,0 +1,272 @@
+"""Tasks: what a scheduler makes of a pod."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from ..kubernetes.go.text import parse_bool, parse_int
+from ..kubernetes.objects import Pod
+from .device_claims import DeviceClaim
+from .resizes import as_resized
+from .resource import Resource
+from .resource_names import PODS
+from .status import Status, status_of
+from .task_classes import TaskClasses, is_of_class_of
+
+GROUP_NAME = "scheduling.k8s.io/group-name"
+TASK_SPEC = "volcano.sh/task-spec"
+TASK_PRIORITY = "volcano.sh/task-priority"
+PREEMPTABLE = "volcano.sh/preemptable"
+REVOCABLE_ZONE = "volcano.sh/revocable-zone"
+NUMA_POLICY = "volcano.sh/numa-topology-policy"
+
+
+class TaskInfo(msgspec.Struct, gc=False):
+    """One pod as the scheduler's cache holds it.
+
+    Tasks of one class share ``request``: nobody may change it.
+
+    :param key: ``namespace/name``, by which nodes know the task.
+    :param job: ``namespace/name`` of its PodGroup; empty if it has none.
+    :param role: the task of its job (``TaskRole``); empty if it has none.
+    :param request: what it asks for (``Resreq`` and ``InitResreq``).
+    :param revocable_zone: ``*`` or empty.
+    :param gated: it has scheduling gates (``SchGated``).
+    :param created: creation of the pod, in seconds since 1970.
+    :param klass: tasks with the same one differ in nothing that a plugin looks at but labels that
+        only selectors look at (:meth:`.task_classes.TaskClasses.finer`).
+    :param status: as the cache believes now; a session has its own column.
+    :param node_name: likewise.
+    :param devices: its claims of devices, where the release counts them.
+    """
+
+    uid: str
+    namespace: str
+    name: str
+    key: str
+    job: str
+    role: str
+    request: Resource
+    priority: int
+    best_effort: bool
+    preemptable: bool
+    revocable_zone: str
+    numa_policy: str
+    gated: bool
+    has_restartable_init_container: bool
+    created: int
+    pod: Pod
+    klass: int
+    status: Status
+    node_name: str
+    devices: tuple[DeviceClaim, ...] = ()
+
+    def clone(self) -> TaskInfo:
+        """Return a task whose status and node may change apart from this one's."""
+        return msgspec.structs.replace(self)
+
+
+class Traits(NamedTuple):
+    """What all tasks of a class have in common."""
+
+    role: str
+    request: Resource
+    priority: int
+    preemptable: bool
+    revocable_zone: str
+    numa_policy: str
+    gated: bool
+    has_restartable_init_container: bool
+
+
+class TaskRules(NamedTuple):
+    """What a release reads of pods."""
+
+    scheduling_gates: bool = True
+    role_by_label: bool = True
+    sidecars_count: bool = True
+    pod_requests_count: bool = False
+    resizes_count: bool = False
+
+
+class TaskBuilder:
+    """Makes tasks of pods; works out once what a class of them has in common.
+
+    :param ignored: resources that shared devices count themselves (``IgnoredDevicesList``).
+    """
+
+    def __init__(
+        self,
+        classes: TaskClasses,
+        ignored: frozenset[str] = frozenset(),
+        rules: TaskRules = TaskRules(),  # noqa: B008 -- a tuple
+    ) -> None:
+        self.classes = classes
+        self._rules = rules
+        self._ignored = ignored
+        self._traits: dict[int, Traits] = {}
+
+    def ignore(self, names: frozenset[str]) -> None:
+        """Leave these resources out from now on; tasks that exist keep them."""
+        if names != self._ignored:
+            self._ignored = names
+            self._traits.clear()
+
+    def task(
+        self, pod: Pod, volumes: Mapping[str, int] | None = None, *, before: TaskInfo | None = None
+    ) -> TaskInfo:
+        """Return the task of a pod.
+
+        :param before: the task that the pod had; of the same class, most often.
+        :param volumes: how many volumes of which driver it attaches, by resource name
+            (:func:`.volumes.csi_volumes`).
+        :raises ValueError: a quantity is none.
+
+        Source: pkg/scheduler/api/job_info.go NewTaskInfo; pkg/scheduler/cache/event_handlers.go
+        NewTaskInfo.
+        """
+        if self._rules.resizes_count:
+            pod = as_resized(pod)
+        klass = (
+            before.klass
+            if before is not None and is_of_class_of(pod, before.pod)
+            else self.classes.of(pod)
+        )
+        traits = self._traits.get(klass)
+        if traits is None:
+            traits = self._traits[klass] = traits_of(pod, self._ignored, self._rules)
+        request = traits.request
+        if volumes:
+            request = request.clone()
+            for name, count in volumes.items():
+                request.add_scalar(name, float(count))
+        metadata = pod.metadata
+        group = metadata.annotations.get(GROUP_NAME)
+        return TaskInfo(
+            uid=metadata.uid,
+            namespace=metadata.namespace,
+            name=metadata.name,
+            key=metadata.key,
+            job=f"{metadata.namespace}/{group}" if group else "",
+            role=traits.role,
+            request=request,
+            priority=traits.priority,
+            best_effort=request.is_empty(),
+            preemptable=traits.preemptable,
+            revocable_zone=traits.revocable_zone,
+            numa_policy=traits.numa_policy,
+            gated=traits.gated,
+            has_restartable_init_container=traits.has_restartable_init_container,
+            created=metadata.created,
+            pod=pod,
+            klass=klass,
+            status=status_of(pod),
+            node_name=pod.spec.node_name,
+        )
+
+
+def traits_of(
+    pod: Pod,
+    ignored: frozenset[str] = frozenset(),
+    rules: TaskRules = TaskRules(),  # noqa: B008 -- a tuple
+) -> Traits:
+    """Return what a pod has in common with all of its class."""
+    annotations = pod.annotations
+    return Traits(
+        role=annotations.get(TASK_SPEC)
+        or (rules.role_by_label and pod.labels.get(TASK_SPEC))
+        or "",
+        request=pod_request(
+            pod,
+            ignored,
+            sidecars=rules.sidecars_count,
+            pod_requests=rules.pod_requests_count,
+        ),
+        priority=_priority(pod),
+        preemptable=_preemptable(pod),
+        revocable_zone=_revocable_zone(annotations),
+        numa_policy=annotations.get(NUMA_POLICY, ""),
+        gated=rules.scheduling_gates and bool(pod.spec.scheduling_gates),
+        has_restartable_init_container=any(
+            container.restart_policy == "Always" for container in pod.spec.init_containers
+        ),
+    )
+
+
+def pod_request(
+    pod: Pod,
+    ignored: frozenset[str] = frozenset(),
+    *,
+    sidecars: bool = True,
+    pod_requests: bool = False,
+) -> Resource:
+    """Return what a pod asks for: its containers together, or an init phase that needs more.
+
+    Overhead counts with the containers and not in the init phase. Every pod asks for one of
+    ``pods``.
+
+    :param sidecars: whether init containers that go on running count with the containers.
+    :param pod_requests: whether what the pod itself requests stands for all of its containers;
+        then overhead counts in both phases.
+
+    Source: pkg/scheduler/api/pod_info.go GetPodResourceRequest,
+    amendResourceAccordingToPodFeatures.
+    """
+    total = Resource()
+    for container in pod.spec.containers:
+        total.add(Resource.of(container.resources.requests, ignored))
+    if pod.spec.overhead and not pod_requests:
+        total.add(Resource.of(pod.spec.overhead, ignored))
+    running, most = Resource(), Resource()
+    for container in pod.spec.init_containers:
+        request = Resource.of(container.resources.requests, ignored)
+        if sidecars and container.restart_policy == "Always":
+            total.add(request)
+            running.add(request)
+            most.set_max_resource(running)
+        else:
+            most.set_max_resource(request.add(running))
+    total.set_max_resource(most)
+    if PODS not in ignored:
+        total.add_scalar(PODS, 1.0)
+    if pod_requests:
+        _amend(total, pod, ignored)
+    return total
+
+
+def _amend(total: Resource, pod: Pod, ignored: frozenset[str]) -> None:
+    """Put what a pod itself requests in place of its containers' sum, and add its overhead."""
+    whole = pod.spec.resources
+    if whole is not None:
+        own = Resource.of(whole.requests, ignored)
+        for name in whole.requests:
+            if name in {"cpu", "memory"} or name.startswith("hugepages-"):
+                total.set(name, own.get(name))
+    if pod.spec.overhead:
+        total.add(Resource.of(pod.spec.overhead, ignored))
+
+
+def _priority(pod: Pod) -> int:
+    """Source: pkg/scheduler/api/job_info.go NewTaskInfo."""
+    told = parse_int(pod.annotations.get(TASK_PRIORITY, ""), 32)
+    if told is not None:
+        return told
+    return 1 if pod.spec.priority is None else pod.spec.priority
+
+
+def _preemptable(pod: Pod) -> bool:
+    """Source: pkg/scheduler/api/pod_info.go GetPodPreemptable."""
+    for texts in (pod.annotations, pod.labels):
+        if PREEMPTABLE in texts:
+            return bool(parse_bool(texts[PREEMPTABLE]))
+    return True
+
+
+def _revocable_zone(annotations: dict[str, str]) -> str:
+    """Source: pkg/scheduler/api/pod_info.go GetPodRevocableZone."""
+    if REVOCABLE_ZONE in annotations:
+        return "*" if annotations[REVOCABLE_ZONE] == "*" else ""
+    return "*" if parse_bool(annotations.get(PREEMPTABLE, "")) else ""

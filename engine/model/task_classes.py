@@ -1,0 +1,175 @@
+"""Classes of tasks: pods whose differences no plugin looks at.
+
+What is computed for one task of a class holds for all of it, so that a session of ten thousand pods
+works out what fits where a few dozen times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from ..kubernetes.objects import LabelSelector, Pod, PodAffinity
+
+ANNOTATIONS = (
+    "volcano.sh/task-spec",
+    "volcano.sh/task-priority",
+    "volcano.sh/preemptable",
+    "volcano.sh/revocable-zone",
+    "volcano.sh/numa-topology-policy",
+    "volcano.sh/topology-decision",
+    "volcano.sh/cooldown-time",
+    "volcano.sh/queue-name",
+    "volcano.sh/resource-strategy-scoring-type",
+    "volcano.sh/resource-strategy-weight",
+    "volcano.sh/template-uid",
+    "volcano.sh/vgpu-mode",
+    "nvidia.com/use-gputype",
+    "nvidia.com/nouse-gputype",
+    "volcano.sh/vgpu-number",
+    "volcano.sh/vgpu-podgroup-policy",
+    "scheduling.volcano.sh/queue-name",
+)
+"""Annotations of a pod that some plugin reads."""
+
+LABELS = (
+    "volcano.sh/task-spec",
+    "volcano.sh/preemptable",
+    "volcano.sh/cooldown-time",
+    "volcano.sh/queue-name",
+)
+"""Labels of a pod that some plugin reads by name; any other counts once a selector names it."""
+
+_SPREADING_OWNERS = frozenset({"ReplicationController", "ReplicaSet", "StatefulSet"})
+"""Owners whose selectors say with which pods a pod is to be spread by default."""
+
+
+class TaskClasses:
+    """Gives equal pods the same small number, in the order in which they are first seen."""
+
+    def __init__(self) -> None:
+        self._encoder = msgspec.msgpack.Encoder(order="deterministic")
+        self._known: dict[bytes, int] = {}
+        self._selected: tuple[str, ...] = ()
+        self._finer: dict[tuple[int, tuple[str | None, ...]], int] = {}
+
+    @property
+    def selected(self) -> tuple[str, ...]:
+        """The names of labels that some selector names; with a new one, numbers are given anew."""
+        return self._selected
+
+    def of(self, pod: Pod) -> int:
+        """Return the class of a pod, without regard to labels that only selectors look at."""
+        key = self._encoder.encode(_key(pod))
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = len(self._known)
+            self.select(_selectors(pod))
+        return known
+
+    def begin(self, pods: Iterable[Pod], selected: Iterable[str]) -> None:
+        """Know the classes of some pods, in their order, and no others.
+
+        :param selected: names of labels that some selector has named.
+        """
+        self._known = {self._encoder.encode(_key(pod)): each for each, pod in enumerate(pods)}
+        self._selected, self._finer = tuple(sorted(selected)), {}
+
+    def select(self, selectors: Iterable[LabelSelector | dict[str, str]]) -> None:
+        """Take note of selectors that are applied to pods: their labels matter from now on."""
+        found = set(self._selected)
+        for selector in selectors:
+            if isinstance(selector, dict):
+                found.update(selector)
+            else:
+                found.update(selector.match_labels)
+                found.update(expression.key for expression in selector.match_expressions)
+        if len(found) > len(self._selected):
+            self._selected = tuple(sorted(found))
+            self._finer = {}
+
+    def finer(self, klass: int, pod: Pod) -> int:
+        """Return a number for a pod of a class that also heeds the labels that selectors name.
+
+        Numbers of the same :attr:`selected` may be compared with each other, and no others.
+        """
+        key = (klass, tuple(map(pod.labels.get, self._selected)))
+        return self._finer.setdefault(key, len(self._finer))
+
+
+def is_of_class_of(pod: Pod, other: Pod) -> bool:
+    """Say whether two pods are of one class for sure: where they run is all that they differ in."""
+    mine, theirs = pod.metadata, other.metadata
+    if (
+        mine.labels != theirs.labels
+        or mine.annotations != theirs.annotations
+        or mine.owner_references != theirs.owner_references
+        or mine.name != theirs.name
+        or mine.namespace != theirs.namespace
+    ):
+        return False
+    spec, node = pod.spec, other.spec.node_name
+    if spec.node_name != node:
+        spec = msgspec.structs.replace(spec, node_name=node)
+    return spec == other.spec
+
+
+def _key(pod: Pod) -> tuple[object, ...]:
+    """Return all of a pod that some plugin looks at before the pod runs anywhere."""
+    spec, annotations = pod.spec, pod.annotations
+    owners = pod.metadata.owner_references
+    return (
+        pod.namespace,
+        [pod.labels.get(name) for name in LABELS],
+        [annotations.get(name) for name in ANNOTATIONS],
+        [(o.kind, o.name) for o in owners if o.controller and o.kind in _SPREADING_OWNERS],
+        spec.containers,
+        spec.init_containers,
+        spec.overhead,
+        spec.priority,
+        spec.priority_class_name,
+        spec.preemption_policy,
+        spec.node_selector,
+        spec.affinity,
+        spec.tolerations,
+        spec.topology_spread_constraints,
+        _volumes(pod),
+        spec.scheduling_gates,
+        spec.host_network,
+        spec.resource_claims,
+        spec.resources,
+    )
+
+
+def _volumes(pod: Pod) -> list[object]:
+    """Return the volumes that bind a pod to nodes; a claim made for a pod is named after it."""
+    found: list[object] = []
+    for volume in pod.spec.volumes:
+        if volume.ephemeral is not None:
+            found.append((pod.name, volume))
+        elif volume.persistent_volume_claim is not None:
+            found.append(volume.persistent_volume_claim)
+        elif volume.binds:
+            found.append(volume)
+    return found
+
+
+def _selectors(pod: Pod) -> Iterator[LabelSelector | dict[str, str]]:
+    """Yield what a pod asks of the labels of pods."""
+    for constraint in pod.spec.topology_spread_constraints:
+        if constraint.label_selector is not None:
+            yield constraint.label_selector
+        yield dict.fromkeys(constraint.match_label_keys, "")
+    affinity = pod.spec.affinity
+    for side in (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity else ():
+        yield from _affinity_selectors(side)
+
+
+def _affinity_selectors(side: PodAffinity | None) -> Iterator[LabelSelector | dict[str, str]]:
+    if side is None:
+        return
+    for term in (*side.required, *(weighted.pod_affinity_term for weighted in side.preferred)):
+        if term.label_selector is not None:
+            yield term.label_selector
+        yield dict.fromkeys((*term.match_label_keys, *term.mismatch_label_keys), "")

@@ -1,0 +1,60 @@
+"""Which tasks may have others evicted for them.
+
+Source: ``actions/preempt/preempt.go:taskEligibleToPreempt``.
+"""
+
+from __future__ import annotations
+
+from ...kubernetes.objects import Pod
+from ...model.tables import NO_NODE
+from ..framework.session import Session
+from ..nodes.node_selection import Purpose
+
+DISRUPTION_TARGET = "DisruptionTarget"
+BY_PREEMPTION = "PreemptionByScheduler"
+
+
+def never_preempts(ssn: Session, task: int) -> bool:
+    """Return whether a pod's policy forbids that others go for it."""
+    policy = ssn.tasks.info[task].pod.spec.preemption_policy
+    return policy == "Never" and ssn.behaviours.preemption_policy_kept
+
+
+def may_preempt(ssn: Session, task: int) -> bool:
+    """Return whether a task may preempt: its policy allows it, and it waits for no node.
+
+    A pod that was nominated a node waits if the node takes it, or pods of lower priority that it
+    preempted are still about to go. It may preempt anew if the node never will. Filters that were
+    not prepared for the pod in this session report an error: then the node does not take it.
+    """
+    if never_preempts(ssn, task):
+        return False
+    pod = ssn.tasks.info[task].pod
+    nominated = ssn.sub_jobs.nominated_node(task)
+    if not nominated or not ssn.behaviours.nominated_pods_wait:
+        return True
+    node = ssn.nodes.row.get(nominated, NO_NODE)
+    if node == NO_NODE:
+        return False
+    row = ssn.selection.all_rows[node : node + 1]
+    found, errors = ssn.selection.predicate(task, row, Purpose.BACKFILL, None)
+    prepared = ssn.prepared is None or task in ssn.prepared
+    if len(found) and prepared:
+        return False
+    if errors.unresolvable_nodes()[node]:
+        return True
+    priority = pod.spec.priority or 0
+    placed = ssn.nodes.tasks(node).values()
+    return not any(
+        (other.spec.priority or 0) < priority and _goes_by_preemption(other)
+        for other in (ssn.tasks.info[row].pod for row, _ in placed)
+    )
+
+
+def _goes_by_preemption(pod: Pod) -> bool:
+    if pod.metadata.deletion_timestamp is None:
+        return False
+    for condition in pod.status.conditions:
+        if condition.type == DISRUPTION_TARGET:
+            return condition.status == "True" and condition.reason == BY_PREEMPTION
+    return False

@@ -1,0 +1,1 @@
+"""What plugins and actions share: registration, votes, statements, traces, outcomes."""

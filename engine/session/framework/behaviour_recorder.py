@@ -1,0 +1,93 @@
+"""Which behaviours a session asked for, and when: what it did not ask for made no difference."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+from ...volcano.behaviours import Behaviours
+from .trace import Step, Trace
+
+_NAMES = frozenset(field.name for field in dataclasses.fields(Behaviours)) - {"release"}
+
+
+class Consulted(Behaviours):
+    """The behaviours of a release, which remember that they were asked for.
+
+    Values are those of the record that it was made of (:meth:`of`).
+    """
+
+    __slots__ = ("_asked", "_opening", "_steps", "_trace", "plain")
+
+    plain: Behaviours
+    """The record that this was made of; what is asked of it is not remembered."""
+
+    _asked: dict[str, None]
+    _steps: dict[str, list[int]]
+    """By behaviour: how many steps the trace had when it was asked for, ascending."""
+
+    _opening: dict[str, set[str]]
+    """By behaviour: the plugins that asked for it when they were opened."""
+
+    _trace: Trace | None
+
+    @classmethod
+    def of(cls, behaviours: Behaviours) -> Consulted:
+        """Return a record with the same values, of which nothing was asked yet."""
+        plain = behaviours.plain if isinstance(behaviours, Consulted) else behaviours
+        values = {field.name: getattr(plain, field.name) for field in dataclasses.fields(plain)}
+        made = cls(**values)
+        made._set(plain=plain, _asked={}, _steps={}, _opening={}, _trace=None)
+        return made
+
+    def begin(self, trace: Trace) -> None:
+        """Let a session begin: what is asked for from now on is put down to its steps."""
+        self._set(_steps={}, _opening={}, _trace=trace)
+
+    def _set(self, **values: object) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)  # the record itself is frozen
+
+    def __getattribute__(self, name: str) -> Any:
+        """Return a behaviour, and remember that it was asked for."""
+        if name in _NAMES:
+            self._note(name)
+        return object.__getattribute__(self, name)
+
+    def _note(self, name: str) -> None:
+        self._asked[name] = None
+        trace = self._trace
+        if trace is None or not trace.on:
+            return
+        if trace.opening:
+            self._opening.setdefault(name, set()).add(trace.opening)
+            return
+        steps = self._steps.setdefault(name, [])
+        if not steps or steps[-1] != len(trace.steps):
+            steps.append(len(trace.steps))
+
+    @property
+    def names(self) -> frozenset[str]:
+        """All behaviours that were ever asked for."""
+        return frozenset(self._asked)
+
+    def at(self, trace: Sequence[Step], number: int) -> list[str]:
+        """Return the behaviours that were asked for with regard to a step, by name.
+
+        They are those that were asked for between the step before and this one, when its plugin was
+        opened, and when its action began: code may ask once and act on it later.
+
+        :param number: from 0.
+        """
+        if number >= len(trace):
+            return self._between({number})
+        step = trace[number]
+        first = number
+        while first and trace[first - 1].action == step.action:
+            first -= 1
+        opened = {name for name, plugins in self._opening.items() if step.by in plugins}
+        return sorted(opened.union(self._between({number, first})))
+
+    def _between(self, counts: set[int]) -> list[str]:
+        return sorted(name for name, steps in self._steps.items() if not counts.isdisjoint(steps))

@@ -1,0 +1,80 @@
+"""What sessions need beside the cluster's objects, and how it comes to the plugins.
+
+It is told from outside: a restart of the scheduler takes nothing of it away. Plugins find it in
+what the process keeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from ...events import NO_TIME
+from ...events.payloads import ExtenderAnswered, UsageMeasured
+from ...volcano.conf import SchedulerConf
+from ..plugins.deviceshare.device_config import device_config_map, read_device_config
+from ..plugins.deviceshare.plugin import DEVICE_CONFIG
+from ..plugins.extender import EXTENDER_ANSWERS
+from ..plugins.shared.node_usage import NODE_USAGE, NodeUsage
+from .session import ProcessState
+
+FindConfigMap = Callable[[str, str], Mapping[str, Any] | None]
+"""Returns the ConfigMap of a namespace and name as it is stored, None if there is none."""
+
+_KIND_OF_PLUGIN = MappingProxyType(
+    {
+        "usage": "usage.measured",
+        "rescheduling": "usage.measured",
+        "extender": "extender.answered",
+    }
+)
+
+
+def kinds_needed(conf: SchedulerConf) -> tuple[str, ...]:
+    """Return the kinds of events that the plugins of a configuration need, sorted."""
+    names = {option.name for tier in conf.tiers for option in tier}
+    return tuple(sorted({kind for name, kind in _KIND_OF_PLUGIN.items() if name in names}))
+
+
+class ExternalInputs:
+    """The newest that was told about each node, and of each question to an extender."""
+
+    def __init__(self) -> None:
+        self._usage: dict[str, tuple[UsageMeasured, int | None]] = {}
+        self._answers: dict[tuple[str, str], dict[str, Any]] = {}
+        self.last_observed = NO_TIME
+        """When the last of all that was told was observed, in microseconds since 1970."""
+
+    def take(self, told: UsageMeasured | ExtenderAnswered, observed_at: int | None) -> None:
+        """Take what is told, in place of what was told before of the same.
+
+        :param observed_at: microseconds since 1970; None is the moment of each session.
+        """
+        if observed_at is not None:
+            self.last_observed = max(self.last_observed, observed_at)
+        if isinstance(told, UsageMeasured):
+            self._usage[told.node] = told, observed_at
+        elif told.answer is None:
+            self._answers.pop((told.verb, told.about), None)
+        else:
+            self._answers[told.verb, told.about] = told.answer
+
+    def lend(
+        self, process: ProcessState, conf: SchedulerConf, now: int, find: FindConfigMap
+    ) -> None:
+        """Let a process have what its next session needs.
+
+        The device configuration is read once, when a configuration first asks for it: the process
+        keeps it whatever becomes of the ConfigMap.
+
+        :param now: the moment of the session, in microseconds since 1970.
+        """
+        process.kept[NODE_USAGE] = {
+            node: NodeUsage(now if time is None else time, told.cpu, told.memory)
+            for node, (told, time) in self._usage.items()
+        }
+        process.kept[EXTENDER_ANSWERS] = dict(self._answers)
+        asked = device_config_map(conf)
+        if asked is not None and DEVICE_CONFIG not in process.kept:
+            process.kept[DEVICE_CONFIG] = read_device_config(find(*asked))

@@ -1,0 +1,76 @@
+"""What a session decided and wrote: plain data, in order of decision or sorted by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ...model.panic import Panic
+from .session import Condition, ProcessState
+from .trace import Step
+
+
+class PodGroupStatus(NamedTuple):
+    """Status of a PodGroup at the close of a session.
+
+    ``written`` says whether the scheduler writes it to the API server; ``hypernode`` is the new
+    value of the annotation of the allocated hypernode, ``None`` if it did not change.
+    """
+
+    uid: str
+    phase: str
+    conditions: tuple[Condition, ...]
+    running: int
+    succeeded: int
+    failed: int
+    written: bool
+    hypernode: str | None = None
+
+
+class QueueStatus(NamedTuple):
+    """What the scheduler says of a queue; resource lists are quantities as texts.
+
+    ``deserved`` and ``guarantee`` are ``None`` where the queue's spec is not written.
+    """
+
+    allocated: dict[str, str]
+    deserved: dict[str, str] | None
+    guarantee: dict[str, str] | None
+    written: bool
+
+
+class PodCondition(NamedTuple):
+    """The PodScheduled=False condition that a pod gets, and the node it is nominated for.
+
+    ``drops_node`` says that the node that it was nominated for before is taken from it.
+    """
+
+    reason: str
+    message: str
+    nominated_node: str = ""
+    drops_node: bool = False
+
+
+@dataclass(slots=True)
+class SessionResult:
+    """Everything that one session did.
+
+    Pods and PodGroups are named ``ns/name``. After a predicted crash, ``panic`` is set, and the
+    rest is what had been done by then; nothing of the close is written.
+    """
+
+    binds: list[tuple[str, str]] = field(default_factory=list)
+    evictions: list[tuple[str, str]] = field(default_factory=list)
+    pipelined: list[tuple[str, str]] = field(default_factory=list)
+    pod_groups: dict[str, PodGroupStatus] = field(default_factory=dict)
+    queues: dict[str, QueueStatus] = field(default_factory=dict)
+    pod_conditions: dict[str, PodCondition] = field(default_factory=dict)
+    fit_errors: dict[str, str] = field(default_factory=dict)
+    node_scores: dict[str, dict[str, float]] = field(default_factory=dict)
+    enqueued: list[str] = field(default_factory=list)
+    jobs: list[str] = field(default_factory=list)
+    events: list[tuple[str, str, str]] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    trace: list[Step] = field(default_factory=list)
+    panic: Panic | None = None
+    process: ProcessState = field(default_factory=ProcessState)

@@ -1,0 +1,302 @@
+"""What plugins register in a session: their functions, by extension point and plugin.
+
+Volcano's names without the Fn. How the answers become one says :mod:`.extension`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...model.resource import Resource
+from ...model.tables import Floats, Ints, Rows
+from .reasons import PASS
+from .trace import Verdict
+
+Compare = Callable[[Any, Any], float]
+EvictableFn = Callable[[int, list[int]], tuple[list[int] | None, int]]
+GangEvictableFn = Callable[["GangEviction", list[int]], tuple[list[int], int]]
+MayFn = Callable[[int, Rows], NDArray[np.bool_]]
+PredicateFn = Callable[[int, Rows], Ints | None]
+NodeOrderFn = Callable[[int, Rows], Floats]
+BatchNodeOrderFn = Callable[[int, Rows], Floats | None]
+OneVerdictFn = Callable[[int, int], int]
+OneScoreFn = Callable[[int, int], float]
+HyperNodeOrderFn = Callable[[int, Sequence[int], dict[str, Rows]], dict[str, float]]
+SearchPurpose = Literal["allocate", "evict"]
+HyperNodeGradientFn = Callable[[str, int, str, Resource, SearchPurpose], list[list[str]]]
+EventFn = Callable[[int, int], str | None]
+Per = Literal["class", "task"]
+
+
+class ScoreError(Exception):
+    """A plugin could not score: no node is chosen. The message is what the scheduler logs."""
+
+
+PREEMPT: Final = "gangpreempt"
+RECLAIM: Final = "gangreclaim"
+
+
+class GangEviction(NamedTuple):
+    """For whom victims are looked for by ``gangpreempt`` and ``gangreclaim``.
+
+    Source: ``api/types.go:EvictionContext``.
+    """
+
+    action: Literal["gangpreempt", "gangreclaim"]
+    """By its name, which is also what victims are told."""
+    job: int
+    hypernode: str
+    """In which the victims are."""
+    name: str
+    """The job's, as the trace names it."""
+
+
+class EvictableEntry(NamedTuple):
+    """A registered choice of victims on one node.
+
+    ``may`` tells of candidates on all nodes which of them could be chosen, whoever else is on their
+    nodes; more may be told than are chosen. ``None`` tells nothing. ``per`` says whether the answer
+    depends on the evictor's job and class only, or on the task.
+    """
+
+    function: Callable[[Any, list[int]], tuple[list[int] | None, int]]
+    may: MayFn | None
+    per: Per
+
+
+class PredicateEntry(NamedTuple):
+    """A registered filter; ``one`` answers for a single node.
+
+    ``per(task)`` says what the answer for tasks of that class depends on. ``final``: where it
+    passes a node, no filter after it is asked.
+    """
+
+    plugin: str
+    function: PredicateFn
+    per: Callable[[int], Per]
+    one: OneVerdictFn
+    final: bool = False
+
+
+class NodeOrderEntry(NamedTuple):
+    """A registered score of nodes, and what it depends on.
+
+    ``partial``: it may be no number for a node, of which then nobody's score counts. ``one``
+    answers for a single node. ``late``: it is summed up with the scores over lists, before both are
+    added to the others; sums of fractions depend on that in their last digits.
+    """
+
+    plugin: str
+    function: NodeOrderFn
+    per: Per
+    partial: bool
+    one: OneScoreFn
+    late: bool
+
+
+class TaskOrder(NamedTuple):
+    """A registered order of tasks; with a ``key`` it is nothing but the comparison of keys."""
+
+    compare: Compare
+    key: Callable[[int], float] | None
+
+
+class BatchEntry(NamedTuple):
+    """A registered score over a list of candidates.
+
+    ``uniform(task)`` is what every candidate gets where that depends on the task's class only,
+    whoever the candidates are; ``None`` where the function must be asked.
+    """
+
+    plugin: str
+    function: BatchNodeOrderFn
+    uniform: Callable[[int], float | None]
+
+
+class Registry:
+    """The functions that plugins registered in one session."""
+
+    def __init__(self) -> None:
+        self._on_allocate: list[EventFn] = []
+        self._on_deallocate: list[EventFn] = []
+        self._functions: dict[str, dict[str, Any]] = {}
+
+    def add_job_order(self, name: str, key: Callable[[int], Any]) -> None:
+        """Register an order of jobs by a key, which is least for the job that comes first.
+
+        It may change only with what happens to the job itself.
+        """
+        self._add("JobOrder", name, key)
+
+    def add_queue_order(self, name: str, fn: Callable[[str, str], float]) -> None:
+        """Register an order of queues."""
+        self._add("QueueOrder", name, fn)
+
+    def add_victim_queue_order(self, name: str, fn: Callable[[str, str, str], float]) -> None:
+        """Register an order of the queues of victims, given the preemptor's queue."""
+        self._add("VictimQueueOrder", name, fn)
+
+    def add_task_order(self, name: str, fn: Callable[[int, int], float]) -> None:
+        """Register an order of tasks: negative if the left one comes first."""
+        self._add("TaskOrder", name, TaskOrder(fn, None))
+
+    def add_task_key(self, name: str, key: Callable[[int], float]) -> None:
+        """Register an order of tasks by a key that never changes, least for who comes first."""
+
+        def compare(left: int, right: int) -> int:
+            one, other = key(left), key(right)
+            return (one > other) - (one < other)
+
+        self._add("TaskOrder", name, TaskOrder(compare, key))
+
+    def add_job_ready(self, name: str, fn: Callable[[int], bool]) -> None:
+        """Register whether a job has what it needs to be bound."""
+        self._add("JobReady", name, fn)
+
+    def add_job_pipelined(self, name: str, fn: Callable[[int], int]) -> None:
+        """Register a vote on whether a job would be ready when what is released is free."""
+        self._add("JobPipelined", name, fn)
+
+    def add_job_starving(self, name: str, fn: Callable[[int], bool]) -> None:
+        """Register whether a job may preempt or reclaim."""
+        self._add("JobStarving", name, fn)
+
+    def add_job_valid(self, name: str, fn: Callable[[int], Verdict | None]) -> None:
+        """Register whether a job is to be looked at."""
+        self._add("JobValid", name, fn)
+
+    def add_job_enqueueable(self, name: str, fn: Callable[[int], Verdict]) -> None:
+        """Register a vote on whether a job leaves Pending."""
+        self._add("JobEnqueueable", name, fn)
+
+    def add_job_enqueued(self, name: str, fn: Callable[[int], None]) -> None:
+        """Register what to do when a job was enqueued."""
+        self._add("JobEnqueued", name, fn)
+
+    def add_overused(self, name: str, fn: Callable[[str], Verdict]) -> None:
+        """Register whether a queue has what it deserves (permit: it is overused)."""
+        self._add("Overused", name, fn)
+
+    def add_allocatable(self, name: str, fn: Callable[[str, int], Verdict]) -> None:
+        """Register whether a queue may take a task."""
+        self._add("Allocatable", name, fn)
+
+    def add_preemptive(self, name: str, fn: Callable[[str, Sequence[int]], Verdict]) -> None:
+        """Register whether a queue may reclaim for tasks together."""
+        self._add("Preemptive", name, fn)
+
+    def add_preemptable(
+        self, name: str, fn: EvictableFn, *, may: MayFn | None = None, per: Per = "class"
+    ) -> None:
+        """Register which candidates on a node a task may preempt.
+
+        :param may: see :class:`EvictableEntry`; it saves asking ``fn`` about many nodes.
+        """
+        self._add("Preemptable", name, EvictableEntry(fn, may, per))
+
+    def add_reclaimable(
+        self, name: str, fn: EvictableFn, *, may: MayFn | None = None, per: Per = "class"
+    ) -> None:
+        """Register which candidates on a node a task may reclaim; as :meth:`add_preemptable`."""
+        self._add("Reclaimable", name, EvictableEntry(fn, may, per))
+
+    def add_unified_evictable(self, name: str, fn: GangEvictableFn) -> None:
+        """Register which candidates on the nodes of a hypernode a gang may evict."""
+        self._add("UnifiedEvictable", name, EvictableEntry(fn, None, "task"))
+
+    def add_victim_tasks(self, name: str, fn: Callable[[list[int]], list[int]]) -> None:
+        """Register which tasks are to be evicted for their own sake; a plugin may add several."""
+        self._functions.setdefault("VictimTasks", {}).setdefault(name, []).append(fn)
+
+    def add_pre_predicate(self, name: str, fn: Callable[[int], str | None]) -> None:
+        """Register a check of a task before nodes are looked at: the error, or ``None``."""
+        self._add("PrePredicate", name, fn)
+
+    def add_predicate(
+        self,
+        name: str,
+        fn: PredicateFn,
+        *,
+        per: Per | Callable[[int], Per] = "task",
+        one: OneVerdictFn | None = None,
+        final: bool = False,
+    ) -> None:
+        """Register a filter: verdict ids over node rows; ``None`` if all pass.
+
+        :param per: what the answer depends on, for all tasks or for those of a given task's class.
+        :param one: the same of one node, where that can be had without the cost of calling NumPy;
+            only asked about tasks for which the class is enough.
+        :param final: see :class:`PredicateEntry`.
+        """
+        depends: Callable[[int], Per] = per if callable(per) else lambda _: per
+        entry = PredicateEntry(name, fn, depends, one or _verdict_of_one(fn), final)
+        self._add("Predicate", name, entry)
+
+    def add_node_order(
+        self,
+        name: str,
+        fn: NodeOrderFn,
+        *,
+        per: Per = "task",
+        partial: bool = False,
+        one: OneScoreFn | None = None,
+        late: bool = False,
+    ) -> None:
+        """Register a score over node rows; it is NaN where a ``partial`` one has an error.
+
+        :param one: as for :meth:`add_predicate`.
+        :param late: see :class:`NodeOrderEntry`.
+        """
+        entry = NodeOrderEntry(name, fn, per, partial, one or _score_of_one(fn), late)
+        self._add("NodeOrder", name, entry)
+
+    def add_batch_node_order(
+        self,
+        name: str,
+        fn: BatchNodeOrderFn,
+        *,
+        uniform: Callable[[int], float | None] = lambda _: None,
+    ) -> None:
+        """Register a score over a whole list of candidates; ``None`` adds nothing."""
+        self._add("BatchNodeOrder", name, BatchEntry(name, fn, uniform))
+
+    def add_hyper_node_order(self, name: str, fn: HyperNodeOrderFn) -> None:
+        """Register a score of hypernodes for some tasks of a job."""
+        self._add("HyperNodeOrder", name, fn)
+
+    def add_hyper_node_gradient(self, name: str, fn: HyperNodeGradientFn) -> None:
+        """Register which hypernodes are to be tried for a job, in which order."""
+        self._add("HyperNodeGradient", name, fn)
+
+    def add_event_handler(
+        self, *, allocate: EventFn | None = None, deallocate: EventFn | None = None
+    ) -> None:
+        """Register what to do when a task is placed or pipelined, and taken away or evicted."""
+        if allocate is not None:
+            self._on_allocate.append(allocate)
+        if deallocate is not None:
+            self._on_deallocate.append(deallocate)
+
+    @property
+    def event_handlers(self) -> list[EventFn]:
+        """Return what plugins do when a task is placed on a node, and when it goes from there."""
+        return [*self._on_allocate, *self._on_deallocate]
+
+    def _add(self, point: str, name: str, fn: object) -> None:
+        self._functions.setdefault(point, {})[name] = fn
+
+
+def _verdict_of_one(fn: PredicateFn) -> OneVerdictFn:
+    def one(task: int, row: int) -> int:
+        answer = fn(task, np.array((row,)))
+        return PASS if answer is None else answer.item()
+
+    return one
+
+
+def _score_of_one(fn: NodeOrderFn) -> OneScoreFn:
+    return lambda task, row: fn(task, np.array((row,))).item()

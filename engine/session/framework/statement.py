@@ -1,0 +1,234 @@
+"""A statement: operations that are committed together, or taken back as if nothing had happened.
+
+Source: ``pkg/scheduler/framework/statement.go``.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+from ...model.tables import NO_NODE, Status
+from ...volcano.behaviours import FailedPipelining
+from .session import Session
+
+_UNNOTICED = frozenset({FailedPipelining.UNHEEDED, FailedPipelining.UNNOTICED})
+
+
+class Kind(Enum):
+    """Kind of an operation."""
+
+    EVICT = "evict"
+    PIPELINE = "pipeline"
+    ALLOCATE = "allocate"
+
+
+class Operation(NamedTuple):
+    """Something done to a task; the node is where it was placed.
+
+    ``before`` is what the task remembered of an earlier discard when the operation was saved;
+    ``evicted`` says whether others have to go for a task that is pipelined.
+    """
+
+    kind: Kind
+    task: int
+    node: int
+    reason: str = ""
+    before: tuple[int, int, bool] | None = None
+    evicted: bool = False
+
+
+class Statement:
+    """Operations of one job, in order."""
+
+    def __init__(self, ssn: Session) -> None:
+        self._ssn = ssn
+        failing = ssn.behaviours.failed_pipelining
+        self._notices = failing not in _UNNOTICED
+        self._binds_or_takes_back = failing is not FailedPipelining.UNHEEDED
+        self._lists_groups = ssn.behaviours.topology_gradients
+        self._recovering = False
+        """Whether saved operations are done again, by handles of the status that they give."""
+        self.operations: list[Operation] = []
+
+    def evict(self, task: int, reason: str) -> str | None:
+        """Mark a task as releasing; return the error, or ``None``."""
+        ssn = self._ssn
+        self._move(task, Status.RELEASING, ssn.tasks.status.item(task))
+        node = int(ssn.tasks.node[task])
+        if node != NO_NODE:
+            error = ssn.replace(task, node)
+            if error is not None:
+                ssn.errors.append(f"Failed to update task <{ssn.task_name(task)}>: {error}")
+                return error
+        ssn.tell_deallocated(task, node)
+        self.operations.append(Operation(Kind.EVICT, task, node, reason))
+        return None
+
+    def pipeline(self, task: int, node: int, *, evicted: bool = False) -> str | None:
+        """Promise a task what a node will have free.
+
+        On an error, which is returned, nothing is recorded and nothing rolled back: that is for the
+        caller (:meth:`un_pipeline`).
+        """
+        ssn = self._ssn
+        errors = self._put(task, node, Status.PIPELINED)
+        if evicted:
+            ssn.tasks.eviction_occurred.add(task)
+        else:
+            ssn.tasks.eviction_occurred.discard(task)
+        errors += ssn.tell_allocated(task, node)
+        if errors and self._notices:
+            return self._failed("pipeline", task, node, errors)
+        self.operations.append(Operation(Kind.PIPELINE, task, node, evicted=evicted))
+        if ssn.trace.on:
+            ssn.trace.add("pipeline", ssn.task_name(task), outcome=ssn.nodes.names[node])
+        return None
+
+    def allocate(self, task: int, node: int) -> str | None:
+        """Give a task what a node has idle; as for :meth:`pipeline` on an error."""
+        ssn = self._ssn
+        errors = self._put(task, node, Status.ALLOCATED)
+        errors += ssn.tell_allocated(task, node)
+        if errors and self._notices:
+            return self._failed("allocate", task, node, errors)
+        self.operations.append(Operation(Kind.ALLOCATE, task, node))
+        if ssn.trace.on:
+            ssn.trace.add("allocate", ssn.task_name(task), outcome=ssn.nodes.names[node])
+        return None
+
+    def un_pipeline(self, task: int) -> None:
+        """Take a promise back."""
+        self._take(task)
+
+    def un_allocate(self, task: int) -> None:
+        """Take an allocation back."""
+        self._take(task)
+
+    def commit(self) -> None:
+        """Carry the operations out: evict and bind through the cache."""
+        ssn = self._ssn
+        for operation in self.operations:
+            task = operation.task
+            ssn.tasks.last_transaction.pop(task, None)
+            if operation.kind is Kind.EVICT:
+                error = ssn.evict_in_cache(task, operation.reason)
+                if error is not None:
+                    self._un_evict(task)
+                    ssn.errors.append(f"Failed to evict task: {error}")
+            elif operation.kind is Kind.ALLOCATE:
+                error = ssn.dispatch(task)
+                if error is not None:
+                    if self._binds_or_takes_back:
+                        self.un_allocate(task)
+                    ssn.errors.append(f"Failed to allocate task <{ssn.task_name(task)}>: {error}.")
+
+    def discard(self) -> None:
+        """Take all operations back, the last one first; tasks remember what was planned."""
+        ssn = self._ssn
+        for operation in reversed(self.operations):
+            task = operation.task
+            ssn.tasks.last_transaction[task] = (
+                int(ssn.tasks.status[task]),
+                int(ssn.tasks.node[task]),
+                task in ssn.tasks.eviction_occurred,
+            )
+            if operation.kind is Kind.EVICT:
+                self._un_evict(task)
+            else:
+                self._take(task)
+        if self.operations and ssn.trace.on:
+            ssn.trace.add("discard", "", outcome=f"{len(self.operations)} operations")
+
+    def merge(self, other: Statement) -> None:
+        """Take over the operations of another statement, which is empty then."""
+        self.operations += other.operations
+        other.operations = []
+
+    def save_operations(self) -> list[Operation]:
+        """Return the operations, to be done again by :meth:`recover_operations`."""
+        before = self._ssn.tasks.last_transaction
+        return [
+            operation._replace(before=before.get(operation.task)) for operation in self.operations
+        ]
+
+    def recover_operations(self, operations: list[Operation]) -> str | None:
+        """Do saved operations again; stop at the first error and return it."""
+        self._recovering = True
+        error = self._recover(operations)
+        self._recovering = False
+        return error
+
+    def _recover(self, operations: list[Operation]) -> str | None:
+        last = self._ssn.tasks.last_transaction
+        for operation in operations:
+            if self._lists_groups:
+                self._ssn.sub_jobs.listings.keep(operation.task, last.get(operation.task))
+            self._remember(operation.task, operation.before)
+            if operation.kind is Kind.EVICT:
+                error = self.evict(operation.task, operation.reason)
+            elif operation.kind is Kind.PIPELINE:
+                error = self.pipeline(operation.task, operation.node, evicted=operation.evicted)
+            else:
+                error = self.allocate(operation.task, operation.node)
+            if error is not None:
+                return error
+        return None
+
+    def _move(self, task: int, status: Status, noted: int) -> None:
+        """Move a task to another status.
+
+        :param noted: the status of the handle that it is moved by.
+        """
+        ssn, present = self._ssn, self._ssn.tasks.status.item(task)
+        if self._lists_groups:
+            noted = status if self._recovering else noted
+            if noted != present and not self._recovering:
+                self._remember(task, ssn.sub_jobs.listings.kept(task))
+            ssn.sub_jobs.listings.move(task, present, noted, status)
+        ssn.set_status(task, status)
+
+    def _remember(self, task: int, discarded: tuple[int, int, bool] | None) -> None:
+        """Let a task remember what was planned for it, and taken back."""
+        if discarded is None:
+            self._ssn.tasks.last_transaction.pop(task, None)
+        else:
+            self._ssn.tasks.last_transaction[task] = discarded
+
+    def _put(self, task: int, node: int, status: Status) -> list[str]:
+        ssn = self._ssn
+        self._move(task, status, Status.PENDING)
+        ssn.tasks.node[task] = node
+        error = ssn.place(task, node)
+        return [] if error is None else [error]
+
+    def _take(self, task: int) -> None:
+        ssn = self._ssn
+        self._move(task, Status.PENDING, ssn.tasks.status.item(task))
+        node = int(ssn.tasks.node[task])
+        if node != NO_NODE:
+            ssn.unplace(task, node)
+        ssn.tell_deallocated(task, node)
+        ssn.tasks.node[task] = NO_NODE
+        ssn.tasks.job_hypernode.pop(task, None)
+
+    def _un_evict(self, task: int) -> None:
+        """Bring an evicted task back; it is Running then, whatever it was before."""
+        ssn = self._ssn
+        self._move(task, Status.RUNNING, ssn.tasks.status.item(task))
+        node = int(ssn.tasks.node[task])
+        if node != NO_NODE:
+            error = ssn.replace(task, node)
+            if error is not None:
+                ssn.errors.append(f"Failed to update task <{ssn.task_name(task)}>: {error}")
+                return
+        ssn.tell_allocated(task, node)
+
+    def _failed(self, what: str, task: int, node: int, errors: list[str]) -> str:
+        ssn = self._ssn
+        text = (
+            f"Task {ssn.task_name(task)} {what} to node {ssn.nodes.names[node]} failed:"
+            f" {'; '.join(errors)}"
+        )
+        ssn.errors.append(text)
+        return text

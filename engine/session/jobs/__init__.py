@@ -1,0 +1,1 @@
+"""The jobs of a session and the groups within them, counted by status."""

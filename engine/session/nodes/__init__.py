@@ -1,0 +1,1 @@
+"""From all nodes to one: filters, scores, sampling, candidates for eviction."""

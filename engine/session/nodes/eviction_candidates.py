@@ -1,0 +1,176 @@
+"""What lies on the nodes, by task: whom a session could evict, and where that could help.
+
+Who preempts or reclaims goes from node to node, and on each of them asks the plugins whom it may
+evict. Most nodes cannot help whatever they answer; here that is found out for all nodes at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...model.tables import NO_JOB, NO_NODE, PREEMPTABLE_STATUS, Floats, Ints, Rows, Status
+from ..framework.extension import EvictableEntry
+
+if TYPE_CHECKING:
+    from ..framework.session import Session
+
+Mask = NDArray[np.bool_]
+Tier = Sequence[tuple[str, EvictableEntry]]
+
+_EAGER = 4
+"""So many nodes cost less to ask about than all of them to look through."""
+_SLACK = 1.0
+"""So much may be lost to rounding in a sum; a node that lacks less is asked about."""
+
+
+class Hopes(NamedTuple):
+    """Nodes where evicting could help, and of each whether there could be a victim at all."""
+
+    nodes: Rows
+    victims: Mask
+
+
+class Lying:
+    """The tasks on nodes as the nodes noted them, brought up to date from the session's journal."""
+
+    def __init__(self, ssn: Session) -> None:
+        self._ssn = ssn
+        self._seen = len(ssn.touched)
+        count, info = len(ssn.tasks), ssn.tasks.info
+        self.node: Ints = np.full(count, NO_NODE, dtype=np.int32)
+        """By task: the node that it lies on, or ``NO_NODE``."""
+        self._may_go: Mask = np.zeros(count, dtype=np.bool_)
+        self._all_of_job = ssn.behaviours.own_tasks_preemptable
+        self._may_go_in_job = self._may_go.copy() if self._all_of_job else self._may_go
+        """By task: whether it lies on a node, may be evicted, and is bound or runs."""
+        bound = ssn.behaviours.bound_victims
+        self._preemptable_status = PREEMPTABLE_STATUS if bound else frozenset({Status.RUNNING})
+        self._runs: Mask = np.zeros(count, dtype=np.bool_)
+        """The same of those that run."""
+        self._on: list[list[int]] = [[] for _ in range(len(ssn.nodes))]
+        for node in range(len(ssn.nodes)):
+            self._read(node)
+        self._best_effort = np.array([each.best_effort for each in info], dtype=np.bool_)
+        number = {name: index for index, name in enumerate(ssn.queues)}
+        reclaimable = [queue.reclaimable for queue in ssn.queues.values()]
+        self._reclaimable = np.array([*reclaimable, False])  # the last for tasks in no queue
+        self._number = number
+        of_job = np.array([number.get(name, -1) for name in ssn.jobs.queue], dtype=np.intp)
+        has_job = ssn.tasks.job != NO_JOB
+        self._queue = np.full(count, -1, dtype=np.intp)
+        self._queue[has_job] = of_job[ssn.tasks.job[has_job]]
+
+    def preemptable_by(self, task: int, *, own: bool) -> Mask:
+        """Return, by task, who may go for a task: of its job if ``own``, else others of its queue.
+
+        One that asks for nothing takes the place only of others that do.
+        """
+        self._refresh()
+        ssn = self._ssn
+        job = ssn.tasks.job.item(task)
+        mine: Mask = ssn.tasks.job == job
+        who: Mask = mine if own else (self._queue == self._number[ssn.jobs.queue[job]]) & ~mine
+        who &= self._may_go_in_job if own else self._may_go
+        if ssn.behaviours.free_victims_spared:
+            who &= ~self._best_effort
+        elif ssn.tasks.info[task].best_effort:
+            who &= self._best_effort
+        return who
+
+    def reclaimable_by(self, queue: str) -> Mask:
+        """Return, by task, who runs in other queues that may be reclaimed from."""
+        self._refresh()
+        others = self._reclaimable.copy()
+        others[self._number[queue]] = False
+        who: Mask = self._runs & others[self._queue]
+        return who
+
+    def on(self, node: int, who: Mask) -> list[int]:
+        """Return those tasks of a node that are among some, in order of name."""
+        placed = self._ssn.nodes.tasks(node)
+        return [placed[key][0] for key in sorted(placed) if who.item(placed[key][0])]
+
+    def nodes_of(self, who: Mask) -> Mask:
+        """Return, by node, whether some of these tasks lie there."""
+        there = np.zeros(len(self._ssn.nodes), dtype=np.bool_)
+        there[self.node[who]] = True
+        return there
+
+    def reclaimed_on(self, task: int, nodes: Rows, who: Mask) -> Iterator[int]:
+        """Yield the nodes with candidates that are worth asking plugins about, in the order given.
+
+        Mostly one of the first is taken: of those nothing is found out beforehand.
+        """
+        peopled = nodes[self.nodes_of(who)[nodes]]
+        first = len(peopled) if self._ssn.behaviours.overfull_nodes_crash else _EAGER
+        yield from peopled[:first].tolist()
+        if len(peopled) > first:
+            yield from self.could_help("Reclaimable", task, peopled[first:], who).nodes.tolist()
+
+    def could_help(self, point: str, task: int, nodes: Rows, who: Mask) -> Hopes:
+        """Leave out nodes that lack room for a task whomever of some tasks the plugins let go.
+
+        :param point: the extension point whose plugins are asked.
+        """
+        ssn, candidates = self._ssn, np.flatnonzero(who)
+        chosen = np.zeros(len(who), dtype=np.bool_)
+        for tier in ssn.functions(point) if len(candidates) else ():
+            chosen[self._chosen(tier, task, candidates)] = True
+        room = ssn.nodes.future_idle() + self._freed(np.flatnonzero(chosen))
+        enough: Mask = np.all(ssn.asked(task) - room < _SLACK, axis=1)
+        kept: Rows = nodes[np.take(enough, nodes)]
+        return Hopes(kept, self.nodes_of(chosen)[kept])
+
+    def _freed(self, victims: Rows) -> Floats:
+        """Return, by node and resource, what victims would free."""
+        count, dims = len(self._ssn.nodes), len(self._ssn.dims)
+        freed = np.zeros((count, dims))
+        node, request = self.node[victims], self._ssn.tasks.request[victims]
+        for dim in range(dims) if len(victims) else ():
+            freed[:, dim] = np.bincount(node, request[:, dim], count)
+        return freed
+
+    def _chosen(self, tier: Tier, task: int, candidates: Rows) -> Rows:
+        """Return whom a tier could let go.
+
+        It says nothing of a node where one of its plugins chooses nobody. Whom the last one does
+        not choose is no victim; with the others it is not so simple: ``Extensions.preemptable``.
+        """
+        somebody: Mask | None = None
+        last = candidates[:0]
+        for _, entry in tier:
+            if entry.may is None:
+                last = candidates
+                continue
+            last = candidates[entry.may(task, candidates)]
+            if not len(last):
+                return last
+            there = np.zeros(len(self._ssn.nodes), dtype=np.bool_)
+            there[self.node[last]] = True
+            somebody = there if somebody is None else somebody & there
+        return last if somebody is None else last[somebody[self.node[last]]]
+
+    def _refresh(self) -> None:
+        touched = self._ssn.touched
+        if self._seen < len(touched):
+            for node in sorted(set(touched[self._seen :])):
+                self._read(node)
+            self._seen = len(touched)
+
+    def _read(self, node: int) -> None:
+        for task in self._on[node]:
+            if self.node.item(task) == node:
+                self.node[task] = NO_NODE
+                self._may_go[task] = self._runs[task] = self._may_go_in_job[task] = False
+        placed, info = self._ssn.nodes.tasks(node), self._ssn.tasks.info
+        self._on[node] = [task for task, _ in placed.values()]
+        for task, status in placed.values():
+            self.node[task] = node
+            self._may_go[task] = info[task].preemptable and status in self._preemptable_status
+            if self._all_of_job:
+                self._may_go_in_job[task] = status in self._preemptable_status
+            self._runs[task] = info[task].preemptable and status == Status.RUNNING

@@ -1,0 +1,419 @@
+"""From all nodes to the one that is taken: filters, error cache, scores, choice.
+
+Source: ``pkg/scheduler/util/predicate_helper.go`` and ``scheduler_helper.go``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from math import inf
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...model.tables import Floats, Ints, Rows
+from ...volcano.behaviours import Filtering
+from ..framework.chooser import LeastName
+from ..framework.extension import BatchEntry, NodeOrderEntry, PredicateEntry, ScoreError
+from ..framework.fit_errors import FitErrors
+from ..framework.reasons import PASS, StatusCode
+from .class_columns import ClassColumns, apply_filters, batch_score, order_score
+from .sampling import Sampling
+
+if TYPE_CHECKING:
+    from ..framework.session import Session
+
+Group = tuple[int, str]
+"""Job and role."""
+
+BEST_NOTED = 5
+"""Scores that a step of the trace shows."""
+
+
+def lowest_score(ssn: Session) -> float:
+    """Return what the score of a node or hypernode must exceed for it to be taken."""
+    return -inf if ssn.behaviours.negative_scores_win else -1.0
+
+
+OUT_OF_SYNC = "node(s) were out of sync"
+"""Why a node takes nothing on which more is used than it has."""
+
+MANY = -1
+"""In place of a class: there were several, or they were not looked at on all nodes."""
+
+
+class Purpose(Enum):
+    """What nodes are looked for; it decides what keeps a node out."""
+
+    ALLOCATE = "allocate"
+    """Any status keeps a node out, and so do resources."""
+    BACKFILL = "backfill"
+    """Any status keeps a node out; resources are not looked at."""
+    PREEMPT = "preempt"
+    """What evicting could cure does not keep a node out; resources are not looked at."""
+    SIMULATE = "simulate"
+    """The same after evicting: resources keep a node out."""
+
+
+_EVICTING = (Purpose.PREEMPT, Purpose.SIMULATE)
+
+
+@dataclass(slots=True)
+class ErrorCache:
+    """Nodes that were found not to take a role of a job, kept for the length of a visit.
+
+    As long as all tasks of a group are of one class whose filters look at the class only, what
+    failed before fails now: then nothing is kept but the class.
+
+    Source: ``predicateHelper.taskPredicateErrorCache``.
+    """
+
+    failed: dict[Group, Ints]
+    classes: dict[Group, int]
+
+
+def new_error_cache() -> ErrorCache:
+    """Return a cache that knows of no failure."""
+    return ErrorCache({}, {})
+
+
+class NodeSelection:
+    """Filters and scores nodes for tasks of one session."""
+
+    def __init__(self, ssn: Session) -> None:
+        self._ssn = ssn
+        self._predicates: list[PredicateEntry] = [*_skipping(ssn), *_filters(ssn)]
+        orders: list[NodeOrderEntry] = [entry for _, entry in ssn.flat("NodeOrder")]
+        self._batches: list[BatchEntry] = [entry for _, entry in ssn.flat("BatchNodeOrder")]
+        self._orders = [entry for entry in orders if not entry.late]
+        self._late_orders = [entry for entry in orders if entry.late]
+        self._late_plugin = self._late_orders[0].plugin if self._late_orders else ""
+        self._by_class = all(entry.per == "class" for entry in orders)
+        self._orders_by_class = (self._orders, self._late_orders) if self._by_class else ([], [])
+        self._classes: dict[int, ClassColumns] = {}
+        self._not_of_class: dict[int, list[PredicateEntry]] = {}
+        """By class: the filters that are to be asked about every task."""
+        self._uniform: dict[int, float | None] = {}
+        self._lowest = lowest_score(ssn)
+        self._least_name = isinstance(ssn.chooser, LeastName)
+        self._sampling = Sampling(ssn.process.kept) if ssn.samples_nodes else None
+        self._tells_reasons = ssn.behaviours.filtering is not Filtering.ALL
+        self._tells_by_class = (
+            self._by_class
+            and self._least_name
+            and bool(ssn.nodes)
+            and self._sampling is None
+            and self._tells_reasons
+        )
+        self._roleless_share = ssn.behaviours.roleless_share_failures
+        self._klass = ssn.tasks.class_list
+        self.all_rows: Rows = np.arange(len(ssn.nodes))
+
+    def columns(self, task: int) -> ClassColumns:
+        """Return the up-to-date columns of a task's class."""
+        klass = self._klass[task]
+        known = self._classes.get(klass)
+        if known is None:
+            leading = _leading(self._predicates, task)
+            self._not_of_class[klass] = self._predicates[len(leading) :]
+            known = self._classes[klass] = ClassColumns(
+                self._ssn, task, leading, *self._orders_by_class
+            )
+        known.refresh()
+        return known
+
+    def predicate(
+        self, task: int, rows: Rows, purpose: Purpose, cache: ErrorCache | None
+    ) -> tuple[Rows, FitErrors]:
+        """Return the rows that take a task, in their order, and why the others do not.
+
+        :param cache: failures of the task's role so far in this visit; ``None`` to look anew.
+        """
+        verdicts = self._verdicts(task, rows, purpose)
+        if not self._tells_reasons and purpose not in _EVICTING:
+            verdicts = self._without_reasons(task, rows, verdicts, purpose)
+        if self._sampling is not None:
+            passing = self._known(cache, task, rows, verdicts) == PASS
+            visited = np.sort(self._sampling.visit(passing))
+            rows, verdicts = rows[visited], verdicts[visited]
+        if cache is not None:
+            verdicts = self._with_cache(cache, task, rows, verdicts)
+        errors = FitErrors.none(self._ssn.reasons, len(self._ssn.nodes))
+        errors.verdicts[rows] = verdicts
+        found = rows[verdicts == PASS]
+        if self._ssn.trace.on:
+            self._ssn.trace.add(
+                "predicate",
+                self._ssn.task_name(task),
+                by=purpose.value,
+                outcome=f"{len(found)} of {len(rows)} nodes",
+                numbers=dict(sorted(errors.reasons().items())),
+            )
+        return found, errors
+
+    def scores(self, task: int, rows: Rows) -> Floats | None:
+        """Return the scores of candidates, or ``None`` if a plugin could not score.
+
+        Source: ``PrioritizeNodes``.
+        """
+        try:
+            order, late = self._order_scores(task, rows)
+            uniform = self._uniform_score(task)
+            if uniform is None:
+                total = order + batch_score(self._batches, task, rows, late, self._late_plugin)
+            else:
+                total = order + (late + uniform)
+        except ScoreError as fault:
+            self._ssn.errors.append(
+                f"Error in Calculating batch Priority for the node, err {fault}"
+            )
+            return None
+        if self._ssn.trace.on:
+            if self._ssn.trace.scores:
+                self._note_scores(task, rows, total)
+            self._trace_best(task, rows, total)
+        return total
+
+    def _order_scores(self, task: int, rows: Rows) -> tuple[Floats, Floats]:
+        """Return the scores of nodes by themselves, and those that are to be added late."""
+        if self._by_class:
+            score, late = self.columns(task).score_all()
+            return score[rows], late[rows]
+        late = order_score(self._late_orders, task, rows)
+        return order_score(self._orders, task, rows), late
+
+    def _note_scores(self, task: int, rows: Rows, scores: Floats) -> None:
+        """Keep what each node scored when it was last a candidate for a task."""
+        kept = self._ssn.node_scores
+        if task in kept:
+            before, earlier = kept[task]
+            other = ~np.isin(before, rows)
+            rows = np.concatenate((before[other], rows))
+            scores = np.concatenate((earlier[other], scores))
+        kept[task] = (rows, scores)
+
+    def _trace_best(self, task: int, rows: Rows, scores: Floats) -> None:
+        """Keep the best few scores as a step; all of them are kept beside the trace."""
+        names = self._ssn.nodes.names
+        order = _highest(scores, BEST_NOTED)
+        best = zip(rows[order].tolist(), scores[order].tolist(), strict=True)
+        self._ssn.trace.add(
+            "score",
+            self._ssn.task_name(task),
+            outcome=f"best of {len(rows)} nodes",
+            numbers={names[row]: score for row, score in best},
+        )
+
+    def best(self, task: int, rows: Rows) -> tuple[int | None, float]:
+        """Return (the node with the highest score, its score); ``None`` if none can be taken.
+
+        Source: ``SelectBestNodeAndScore``.
+        """
+        scores = self.scores(task, rows)
+        if scores is None or not len(scores):
+            return None, 0.0
+        best = int(np.argmax(scores))
+        highest = float(scores[best])
+        if not highest > self._lowest:
+            return None, 0.0
+        if self._least_name and not self._ssn.trace.on:
+            return int(rows[best]), highest  # candidates come in order of name
+        equals = np.flatnonzero(scores == highest)
+        if len(equals) > 1:
+            names = sorted(map(self._ssn.nodes.names.__getitem__, rows[equals].tolist()))
+            about = self._ssn.task_name(task)
+            taken = self._ssn.chooser.choose("node", about, names)
+            if self._ssn.trace.on:
+                self._ssn.trace.add(
+                    "choice", about, outcome=names[taken], numbers={"equals": names}
+                )
+            return self._ssn.nodes.row[names[taken]], highest
+        return int(rows[best]), highest
+
+    def sorted_places(self, task: int, rows: Rows, among: Rows) -> Rows:
+        """Return the places of nodes in ``among``, by descending score; none if scoring fails.
+
+        :param rows: the candidates that are scored, against each other, in ascending order.
+        :param among: some of them, in the same order, in which equals stay.
+
+        Source: ``SortNodes``.
+        """
+        scores = self.scores(task, rows)
+        if scores is None or not len(among):
+            return rows[:0]
+        chosen = scores if len(among) == len(rows) else scores[np.searchsorted(rows, among)]
+        return np.argsort(-chosen, kind="stable")
+
+    def _verdicts(self, task: int, rows: Rows, purpose: Purpose) -> Ints:
+        """Return one verdict by row: the resources come first, then the filters in order."""
+        columns = self.columns(task)
+        everywhere = len(rows) == len(self.all_rows)
+        filtered = columns.filter_all() if everywhere else columns.filter_all()[rows]
+        short = columns.insufficient if everywhere else columns.insufficient[rows]
+        if purpose is Purpose.ALLOCATE:
+            filtered = np.where(short == PASS, filtered, short)
+        remaining = self._not_of_class[self._klass[task]]
+        if remaining:
+            filtered = _asked_further(remaining, task, rows, filtered)
+        if purpose in _EVICTING:
+            filtered = self._stopping(filtered)
+        return np.where(short == PASS, filtered, short) if purpose is Purpose.SIMULATE else filtered
+
+    def _without_reasons(self, task: int, rows: Rows, verdicts: Ints, purpose: Purpose) -> Ints:
+        """Say of nodes that filters turn down no more than that; errors of plugins are told.
+
+        Source: the predicate functions of v1.8.0 in ``actions/{allocate,backfill}``.
+        """
+        ssn, told = self._ssn, verdicts.copy()
+        bad = verdicts != PASS
+        if purpose is Purpose.ALLOCATE:
+            bad &= self.columns(task).insufficient[rows] == PASS
+        head = f"predicates failed in {purpose.value} for task <{ssn.task_name(task)}> on node"
+        for place in np.flatnonzero(bad).tolist():
+            statuses = ssn.reasons.statuses(verdicts.item(place))
+            faults = (each.message for each in statuses if each.code is StatusCode.ERROR)
+            fault = next(faults, "")
+            end = f": {fault}" if fault else ", status is not success"
+            text = f"{head} <{ssn.nodes.names[rows.item(place)]}>{end}"
+            if fault and purpose is Purpose.BACKFILL:
+                text = fault
+            told[place] = ssn.reasons.intern(StatusCode.ERROR, text)
+        return told
+
+    def _stopping(self, verdicts: Ints) -> Ints:
+        """Let those verdicts pass that evicting pods could cure."""
+        return np.where(self._ssn.reasons.stop_preemption()[verdicts], verdicts, PASS)
+
+    def quick_best(self, task: int, cache: ErrorCache | None) -> tuple[int, float] | None:
+        """Return the best of all nodes that take a task now, where that can be told by its class.
+
+        :returns: (node, score), or ``None`` if it must be found out by :meth:`predicate` and
+            :meth:`best`; also where there is none or only one, for then nothing is scored.
+        """
+        if not self._tells_by_class or self._ssn.trace.on:
+            return None
+        uniform = self._uniform_score(task)
+        if uniform is None:
+            return None
+        columns = self.columns(task)
+        if self._not_of_class[self._klass[task]] or not self._one_class(task, cache):
+            return None
+        ranked = columns.ranked(uniform)
+        best = int(ranked.argmax())
+        highest = ranked.item(best)
+        return (best, highest) if highest > self._lowest else None
+
+    def tells_by_class(self, task: int) -> bool:
+        """Return whether what nodes are found, and their scores, depend on a task's class only."""
+        self.columns(task)
+        return (
+            self._by_class
+            and self._sampling is None
+            and self._uniform_score(task) is not None
+            and not self._not_of_class[self._klass[task]]
+        )
+
+    def _one_class(self, task: int, cache: ErrorCache | None) -> bool:
+        """Return whether the group has had tasks of this class only."""
+        group = self._group(task)
+        if cache is None or not (group[1] or self._roleless_share):
+            return True
+        klass = self._klass[task]
+        return cache.classes.setdefault(group, klass) == klass
+
+    def _group(self, task: int) -> Group:
+        return self._ssn.tasks.job.item(task), self._ssn.tasks.info[task].role
+
+    def _known(self, cache: ErrorCache | None, task: int, rows: Rows, verdicts: Ints) -> Ints:
+        """Return verdicts with earlier failures of the group in their place; nothing is noted."""
+        failed = None if cache is None else cache.failed.get(self._group(task))
+        if failed is None or not (self._ssn.tasks.info[task].role or self._roleless_share):
+            return verdicts
+        return np.where(failed[rows] == PASS, verdicts, failed[rows])
+
+    def _with_cache(self, cache: ErrorCache, task: int, rows: Rows, verdicts: Ints) -> Ints:
+        """Put earlier failures of the group in place, if they are used, and note the new ones."""
+        group = self._group(task)
+        if not (group[1] or self._roleless_share):
+            return verdicts  # failures of tasks without a role are never used
+        failed = cache.failed.get(group)
+        if failed is None:
+            failed = cache.failed[group] = self._failed_so_far(cache, group)
+            cache.classes[group] = MANY
+        before = failed[rows]
+        verdicts = np.where(before == PASS, verdicts, before)
+        bad: NDArray[np.bool_] = verdicts != PASS
+        failed[rows[bad]] = verdicts[bad]
+        return verdicts
+
+    def _failed_so_far(self, cache: ErrorCache, group: Group) -> Ints:
+        """Return the failures of a group that had one class so far, as its columns last told."""
+        klass = cache.classes.get(group, MANY)
+        if klass == MANY:
+            return np.zeros(len(self._ssn.nodes), dtype=np.int32)
+        return self._classes[klass].verdicts()
+
+    def _uniform_score(self, task: int) -> float | None:
+        """Return what every node gets from the scores over lists, if that is one number."""
+        klass = self._klass[task]
+        if klass not in self._uniform:
+            values = [entry.uniform(task) for entry in self._batches]
+            known = [value for value in values if value is not None]
+            self._uniform[klass] = sum(known) if len(known) == len(values) else None
+        return self._uniform[klass]
+
+
+def _filters(ssn: Session) -> list[PredicateEntry]:
+    """Return the plugins' filters as far as they are asked."""
+    entries: list[PredicateEntry] = []
+    for _, entry in ssn.flat("Predicate"):
+        entries.append(entry)
+        if entry.final:
+            break
+    return entries
+
+
+def _skipping(ssn: Session) -> list[PredicateEntry]:
+    """Return the filter that passes nodes over that are out of sync, if there are any."""
+    skipped = ssn.out_of_sync
+    if not skipped.any():
+        return []
+    verdict = ssn.reasons.intern(StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE, OUT_OF_SYNC)
+    verdicts = np.where(skipped, verdict, PASS).astype(np.int32)
+    return [
+        PredicateEntry(
+            "", lambda _, rows: verdicts[rows], lambda _: "class", lambda _, row: verdicts.item(row)
+        )
+    ]
+
+
+def _highest(scores: Floats, count: int) -> Rows:
+    """Return the places of the highest scores, the first of equals first."""
+    if len(scores) > count:
+        least = np.partition(scores, len(scores) - count)[len(scores) - count]
+        found = np.flatnonzero(scores >= least)
+        return found[np.argsort(-scores[found], kind="stable")[:count]]
+    return np.argsort(-scores, kind="stable")
+
+
+def _asked_further(predicates: list[PredicateEntry], task: int, rows: Rows, verdicts: Ints) -> Ints:
+    """Return verdicts with those of more filters, which are asked where nothing was said yet."""
+    silent: NDArray[np.bool_] = verdicts == PASS
+    if silent.all():
+        return apply_filters(predicates, task, rows)
+    verdicts = verdicts.copy()
+    verdicts[silent] = apply_filters(predicates, task, rows[silent])
+    return verdicts
+
+
+def _leading(predicates: list[PredicateEntry], task: int) -> list[PredicateEntry]:
+    """Return the filters before the first that depends on more than a task's class.
+
+    The first error ends the asking, so the order of filters must be kept.
+    """
+    count = 0
+    while count < len(predicates) and predicates[count].per(task) == "class":
+        count += 1
+    return predicates[:count]

@@ -1,0 +1,1 @@
+"""What several plugins use: amounts, queue demand, arguments, usage of nodes."""

@@ -1,0 +1,1 @@
+"""HyperNodes of a session, and those that jobs were allocated to."""

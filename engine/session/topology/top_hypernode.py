@@ -1,0 +1,84 @@
+"""The hypernodes of a session: the cluster's, and one above them all where the release adds it.
+
+Source: ``framework/session.go`` (``addClusterTopHyperNode``, ``adjustNetworkTopologySpec``,
+``convertSoftToHardTopology``) since v1.14.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from ...kubernetes.objects import HyperNode, HyperNodeSpec, Metadata
+from ...model.hypernode import HyperNodeInfo, HyperNodes
+
+if TYPE_CHECKING:
+    from ...cache.snapshot import Snapshot
+    from ...kubernetes.objects import NetworkTopology
+    from ...volcano.behaviours import Behaviours
+    from ..framework.session import Session
+
+CLUSTER_TOP = "<cluster-top-hypernode>"
+
+
+def session_tree(snapshot: Snapshot, behaviours: Behaviours) -> HyperNodes:
+    """Return the hypernodes of a session."""
+    if not behaviours.topology_gradients:
+        return snapshot.hypernodes
+    return with_cluster_top(snapshot.hypernodes, snapshot.nodes.names)
+
+
+def with_cluster_top(tree: HyperNodes, nodes: Iterable[str]) -> HyperNodes:
+    """Return a tree with one more hypernode, above all that have no parent, of all nodes."""
+    names = frozenset(nodes)
+    tier = max([1, *(each + 1 for each in tree.by_tier)])
+    top = HyperNode(metadata=Metadata(name=CLUSTER_TOP), spec=HyperNodeSpec(tier=tier))
+    infos = {name: info.clone() for name, info in tree.infos.items()}
+    for info in infos.values():
+        info.parent = info.parent or CLUSTER_TOP
+    infos[CLUSTER_TOP] = HyperNodeInfo(top)
+    real_nodes = {name: members & names for name, members in tree.real_nodes.items()}
+    return HyperNodes(
+        infos,
+        MappingProxyType({**tree.by_tier, tier: (CLUSTER_TOP,)}),
+        MappingProxyType({**real_nodes, CLUSTER_TOP: names}),
+        ready=tree.ready or not tree.infos,
+        dangling=tree.dangling,
+    )
+
+
+def top_tier(ssn: Session) -> int:
+    """Return the tier of the hypernode that has all nodes."""
+    return ssn.hypernodes.infos[CLUSTER_TOP].tier
+
+
+def allowed_tier(
+    ssn: Session, wanted: NetworkTopology | None, limit: int, *, translates: bool = True
+) -> int | None:
+    """Return the highest tier that a topology allows; ``None`` if it binds to nothing.
+
+    :param limit: what one that only prefers may span, where that is tried as if it insisted.
+    :param translates: whether the tier may be given by its name.
+    """
+    if wanted is None:
+        return None
+    if wanted.mode == "soft":
+        return limit if ssn.behaviours.soft_topologies_tried_as_hard else None
+    if wanted.mode != "hard":
+        return None
+    if wanted.highest_tier_allowed is None and wanted.highest_tier_name and translates:
+        return next(
+            (
+                info.tier
+                for info in ssn.hypernodes.infos.values()
+                if info.hyper_node.spec.tier_name == wanted.highest_tier_name
+            ),
+            None,
+        )
+    return wanted.highest_tier_allowed
+
+
+def lca(ssn: Session, one: str, other: str) -> str:
+    """Return the lowest common ancestor of two hypernodes; of one and none, that one."""
+    return ssn.hypernodes.get_lca(one, other) if one and other else one or other

@@ -1,0 +1,219 @@
+"""The first place, or the first release, at which a question gets another answer, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ...engine.errors import UsageError
+from ...engine.events import Recorded
+from ...engine.session.framework.behaviour_recorder import Consulted
+from ...engine.session.framework.trace import Step
+from ...engine.state.clock import Unsure
+from ...engine.state.coverage import Pair
+from ...engine.volcano.history import resolve
+from ...engine.volcano.releases import RELEASES, Release, parse_release
+from ..moments.coverage import Unknown
+from ..sessions.session import SessionAnswer
+from .causes import Cause, causes, changed, partly
+from .decisions import Parting, partings
+from .questions import Answer, Question
+from .releases import BehaviourDiff, session_diff
+from .subjects import Subject
+
+
+class Probe(NamedTuple):
+    """An answer, and where or as which release it was given."""
+
+    at: str
+    answer: Answer
+
+
+class Side(NamedTuple):
+    """The session before or after the flip: what it says, and its steps about the object."""
+
+    probe: Probe
+    steps: list[Step]
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """Two neighbours with different answers.
+
+    :param events: of a log: what happened between the two.
+    :param causes: of releases: the behaviours that make the difference, see :mod:`.causes`.
+    :param behaviours: of releases: those named in ``causes``, with their values.
+    :param partings: of releases: where the traces of the two part.
+    """
+
+    before: Side
+    after: Side
+    events: list[Recorded] = field(default_factory=list)
+    causes: list[Cause] = field(default_factory=list)
+    behaviours: list[BehaviourDiff] = field(default_factory=list)
+    partings: list[Parting] = field(default_factory=list)
+
+
+SESSIONS, CHANGES, HALVES, RELEASES_IN_TURN, STEPS = SEARCHES = (
+    *("sessions", "changes", "halves"),
+    *("releases", "steps"),
+)
+"""How an answer was searched for: at every session that the log tells of, or where it tells of none
+after every change of an object that sessions look at; by halving; release by release; step by step
+of a scenario."""
+
+
+class LeftOut(NamedTuple):
+    """Moments that were not asked, because no complete lists come before them.
+
+    :param moments: sessions, or changes where the log tells of no sessions.
+    :param begin: the point from which on it was asked. :param first: from which on it can be.
+    :param lists: the kinds whose lists come first there.
+    """
+
+    moments: int
+    begin: str
+    first: str
+    lists: tuple[Pair, ...]
+
+
+class There(NamedTuple):
+    """Where a log holds versions of an object.
+
+    :param name: of the object, as in ``podgroup/ml/train``. :param first: and :param last: revision
+        of the first and of the last version. :param gone: it was deleted after that.
+    """
+
+    name: str
+    first: int
+    last: int
+    gone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Bisection:
+    """All answers that were had, in order, and the flip; None if there is none among them.
+
+    :param searched: one of :data:`SEARCHES`.
+    :param release: as which sessions were run; empty if releases were what was searched.
+    :param unsure: of a log: changes that may have come before or after the last moment.
+    :param not_known: of a log: what of the kinds that sessions need it does not know where they
+        were run.
+    :param doubtful: how many of the answers were had where any of it is not known.
+    :param left_out: of a log: what the search left out; None if nothing.
+    :param sessions: of a log: how many it tells of, be it not known where they come.
+    :param there: of a log: where it holds the object that the question is about.
+    """
+
+    question: Question
+    probes: list[Probe]
+    flip: Flip | None
+    searched: str
+    release: str = ""
+    unsure: Unsure | None = None
+    not_known: tuple[Unknown, ...] = ()
+    doubtful: int = 0
+    left_out: LeftOut | None = None
+    sessions: int = 0
+    there: There | None = None
+
+    @property
+    def answered(self) -> bool:
+        """Whether the answer is one: it changes, or was had where all is known."""
+        return self.flip is not None or self.doubtful < len(self.probes)
+
+
+def first_flip(
+    ask: Callable[[int], Probe], first: int, last: int
+) -> tuple[list[Probe], tuple[int, int] | None]:
+    """Halve a range until two neighbours answer differently; return what was asked, and the two.
+
+    Right if the answer changes once in the range. None if both ends answer the same.
+    """
+    probes = {place: ask(place) for place in sorted({first, last})}
+    low, high = first, last
+    if probes[low].answer.holds == probes[high].answer.holds:
+        return list(probes.values()), None
+    while high - low > 1:
+        middle = (low + high) // 2
+        probes[middle] = ask(middle)
+        if probes[middle].answer.holds == probes[low].answer.holds:
+            low = middle
+        else:
+            high = middle
+    return [probes[place] for place in sorted(probes)], (low, high)
+
+
+def first_change(probes: Iterable[Probe]) -> tuple[list[Probe], bool]:
+    """Take probes until one answers otherwise than the first; return them, and whether one did."""
+    taken: list[Probe] = []
+    for probe in probes:
+        taken.append(probe)
+        if probe.answer.holds != taken[0].answer.holds:
+            return taken, True
+    return taken, False
+
+
+def releases_between(span: str) -> list[Release]:
+    """Return the releases of ``R1..R2``, oldest first.
+
+    :raises UsageError: it has another form, or there is no such release.
+    """
+    one, dots, other = span.partition("..")
+    if not dots:
+        raise UsageError(f"--releases {span}: expected R1..R2", now="as in v1.11.0..v1.12.1")
+    low, high = (parse_release(name) for name in (one, other))
+    found = list(RELEASES[RELEASES.index(low) : RELEASES.index(high) + 1])
+    if len(found) < 2:
+        raise UsageError(
+            f"--releases {span}: {high} is not newer than {low}", now="the older one comes first"
+        )
+    return found
+
+
+def over_releases(subject: Subject, question: Question, releases: Sequence[Release]) -> Bisection:
+    """Ask releases in their order until one answers otherwise, and find what makes it.
+
+    All are asked: fixes are picked for older lines, so that an answer may change there and back.
+    """
+    taken, found = first_change(
+        Probe(str(release), question.of(subject.session(resolve(str(release)))))
+        for release in releases
+    )
+    doubtful = len(taken) if subject.not_known else 0
+    knowledge = subject.unsure, subject.not_known, doubtful
+    if not found:
+        return Bisection(question, taken, None, RELEASES_IN_TURN, "", *knowledge)
+    one, other = (Consulted.of(resolve(probe.at)) for probe in taken[-2:])
+    sessions = [subject.session(behaviours) for behaviours in (one, other)]
+    values = changed(one.plain, other.plain)
+
+    def goes(names: Cause) -> bool:
+        answer = question.of(subject.session(partly(other.plain, values, names)))
+        return answer.holds == taken[-2].answer.holds
+
+    # What a session did not ask for would have made no difference to it.
+    asked = [name for name in values if name in other.names]
+    named = causes(asked, goes, asked, list(values))
+    matter = {name for cause in named for name in cause}
+    flip = Flip(
+        *sides(question, taken[-2:], sessions),
+        causes=named,
+        behaviours=[
+            row for row in session_diff(one.release, other.release) if row.behaviour in matter
+        ],
+        partings=partings([session.result.trace for session in sessions]),
+    )
+    return Bisection(question, taken, flip, RELEASES_IN_TURN, "", *knowledge)
+
+
+def sides(
+    question: Question, probes: Sequence[Probe], sessions: Sequence[SessionAnswer]
+) -> tuple[Side, Side]:
+    """Return the two sides of a flip."""
+    before, after = (
+        Side(probe, question.steps(session))
+        for probe, session in zip(probes, sessions, strict=True)
+    )
+    return before, after

@@ -1,0 +1,67 @@
+"""Traces that end before their sessions: of sessions that are compared, or run again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...engine.session.framework.trace import Step, Trace
+
+
+class Beginning(Trace):
+    """A trace of the first steps of a session.
+
+    :param count: how many are kept.
+    """
+
+    def __init__(self, count: int) -> None:
+        super().__init__(scores=False)
+        self._count = count
+
+    def keep(self, step: Step) -> None:
+        """Keep a step, and none after the last that is wanted."""
+        super().keep(step)
+        if len(self.steps) >= self._count:
+            self.filled()
+
+    def filled(self) -> None:
+        """Keep no more steps."""
+        self.on = False
+
+
+class Following(Beginning):
+    """A trace that is compared with another while it grows, and ends soon after they part.
+
+    :param other: the steps of the other session.
+    :param count: how many steps are kept at most.
+    :param beyond: how many steps are kept from the parting on.
+    """
+
+    def __init__(self, other: Sequence[Step], count: int, beyond: int) -> None:
+        super().__init__(count)
+        self._other, self._beyond = other, beyond
+        self._parted = False
+
+    def keep(self, step: Step) -> None:
+        """Keep a step, and compare it with the other session's."""
+        super().keep(step)
+        place = len(self.steps) - 1
+        if not self._parted:
+            self._parted = place >= len(self._other) or step[:-1] != self._other[place][:-1]
+        if self._parted:
+            self._beyond -= 1
+            self.on = self.on and self._beyond > 0
+
+
+class Enough(Exception):
+    """The step that was asked for has been taken; the session need not go on."""
+
+
+class Until(Beginning):
+    """A trace that ends its session when it has so many steps.
+
+    :raises Enough: out of the session, with the last of them.
+    """
+
+    def filled(self) -> None:
+        """End the session."""
+        raise Enough

@@ -1,0 +1,140 @@
+"""Which behaviours the step consulted at which two sessions part, and which of them decides it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import NamedTuple, Protocol
+
+from ...engine.session.framework.behaviour_recorder import Consulted
+from ...engine.session.framework.trace import Step
+from ...engine.volcano.behaviours import Behaviours
+from ..moments.stored_belief import believed
+from .bounded_traces import Enough, Until
+from .causes import Cause, changed, partly, suspects
+from .decisions import Parting
+from .releases import BehaviourDiff
+
+STEPS_RETRIED = 20_000
+"""Steps of all retries of one parting together: less work than a session of a large cluster."""
+
+PODS_RETRIED = 2_000
+"""Beliefs of so many pods are made anew for a retry; those of more take longer than the rest."""
+
+
+class Consultation(NamedTuple):
+    """A behaviour that differs between two releases, and was consulted where they part.
+
+    :param decides: with it as the first has it, the second takes that step as the first does; None
+        if that was not tried.
+    :param releases: the two, in the order of the row's values.
+    """
+
+    row: BehaviourDiff
+    decides: bool | None
+    releases: tuple[str, str]
+
+
+class Retried(Protocol):
+    """A session that can be run again as another release would."""
+
+    def traced(self, behaviours: Behaviours, trace: Until) -> object:
+        """Run it with a trace that may end it."""
+
+
+class Way(NamedTuple):
+    """A session that was run: its release, and its steps as far as they were kept."""
+
+    consulted: Consulted
+    trace: Sequence[Step]
+
+
+def consultations(
+    ways: tuple[Way, Way],
+    parting: Parting,
+    rows: Sequence[BehaviourDiff],
+    subject: Retried | None,
+    *,
+    pods: int = 0,
+) -> list[Consultation]:
+    """Return the behaviours in which two releases differ that were consulted where they part.
+
+    First those that decide the step. Of those that were consulted earlier only these are told.
+
+    :param rows: how the releases differ.
+    :param subject: the second session, to be tried again with one behaviour of the first at a time;
+        None if that would prove nothing, because the two were not run on the same.
+    :param pods: how many there are.
+    """
+    one, other = ways
+    retries = _Retries(ways, parting, subject, pods)
+    known = {row.behaviour: row for row in rows}
+    names = [name for name in retries.values if name in known]
+    there = _names_at(ways, parting.number)
+    near = [name for name in names if name in there]
+    deciding = retries.deciding(near)
+    far: list[str] = []
+    if not any(deciding.values()):
+        asked = one.consulted.names | other.consulted.names
+        found = retries.deciding([name for name in names if name in asked and name not in there])
+        far = [name for name, decides in found.items() if decides]
+    releases = (one.consulted.release, other.consulted.release)
+    told = [Consultation(known[name], deciding[name], releases) for name in near]
+    told += [Consultation(known[name], decides=True, releases=releases) for name in far]
+    return sorted(told, key=lambda each: (not each.decides, each.row.behaviour))
+
+
+def _names_at(ways: tuple[Way, Way], number: int) -> set[str]:
+    one, other = (dict(believed(way.consulted.plain)) for way in ways)
+    names = {name for name in one if one[name] != other[name]}
+    return names.union(*(way.consulted.at(way.trace, number) for way in ways))
+
+
+class _Retries:
+    """Runs the second of two sessions again, as far as to the step at which they part."""
+
+    def __init__(
+        self, ways: tuple[Way, Way], parting: Parting, subject: Retried | None, pods: int
+    ) -> None:
+        self._one, self._other = ways
+        self._number, self._subject, self._pods = parting.number, subject, pods
+        self._whole = parting.what == "numbers"
+        self.values = changed(self._one.consulted.plain, self._other.consulted.plain)
+        self._left = STEPS_RETRIED
+        self._tried: dict[Cause, Sequence[Step]] = {}
+        self._wanted, self._had = self._step(self._one.trace), self._step(self._other.trace)
+
+    def deciding(self, names: Sequence[str]) -> dict[str, bool | None]:
+        """Say of behaviours whether each alone decides the step; None if that took too long."""
+        found: dict[str, bool | None] = dict.fromkeys(names, False)
+        for name in suspects(names, self._inert):
+            steps = self._retry((name,))
+            found[name] = None if steps is None else self._step(steps) == self._wanted
+        return found
+
+    def _inert(self, names: Cause) -> bool:
+        steps = self._retry(names)
+        return steps is not None and self._step(steps) == self._had
+
+    def _retry(self, names: Cause) -> Sequence[Step] | None:
+        """Return the steps with behaviours as the first has them; None if that takes too long."""
+        if names in self._tried:
+            return self._tried[names]
+        plain = self._other.consulted.plain
+        behaviours = partly(plain, self.values, names)
+        if self._subject is None or self._left <= self._number:
+            return None
+        if self._pods > PODS_RETRIED and believed(behaviours) != believed(plain):
+            return None
+        self._left -= self._number + 1
+        trace = Until(self._number + 1)
+        with suppress(Enough):
+            self._subject.traced(behaviours, trace)
+        self._tried[names] = trace.steps
+        return trace.steps
+
+    def _step(self, steps: Sequence[Step]) -> tuple[object, ...] | None:
+        if self._number >= len(steps):
+            return None
+        step = steps[self._number]
+        return step if self._whole else step[:-1]

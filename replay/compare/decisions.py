@@ -1,0 +1,114 @@
+"""What a session decided, as pairs that can be compared; and where the ways to it part."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from ...engine.session.framework.trace import Step
+from ..sessions.session import SessionAnswer
+
+CRASH, ENQUEUE, BIND, EVICT, PIPELINE, PHASE = KINDS = (
+    *("crash", "enqueue", "bind"),
+    *("evict", "pipeline", "phase"),
+)
+"""Kinds of decisions, in the order in which they are shown."""
+
+_RANK = MappingProxyType({kind: rank for rank, kind in enumerate(KINDS)})
+
+CONTEXT = 3
+"""Steps that are kept before the first one that differs, and from it on."""
+
+
+class Decision(NamedTuple):
+    """What is decided: its kind, and the pod or PodGroup (``ns/name``); of a crash, nothing."""
+
+    kind: str
+    about: str
+
+
+class Differing(NamedTuple):
+    """A decision that is not the same on all sides.
+
+    :param values: node, reason, phase or message by side; None where it is not taken.
+    """
+
+    kind: str
+    about: str
+    values: tuple[str | None, ...]
+
+
+class Parting(NamedTuple):
+    """The first step of two or more traces that is not the same on all sides.
+
+    :param number: its place in the traces, from 0.
+    :param what: ``numbers`` if only what was compared differs there, else ``outcome``.
+    :param before: the last steps before it, of the first side.
+    :param steps: of each side, the step and those that follow; empty where the trace is over.
+    """
+
+    number: int
+    what: str
+    before: tuple[Step, ...]
+    steps: tuple[tuple[Step, ...], ...]
+
+    @property
+    def alike(self) -> tuple[Step, ...]:
+        """The first of these steps that asks every side the same, by side; empty if none does."""
+        for step in self.steps[0]:
+            found = [[one for one in side if one[:4] == step[:4]] for side in self.steps]
+            if all(found):
+                return tuple(some[0] for some in found)
+        return ()
+
+
+def decisions_of(answer: SessionAnswer) -> dict[Decision, str]:
+    """Return what a session decided, with the phase that every PodGroup has after it.
+
+    The order of bindings and evictions is not part of it.
+    """
+    result = answer.result
+    found = {} if result.panic is None else {Decision(CRASH, ""): result.panic.message}
+    found |= {Decision(ENQUEUE, key): "yes" for key in result.enqueued}
+    found |= {Decision(BIND, pod): node for pod, node in result.binds}
+    found |= {Decision(EVICT, pod): reason for pod, reason in result.evictions}
+    found |= {Decision(PIPELINE, pod): node for pod, node in result.pipelined}
+    found |= {Decision(PHASE, key): phase for key, phase in phases_after(answer).items()}
+    return found
+
+
+def phases_after(answer: SessionAnswer) -> dict[str, str]:
+    """Return the phases of all PodGroups: what the session wrote, else what they had before it."""
+    found = {
+        key: job.pod_group.status.phase
+        for key, job in answer.cache.jobs.items()
+        if job.pod_group is not None
+    }
+    found |= {key: status.phase for key, status in answer.result.pod_groups.items()}
+    return found
+
+
+def differing(sides: Sequence[Mapping[Decision, str]]) -> list[Differing]:
+    """Return the decisions that are not the same on all sides, by kind and name."""
+    known = sorted({key for side in sides for key in side}, key=lambda key: (_RANK[key[0]], key))
+    rows = (Differing(*key, tuple(side.get(key) for side in sides)) for key in known)
+    return [row for row in rows if any(value != row.values[0] for value in row.values)]
+
+
+def partings(traces: Sequence[Sequence[Step]]) -> list[Parting]:
+    """Return where traces part: first in their numbers, if that comes first, then in a step."""
+    found: list[Parting] = []
+    for number in range(max(map(len, traces), default=0)):
+        steps = tuple(trace[number] if number < len(trace) else None for trace in traces)
+        if all(step == steps[0] for step in steps):
+            continue
+        same = len({None if step is None else step[:-1] for step in steps}) == 1
+        if same and found:
+            continue
+        before = tuple(traces[0][max(0, number - CONTEXT) : number])
+        following = tuple(tuple(trace[number : number + CONTEXT]) for trace in traces)
+        found.append(Parting(number, "numbers" if same else "outcome", before, following))
+        if not same:
+            break
+    return found

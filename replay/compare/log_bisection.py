@@ -1,0 +1,345 @@
+"""Bisection of a log: the first revision or position at which a question gets another answer."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+import msgspec
+
+from ...engine.errors import UsageError
+from ...engine.events import KINDS, Effect, Recorded
+from ...engine.log.store import MAIN, Query
+from ...engine.state.coverage import Why
+from ...engine.volcano.history import resolve
+from .. import parallel
+from ..moments.belief import belief_at, beliefs_along
+from ..moments.coverage import SCHEDULING, Unknown, beginning_of, doubtful, unknown_between
+from ..moments.kinds import plain_name
+from ..moments.log import Log, Point, opened
+from ..moments.moment import Moment
+from ..moments.names import PODGROUP
+from ..moments.scheduler_confs import ConfText
+from ..sessions.session import SessionAnswer, scene_at, session_at, session_in
+from .bisection import (
+    CHANGES,
+    HALVES,
+    SESSIONS,
+    STEPS,
+    Bisection,
+    Flip,
+    LeftOut,
+    Probe,
+    Side,
+    There,
+    first_change,
+    first_flip,
+    sides,
+)
+from .places import at_revision, session_places, sessions_told
+from .questions import BOUND, PANIC, PENDING, Question
+from .subjects import CaseSubject, answers_of
+from .upgrade import MOMENTS_KEPT, STRETCHES_PER_JOB
+
+Progress = Callable[[int, int], None]
+
+_POD = ("", "Pod")
+
+STRETCH = 100
+"""Places that a process of its own is worth."""
+
+
+class Span(NamedTuple):
+    """A stretch of a log.
+
+    :param by_position: the places are positions: what was known then; else revisions.
+    :param end: the moment of the last place; all others are of its branch.
+    :param skipped: the first revision in the log, if the stretch begins later only because of what
+        the log does not know before.
+    """
+
+    by_position: bool
+    first: int
+    last: int
+    end: Moment
+    skipped: int | None = None
+
+    def moment(self, place: int) -> Moment:
+        """Return the moment of a place."""
+        if not self.by_position:
+            return at_revision(self.end, place)
+        branch = "" if self.end.branch == MAIN else self.end.branch
+        return msgspec.structs.replace(self.end, known=place, label=f"{branch}@{place}")
+
+
+def span_of(log: Log, start: Point | None, end: Point) -> Span:
+    """Return the stretch between two points: of positions if the first is one, else of revisions.
+
+    :param start: None is the first revision, or where there are no revisions the first position.
+    :raises UsageError: they are of different kinds or branches, or in the wrong order.
+    """
+    to = log.moment(end)
+    extent = log.store.extent(known=to.known, cluster=to.cluster, branch=to.branch)
+    last = extent.last_revision if to.revision is None else to.revision
+    if to.revision is None and last is not None:
+        # A scenario asks for its last session after its last change.
+        places = session_places(log, to).found[-1:]
+        last = max([last, *(place.moment.revision or 0 for place in places)])
+    since = None if start is None else log.moment(start)
+    if since is not None and since.branch != to.branch:
+        raise UsageError(
+            f"{start} and {end} are of different branches", now="choose both of one branch"
+        )
+    if since is None and extent.first_revision is not None:
+        first = max(extent.first_revision, beginning_of(log, to).revision or 0)
+        skipped = extent.first_revision if first > extent.first_revision else None
+        span = Span(False, first, last or 0, to, skipped)
+    elif since is None or since.revision is None:
+        if to.revision is not None:
+            raise UsageError(
+                f"{start} is a position, and {end} is none", now="name both alike: @7 and @9"
+            )
+        span = Span(True, 1 if since is None else since.known, to.known, to)
+    else:
+        span = Span(False, since.revision, last or 0, to)
+    if span.first > span.last:
+        raise UsageError(f"{start} comes after {end}", now="the earlier point goes after --from")
+    return span
+
+
+class Asked(NamedTuple):
+    """What is asked of a stretch of a log, for processes that open the log themselves.
+
+    :param place: of the log.
+    :param release: whose sessions are asked.
+    :param conf: None is the configuration in force at each place.
+    """
+
+    place: str
+    span: Span
+    question: Question
+    release: str
+    conf: ConfText | None = None
+
+
+class Stretch(NamedTuple):
+    """Neighbouring places, for a process that knows nothing else."""
+
+    asked: Asked
+    places: tuple[int, ...]
+
+
+class LogBisection:
+    """One question to the sessions of one release in a stretch of a log.
+
+    :param progress: called with (sessions done, sessions in all).
+    """
+
+    def __init__(self, log: Log, asked: Asked, *, progress: Progress | None = None) -> None:
+        self._log, self._given = log, asked
+        self._span, self._question = asked.span, asked.question
+        self._behaviours, self._conf = resolve(asked.release), asked.conf
+        self._progress, self._asked = progress, 0
+
+    def halve(self) -> Bisection:
+        """Find the place at which the answer changes, if it changes once."""
+        return self._between(self._span.first, self._span.last, [], HALVES)
+
+    def scan(self, *, jobs: int = 1) -> Bisection:
+        """Ask at the moment of every session until one answers otherwise, then halve in between.
+
+        :param jobs: processes; the answer is the same for any number of them.
+        """
+        logged, places = asked_places(self._log, self._span)
+        searched = SESSIONS if logged else CHANGES
+        taken, found = first_change(self._along(places, jobs))
+        if not found:
+            return self._found(taken, None, searched)
+        low, high = places[len(taken) - 2 : len(taken)]
+        self._progress = None  # What is left are a few sessions more.
+        return self._between(low, high, taken, searched)
+
+    def _between(self, first: int, last: int, asked: list[Probe], searched: str) -> Bisection:
+        probes, pair = first_flip(self._ask, first, last)
+        taken = [*asked[:-2], *probes]
+        if pair is None:
+            return self._found(taken, None, searched)
+        sessions = [self._session(place, trace=True) for place in pair]
+        ends = [Probe(one.at, self._question.of(one)) for one in sessions]
+        flip = Flip(*sides(self._question, ends, sessions), events=self._events(*pair))
+        return self._found(taken, flip, searched)
+
+    def _found(self, probes: list[Probe], flip: Flip | None, searched: str) -> Bisection:
+        release, end = self._behaviours.release, self._span.end
+        first = None if self._span.by_position else self._span.first
+        unknown = tuple(unknown_between(self._log, first, end, SCHEDULING))
+        return Bisection(
+            self._question,
+            probes,
+            flip,
+            searched,
+            release,
+            unsure=end.unsure,
+            not_known=unknown,
+            doubtful=self._doubtful(probes, unknown),
+            left_out=left_out(self._log, self._span),
+            sessions=sessions_told(self._log, end),
+            there=None if flip is not None else there(self._log, self._question, end),
+        )
+
+    def _doubtful(self, probes: Sequence[Probe], unknown: Sequence[Unknown]) -> int:
+        """Return how many answers were had where not all is known that sessions need."""
+        if self._span.by_position:
+            return len(probes) if any(one.gap.why is Why.NEVER for one in unknown) else 0
+        clock = self._log.clock(self._span.end)
+        revisions = [int(probe.at.rpartition(":")[2]) for probe in probes]
+        return sum(doubtful(unknown, one, clock.time_of(one)) for one in revisions)
+
+    def _along(self, places: Sequence[int], jobs: int) -> Iterator[Probe]:
+        """Yield the answers at many places in order; stretches of them by several processes."""
+        stretches = [Stretch(self._given, some) for some in _stretches(places, jobs)]
+        if len(stretches) == 1:
+            yield from answers_along(self._log, stretches[0], self._progress)
+            return
+        ends = list(accumulate((len(stretch.places) for stretch in stretches), initial=0))
+
+        def tell(done: int, _: int) -> None:
+            if self._progress is not None:
+                self._progress(ends[done], len(places))
+
+        for some in parallel.run_all(until_change, stretches, jobs=jobs, progress=tell):
+            yield from some
+
+    def _ask(self, place: int) -> Probe:
+        self._asked += 1
+        expected = (self._span.last - self._span.first).bit_length() + 2
+        return self._probe(self._session(place), min(self._asked, expected), expected)
+
+    def _probe(self, answer: SessionAnswer, done: int, total: int) -> Probe:
+        if self._progress is not None:
+            self._progress(done, total)
+        return Probe(answer.at, self._question.of(answer))
+
+    def _session(self, place: int, *, trace: bool = False) -> SessionAnswer:
+        return session_at(
+            self._log,
+            self._span.moment(place),
+            release=self._behaviours,
+            conf=self._conf,
+            trace=trace,
+        )
+
+    def _events(self, before: int, after: int) -> list[Recorded]:
+        """Return what happened, or became known, between two neighbours."""
+        end = self._span.end
+        query = Query(branch=end.branch, cluster=end.cluster, until=end.known)
+        if self._span.by_position:
+            query = msgspec.structs.replace(query, after=before, until=after)
+        else:
+            query = msgspec.structs.replace(query, revisions=(before + 1, after))
+        return list(self._log.store.read(query))
+
+
+def asked_places(log: Log, span: Span) -> tuple[bool, list[int]]:
+    """Return where in a stretch a scan asks, and whether sessions of the log are among it.
+
+    That is at every session that the log tells of, or where it tells of none at all after every
+    change of an object that sessions look at; and at both ends of the stretch.
+    """
+    if span.by_position:
+        found = session_places(log, span.end)
+        places = {place.position for place in found.found}
+    else:
+        found = session_places(log, span.end, since=span.first)
+        places = {one.moment.revision for one in found.found if one.moment.revision is not None}
+    inside = {place for place in places if span.first <= place <= span.last}
+    return found.logged, sorted(inside | {span.first, span.last})
+
+
+def left_out(log: Log, span: Span) -> LeftOut | None:
+    """Return what comes before a stretch that begins with the first complete lists."""
+    if span.skipped is None:
+        return None
+    count = session_places(log, span.end).left_out
+    lists = beginning_of(log, span.end).latest
+    return LeftOut(count, f"rv:{span.first}", f"rv:{span.skipped}", lists) if count else None
+
+
+def there(log: Log, question: Question, end: Moment) -> There | None:
+    """Return where a log holds the object of a question; None if it holds no version of it."""
+    if question.kind == PANIC:
+        return None
+    kind = _POD if question.kind in {BOUND, PENDING} else PODGROUP
+    namespace, _, name = question.about.partition("/")
+    query = Query(
+        branch=end.branch,
+        cluster=end.cluster,
+        until=end.known,
+        objects=(kind,),
+        namespace=namespace,
+        name=name,
+    )
+    told = [one.event for one in log.store.read(query) if one.event.revision is not None]
+    if not told:
+        return None
+    told.sort(key=lambda event: event.revision or 0)
+    revisions = [event.revision or 0 for event in told]
+    gone = KINDS[told[-1].kind].effect is Effect.DELETED
+    return There(f"{plain_name(*kind)}/{question.about}", revisions[0], revisions[-1], gone)
+
+
+def _stretches(places: Sequence[int], jobs: int) -> Iterator[tuple[int, ...]]:
+    """Yield places in runs; each is worth a process, which goes through the log to get there."""
+    size = len(places) if jobs <= 1 else max(STRETCH, -(-len(places) // (jobs * STRETCHES_PER_JOB)))
+    for start in range(0, len(places), size):
+        yield tuple(places[start : start + size])
+
+
+def until_change(stretch: Stretch) -> list[Probe]:
+    """Return the answers in a stretch up to the first that is another than the one before it."""
+    end = stretch.asked.span.end
+    with opened(stretch.asked.place, read_only=True, branch=end.branch, cluster=end.cluster) as log:
+        return first_change(answers_along(log, stretch))[0]
+
+
+def answers_along(log: Log, stretch: Stretch, progress: Progress | None = None) -> Iterator[Probe]:
+    """Yield the answers at the places of a stretch; revisions are gone through once.
+
+    :param progress: called with (answers given, answers in all).
+    """
+    asked, places = stretch
+    behaviours = resolve(asked.release)
+    moments = [asked.span.moment(place) for place in places]
+    if asked.span.by_position:
+        along = ((one, belief_at(log.store, one, behaviours)) for one in moments)
+    else:
+        caches = beliefs_along(log.store, moments, behaviours)
+        along = ((moment, cache) for moment, (cache,) in caches)
+    for number, (moment, cache) in enumerate(along):
+        if number % MOMENTS_KEPT == 0:
+            gc.collect()
+        scene = scene_at(log, moment, asked.conf)
+        answer = session_in(scene, behaviours, cache)
+        yield Probe(answer.at, asked.question.of(answer))
+        if progress is not None:
+            progress(number + 1, len(places))
+
+
+def over_case(subject: CaseSubject, question: Question, release: str) -> Bisection:
+    """Ask the sessions of a scenario in their order until one answers otherwise.
+
+    :param subject: the last session that is asked.
+    """
+    behaviours = resolve(release)
+    case = msgspec.structs.replace(subject.case, steps=subject.case.steps[: subject.step])
+    probes, found_steps = [], []
+    for answer in answers_of(case, behaviours):
+        probes.append(Probe(answer.at, question.of(answer)))
+        found_steps.append(question.steps(answer))
+        if probes[-1].answer.holds != probes[0].answer.holds:
+            pair = zip(probes[-2:], found_steps[-2:], strict=True)
+            before, after = (Side(probe, steps) for probe, steps in pair)
+            return Bisection(question, probes, Flip(before, after), STEPS, behaviours.release)
+    return Bisection(question, probes, None, STEPS, behaviours.release)

@@ -1,0 +1,33 @@
+"""Questions about what a log knows: names made full, and refused if the log never held them."""
+
+from __future__ import annotations
+
+from ...engine.errors import UsageError
+from ..moments.kinds import GroupKind, plural_of
+from ..moments.log import Log
+from ..moments.moment import Moment
+from ..moments.names import PODGROUP, is_known, name_of, never_known
+from .questions import BOUND, PANIC, PENDING, Question
+
+_POD: GroupKind = ("", "Pod")
+
+
+def named(log: Log, question: Question, moment: Moment) -> Question:
+    """Return a question with the full name of what it is about.
+
+    A PodGroup may be named by its job. What is there at the moment comes first, then what the log
+    ever knew.
+
+    :raises UsageError: the log never held it, or the name may be that of several objects.
+    """
+    if question.kind == PANIC:
+        return question
+    kind = _POD if question.kind in {BOUND, PENDING} else PODGROUP
+    namespace, _, text = question.about.partition("/")
+    name = name_of(log, kind, text, namespace, moment)
+    if not is_known(log, kind, name, namespace):
+        raise UsageError(
+            f'the log knows no {plural_of(*kind)} "{text}" in namespace {namespace}',
+            now=never_known(log, kind, text, namespace),
+        )
+    return question._replace(about=f"{namespace}/{name}")

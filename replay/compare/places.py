@@ -1,0 +1,165 @@
+"""Where in a log sessions took place, or may have: the moments that a whole log is asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from ...engine.events import Effect
+from ...engine.log.store import LogStore, Query, Window
+from ...engine.state.clock import Unsure
+from ..moments.clock import clock_of
+from ..moments.coverage import (
+    SCHEDULING,
+    Unknown,
+    beginning_of,
+    doubtful,
+    unknown_at,
+    unknown_between,
+)
+from ..moments.log import Log
+from ..moments.moment import Moment
+from ..moments.scheduler_confs import has_no_conf
+
+_SESSIONS = ("session.opened", "session.requested")
+_DECIDING = frozenset(
+    {
+        *(("", "Pod"), ("", "Node")),
+        *(("scheduling.volcano.sh", kind) for kind in ("PodGroup", "Queue")),
+    }
+)
+"""A session may decide differently after a change of these."""
+
+_CHANGING = (Effect.VERSION, Effect.DELETED, Effect.BOUND)
+
+
+class Place(NamedTuple):
+    """A moment for a session.
+
+    :param moment: a revision, or the end of a log that has none.
+    :param position: of the event that makes it one: the session's, or the last one that changed
+        something; 0 if there is none.
+    :param known: the log knows all that a session needs there.
+    """
+
+    moment: Moment
+    position: int
+    known: bool = True
+
+
+class Places(NamedTuple):
+    """Moments in the order of happening.
+
+    :param logged: they are those of sessions that the log tells of; else of changes of objects.
+    :param left_out: how many are left out, because the log does not know all kinds that sessions
+        need yet.
+    :param unsure: changes that may have come before or after the last moment asked for.
+    :param not_known: what of the kinds that sessions need is not known somewhere between the first
+        place and that moment.
+    :param unconfigured: the log has no configuration of the scheduler.
+    """
+
+    logged: bool
+    found: list[Place]
+    left_out: int = 0
+    unsure: Unsure | None = None
+    not_known: tuple[Unknown, ...] = ()
+    unconfigured: bool = False
+
+
+def session_places(log: Log, end: Moment, *, since: int = 0) -> Places:
+    """Return the moments of all sessions by a moment.
+
+    A session that a component logged is at the revision that had happened by its time; one that a
+    scenario asks for, at its own. Of several at one revision the last counts. Those before the
+    first complete lists of what sessions need are left out.
+
+    :param since: only revisions from this one on.
+    """
+    logged = _of_sessions(log.store, end)
+    revisions = logged or _of_changes(log.store, end)
+    found = [
+        Place(at_revision(end, revision), position)
+        for revision, position in sorted(revisions.items())
+        if revision >= since and (end.revision is None or revision <= end.revision)
+    ]
+    bare = has_no_conf(log, end)
+    if not revisions:
+        unknown = unknown_at(log, end, SCHEDULING)
+        last = Place(end, log.store.last(end.branch), not unknown)
+        return Places(False, [last], 0, end.unsure, tuple(unknown), bare)
+    begin = beginning_of(log, end).revision or 0
+    taken = [place for place in found if (place.moment.revision or 0) >= begin]
+    if taken:
+        unknown = unknown_between(log, taken[0].moment.revision, end, SCHEDULING)
+    else:
+        unknown = unknown_at(log, end, SCHEDULING)
+    left_out = len(found) - len(taken)
+    sure = list(_judged(log, end, taken, unknown)) if unknown else taken
+    return Places(bool(logged), sure, left_out, end.unsure, tuple(unknown), bare)
+
+
+def _judged(
+    log: Log, end: Moment, places: Sequence[Place], unknown: Sequence[Unknown]
+) -> Iterator[Place]:
+    """Yield places with whether the log knows there all that a session needs."""
+    clock = log.clock(end)
+    for place in places:
+        revision = place.moment.revision or 0
+        yield place._replace(known=not doubtful(unknown, revision, clock.time_of(revision)))
+
+
+def sessions_told(log: Log, end: Moment) -> int:
+    """Return of how many sessions a log tells, be it not known after which changes they were."""
+    query = Query(branch=end.branch, cluster=end.cluster, until=end.known, kinds=_SESSIONS)
+    return sum(1 for _ in log.store.read(query))
+
+
+def at_revision(end: Moment, revision: int) -> Moment:
+    """Return the moment of a revision, of what was known at another moment."""
+    return msgspec.structs.replace(end, revision=revision, time=None, label=f"rv:{revision}")
+
+
+def evenly(places: Sequence[Place], count: int) -> list[Place]:
+    """Return so many of the places, evenly spread, with the first and the last."""
+    if count <= 0 or count >= len(places):
+        return list(places)
+    if count == 1:
+        return [places[-1]]
+    last = len(places) - 1
+    return [places[i * last // (count - 1)] for i in range(count)]
+
+
+def _of_sessions(store: LogStore, end: Moment) -> dict[int, int]:
+    query = Query(branch=end.branch, cluster=end.cluster, until=end.known, kinds=_SESSIONS)
+    found: dict[int, int] = {}
+    clock = clock_of(store, branch=end.branch, cluster=end.cluster)
+    for recorded in store.read(query):
+        event = recorded.event
+        revision = event.revision
+        if revision is None and event.observed_at is not None:
+            revision = clock.revision_at(event.observed_at)
+        if revision is not None and revision >= 0:
+            found[revision] = max(recorded.position, found.get(revision, 0))
+    return found
+
+
+def _of_changes(store: LogStore, end: Moment) -> dict[int, int]:
+    window = Window(branch=end.branch, cluster=end.cluster, known=end.known, until=end.revision)
+    found: dict[int, int] = {}
+    for chunk in store.scan(window):
+        references = store.references(np.unique(chunk.objects).tolist())
+        deciding = [
+            number
+            for number, reference in references.items()
+            if (reference.group, reference.kind) in _DECIDING
+        ]
+        rows = np.isin(chunk.effects, _CHANGING) & np.isin(chunk.objects, deciding)
+        rows &= chunk.revisions >= 0
+        pairs = zip(chunk.revisions[rows].tolist(), chunk.positions[rows].tolist(), strict=True)
+        for revision, position in pairs:
+            found[revision] = max(position, found.get(revision, 0))
+    return found

@@ -1,0 +1,146 @@
+"""Questions that a session answers with yes or no, and with what it says of them."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import NamedTuple
+
+from ...engine.cache.job_cache import job_of
+from ...engine.errors import UsageError
+from ...engine.kubernetes.objects import Pod
+from ...engine.session.framework.trace import Step
+from ..moments.kinds import object_named
+from ..sessions.session import SessionAnswer
+from .decisions import phases_after
+
+PANIC, BOUND, PENDING, ENQUEUED, PHASE = KINDS = (
+    *("panic", "bound", "pending"),
+    *("enqueued", "phase"),
+)
+
+_NOT_ENQUEUED = frozenset({"", "Pending"})
+_LIKE = MappingProxyType(
+    {
+        BOUND: "default/train-0",
+        PENDING: "default/train-0",
+        ENQUEUED: "default/train",
+        PHASE: "default/train=Running",
+    }
+)
+
+
+class Answer(NamedTuple):
+    """What a session says.
+
+    :param holds: yes or no. :param text: what it says in words: the node, the phase, why not.
+    """
+
+    holds: bool
+    text: str
+
+
+class Question(NamedTuple):
+    """A question about a pod or a PodGroup (``ns/name``) after a session.
+
+    ==========  ============================================================================
+    panic       the scheduler dies
+    bound       the pod has a node: it had one before, or this session binds it
+    pending     the pod is there, and has none
+    enqueued    the PodGroup is Pending no more: it was so before, or this session enqueues it
+    phase       the PodGroup's phase is the one of ``value``
+    ==========  ============================================================================
+
+    What is not there is neither bound nor pending, nor enqueued.
+    """
+
+    kind: str
+    about: str = ""
+    value: str = ""
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, (self.kind, self.about, self.value)))
+
+    def of(self, answer: SessionAnswer) -> Answer:
+        """Return what a session says."""
+        if self.kind == PANIC:
+            panic = answer.result.panic
+            alive = "alive" if answer.cache.nodes else "alive, without any node"
+            return Answer(panic is not None, alive if panic is None else panic.message)
+        if self.kind in {BOUND, PENDING}:
+            return self._of_pod(answer)
+        phase = phases_after(answer).get(self.about)
+        if phase is None:
+            return Answer(False, "no such PodGroup")
+        if self.kind == PHASE:
+            return Answer(phase == self.value, phase or "no phase")
+        return Answer(phase not in _NOT_ENQUEUED, phase or "no phase")
+
+    def steps(self, answer: SessionAnswer) -> list[Step]:
+        """Return what a session's trace tells of the object, with what was compared.
+
+        Of a pod, it is also what is told of its PodGroup; a step may be about a queue as well.
+        """
+        names = {self.about}
+        if self.kind in {BOUND, PENDING}:
+            pod = answer.cache.stores.get("Pod", self.about)
+            names |= {job_of(pod)} if isinstance(pod, Pod) else set()
+        return [step for step in answer.result.trace if not names.isdisjoint(step.about.split())]
+
+    def _of_pod(self, answer: SessionAnswer) -> Answer:
+        pod = answer.cache.stores.get("Pod", self.about)
+        if not isinstance(pod, Pod):
+            return Answer(False, "no such pod")
+        node = dict(answer.result.binds).get(self.about) or _node(answer, pod)
+        if node:
+            return Answer(self.kind == BOUND, f"on {node}")
+        told = answer.result.pod_conditions.get(self.about)
+        why = answer.result.fit_errors.get(self.about) or (told.message if told else "")
+        return Answer(self.kind == PENDING, f"waits: {why}" if why else "waits")
+
+
+def question_of(
+    *, panic: bool, bound: str | None, pending: str | None, enqueued: str | None, phase: str | None
+) -> Question:
+    """Return the one question that options ask.
+
+    :param phase: ``ns/podgroup=Phase``.
+    :raises UsageError: they ask none, or more than one, or not about ``ns/name``.
+    """
+    given = {BOUND: bound, PENDING: pending, ENQUEUED: enqueued, PHASE: phase}
+    asked = [(kind, text) for kind, text in given.items() if text is not None]
+    if len(asked) + panic != 1:
+        raise UsageError(
+            f"{len(asked) + panic} questions are asked",
+            now="ask one of --bound, --pending, --enqueued, --phase, --panic",
+        )
+    if panic:
+        return Question(PANIC)
+    kind, text = asked[0]
+    about, _, value = text.partition("=")
+    about = _without_kind(about, kind)
+    if about.count("/") != 1 or not all(about.split("/")) or bool(value) != (kind == PHASE):
+        form = "NAMESPACE/NAME=PHASE" if kind == PHASE else "NAMESPACE/NAME"
+        raise UsageError(f"--{kind} {text}: expected {form}", now=f"as in: --{kind} {_LIKE[kind]}")
+    return Question(kind, about, value)
+
+
+def _without_kind(about: str, question: str) -> str:
+    """Return ``ns/name`` of what may be written ``KIND/NAMESPACE/NAME``, as other commands show it.
+
+    :raises UsageError: it is of a kind that the question is not about.
+    """
+    if about.count("/") != 2:
+        return about
+    named = object_named(about)
+    kinds = ("Pod",) if question in {BOUND, PENDING} else ("PodGroup", "Job")
+    if named.kind not in kinds:
+        wanted = " or ".join(kinds)
+        raise UsageError(f"--{question} {about}: this is a {named.kind}", now=f"name a {wanted}")
+    return f"{named.namespace}/{named.name}"
+
+
+def _node(answer: SessionAnswer, pod: Pod) -> str:
+    """Return the node that a pod has in the cache, also if only a session before gave it."""
+    job = answer.cache.jobs.get(job_of(pod))
+    task = None if job is None else job.tasks.get(pod.uid)
+    return pod.spec.node_name or ("" if task is None else task.node_name)

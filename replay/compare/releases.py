@@ -1,0 +1,176 @@
+"""Releases of Volcano side by side: which behaviours each has, and in which two differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from itertools import pairwise
+from typing import NamedTuple
+
+from ...engine.volcano.proofs import claims, lack, proof_of, unproven
+from ...engine.volcano.releases import RELEASES, Row, parse_release
+from ...engine.volcano.table import Part, part_of, rows_in
+
+
+class ReleaseLine(NamedTuple):
+    """A release in the list.
+
+    :param changed: by part of Volcano, the behaviours in which it differs from the release before
+        it in the list.
+    """
+
+    name: str
+    changed: Mapping[Part, tuple[str, ...]]
+
+
+class Held(NamedTuple):
+    """A behaviour as one release has it.
+
+    :param since: the first release of each line that has it.
+    :param pull: the pull request that brought it; None if it was so from the beginning.
+    :param proof: the recorded scenario and the release under which its outcome depends on it; None
+        if there is none.
+    """
+
+    behaviour: str
+    part: Part
+    value: str
+    since: tuple[str, ...]
+    source: str
+    why: str
+    pull: str | None
+    proof: str | None
+
+
+class BehaviourDiff(NamedTuple):
+    """A behaviour in which releases differ; ``why`` is what the newest of their rows says of it.
+
+    :param values: by release. :param since: the first release of each line that has the newest.
+    :param pull: the pull request that brought the newest.
+    """
+
+    behaviour: str
+    part: Part
+    values: tuple[str, ...]
+    why: str
+    source: str
+    since: tuple[str, ...]
+    pull: str | None
+
+
+class Unproven(NamedTuple):
+    """A row of the history that no recorded outcome proves.
+
+    :param since: the first release of each line that has it.
+    :param lack: why nothing proves it.
+    """
+
+    behaviour: str
+    part: Part
+    value: str
+    since: tuple[str, ...]
+    source: str
+    why: str
+    lack: str
+
+
+def release_lines() -> list[ReleaseLine]:
+    """Return all releases, oldest first."""
+    found = []
+    for before, release in pairwise((RELEASES[0], *RELEASES)):
+        changed = {}
+        for part in Part:
+            rows, old = rows_in(part, release), rows_in(part, before)
+            changed[part] = tuple(sorted(n for n in rows if rows[n].value != old[n].value))
+        found.append(ReleaseLine(str(release), changed))
+    return found
+
+
+def behaviours_of(name: str, parts: Sequence[Part] = tuple(Part)) -> list[Held]:
+    """Return a release's behaviours, part by part, by name.
+
+    :raises UsageError: there is no such release.
+    """
+    release = parse_release(name)
+    return [
+        Held(
+            behaviour,
+            part,
+            value_text(row.value),
+            tuple(map(str, row.change.landed)),
+            row.source,
+            row.why,
+            row.link,
+            None if (proof := proof_of(row)) is None else str(proof),
+        )
+        for part in parts
+        for behaviour, row in sorted(rows_in(part, release).items())
+    ]
+
+
+def release_diff(*names: str, parts: Sequence[Part] = tuple(Part)) -> list[BehaviourDiff]:
+    """Return the behaviours in which two or more releases differ, part by part, by name.
+
+    :raises UsageError: there is no such release.
+    """
+    releases = [parse_release(name) for name in names]
+    found = []
+    for part in parts:
+        held = [rows_in(part, release) for release in releases]
+        for behaviour in sorted(held[0]):
+            rows = [of[behaviour] for of in held]
+            if any(row.value != rows[0].value for row in rows):
+                found.append(_differing(part, rows))
+    return found
+
+
+def session_diff(*names: str) -> list[BehaviourDiff]:
+    """Return the behaviours in which sessions of two or more releases differ, by name.
+
+    :raises UsageError: there is no such release.
+    """
+    return release_diff(*names, parts=(Part.SESSION,))
+
+
+def unproven_rows() -> tuple[int, list[Unproven]]:
+    """Return how many rows about Volcano there are, and those of them that nothing proves."""
+    found = [
+        Unproven(
+            row.behaviour,
+            part_of(row.behaviour),
+            value_text(row.value),
+            tuple(map(str, row.change.landed)),
+            row.source,
+            row.why,
+            lack(row),
+        )
+        for row in unproven()
+    ]
+    return len(claims()), found
+
+
+def _differing(part: Part, rows: Sequence[Row]) -> BehaviourDiff:
+    latest = _latest(rows)
+    return BehaviourDiff(
+        latest.behaviour,
+        part,
+        tuple(value_text(row.value) for row in rows),
+        latest.why,
+        latest.source,
+        tuple(map(str, latest.change.landed)),
+        latest.link,
+    )
+
+
+def value_text(value: object) -> str:
+    """Return a behaviour's value as people write it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, frozenset):
+        return ",".join(sorted(map(value_text, value))) or "none"
+    return str(value.value) if isinstance(value, Enum) else str(value)
+
+
+def _latest(rows: Sequence[Row]) -> Row:
+    """Return the row that landed last: it says what became different."""
+    return max(rows, key=lambda row: row.change.landed[-1])

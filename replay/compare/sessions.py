@@ -1,0 +1,238 @@
+"""Sessions side by side: their decisions, where their traces part, how their releases differ."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any, NamedTuple
+
+from ...engine.session.framework.behaviour_recorder import Consulted
+from ...engine.session.framework.trace import Trace
+from ...engine.volcano.history import resolve
+from ..moments.coverage import Unknown, document_of
+from ..moments.log import Log
+from ..moments.moment import Moment
+from ..moments.scheduler_confs import ConfText
+from ..moments.stored_belief import believed
+from ..sessions.session import SessionAnswer, answer_document, step_document
+from .bounded_traces import Beginning, Following
+from .consultation import Consultation, Way, consultations
+from .decisions import CONTEXT, Differing, Parting, decisions_of, differing, partings
+from .releases import BehaviourDiff, session_diff
+from .subjects import LogSubject
+
+FIRST_STEPS = 10_000
+"""Steps of each session that are compared at first: those of some 1,500 placements."""
+
+
+class Side(NamedTuple):
+    """One of the sessions that are compared.
+
+    :param label: what sets it apart from the others: a release, a configuration, a point.
+    :param consulted: how its release behaves, with what of that the session asked for.
+    """
+
+    label: str
+    answer: SessionAnswer
+    subject: LogSubject
+    consulted: Consulted
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Sessions, and what is not the same in all of them; true if anything is.
+
+    :param partings: see :func:`.decisions.partings`.
+    :param consulted: behaviours that were consulted at the last of them; see :mod:`.consultation`.
+    :param behaviours: in which their releases differ, whether it matters here or not.
+    :param compared: how many steps of each were compared; None is all.
+    """
+
+    sides: tuple[Side, ...]
+    decisions: list[Differing]
+    partings: list[Parting]
+    behaviours: list[BehaviourDiff]
+    consulted: list[Consultation] = field(default_factory=list)
+    compared: int | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.decisions)
+
+    @property
+    def not_known(self) -> tuple[Unknown, ...]:
+        """What of the kinds that sessions need is not known at the moment of any of them."""
+        return tuple(dict.fromkeys(one for side in self.sides for one in side.answer.not_known))
+
+    @property
+    def asked(self) -> list[str]:
+        """The behaviours that differ and that any of the sessions asked for; others do nothing."""
+        names = frozenset[str]().union(*(side.consulted.names for side in self.sides))
+        believing = {name for side in self.sides for name, _ in believed(side.consulted.plain)}
+        return [row.behaviour for row in self.behaviours if row.behaviour in names | believing]
+
+
+def compared(sides: Sequence[Side], steps: int | None = None) -> Comparison:
+    """Return what differs between sessions, which must have been traced.
+
+    :param steps: how many of each were kept; None is all.
+    """
+    answers = [side.answer for side in sides]
+    releases = tuple(answer.release for answer in answers)
+    parted = partings([answer.result.trace for answer in answers])
+    behaviours = session_diff(*releases) if len(set(releases)) > 1 else []
+    return Comparison(
+        sides=tuple(sides),
+        decisions=differing([decisions_of(answer) for answer in answers]),
+        partings=parted,
+        behaviours=behaviours,
+        consulted=_consulted(sides, parted[-1]) if parted and behaviours else [],
+        compared=steps,
+    )
+
+
+def compare_variants(
+    log: Log,
+    moment: Moment,
+    releases: Sequence[str],
+    confs: Sequence[ConfText | None],
+    *,
+    trace: bool = False,
+) -> Comparison:
+    """Compare sessions at one moment: every release with every configuration.
+
+    What schedulers believe there is found out once, as far as the releases believe the same.
+
+    :param releases: names; at least one.
+    :param confs: None is the one in force in the log; at least one.
+    :param trace: keep all steps of each, and what every node scored; else those that are needed to
+        see where the sessions part.
+    """
+    subjects = LogSubject.of(log, moment, confs)
+    runs = []
+    for release, subject in product(releases, subjects):
+        parts = [release] if len(releases) > 1 or len(confs) == 1 else []
+        parts += [subject.conf_source(release)] if len(confs) > 1 else []
+        runs.append(_Run(" ".join(parts), subject, release))
+    return _compared(runs, whole=trace)
+
+
+def compare_moments(
+    log: Log, moments: tuple[Moment, Moment], releases: tuple[str, str]
+) -> Comparison:
+    """Compare the session of one release at one moment with that of another at another."""
+    subjects = {moment: LogSubject(log, moment) for moment in moments}
+    runs = [
+        _Run(f"{release} {moment.label}", subjects[moment], release)
+        for moment, release in zip(moments, releases, strict=True)
+    ]
+    return _compared(runs, whole=False)
+
+
+class _Run(NamedTuple):
+    """A session that is to be compared."""
+
+    label: str
+    subject: LogSubject
+    release: str
+
+    def side(self, trace: Trace) -> Side:
+        """Run it."""
+        consulted = Consulted.of(resolve(self.release))
+        answer = self.subject.traced(consulted, trace)
+        return Side(self.label, answer, self.subject, consulted)
+
+
+def _compared(runs: Sequence[_Run], *, whole: bool) -> Comparison:
+    """Run sessions and compare them: their first steps, or all where those do not tell.
+
+    Steps cost more than the rest of a session of a large cluster. They are not asked for beyond the
+    first if these part, or if nothing that the sessions did is different.
+    """
+    if whole:
+        return compared([run.side(Trace()) for run in runs])
+    sides = _sides(runs, FIRST_STEPS)
+    traces = [side.answer.result.trace for side in sides]
+    if max(map(len, traces)) < FIRST_STEPS:
+        return compared(sides)
+    parted = any(parting.what == "outcome" for parting in partings(traces))
+    if parted or len({_done(side.answer) for side in sides}) == 1:
+        return compared(sides, FIRST_STEPS)
+    return compared(_sides(runs, sys.maxsize))
+
+
+def _sides(runs: Sequence[_Run], steps: int) -> list[Side]:
+    """Run sessions, each with so many steps at most; those of others only until they part."""
+    first = runs[0].side(Beginning(steps))
+    trace = first.answer.result.trace
+    return [first, *(run.side(Following(trace, steps, CONTEXT)) for run in runs[1:])]
+
+
+def _done(answer: SessionAnswer) -> tuple[object, ...]:
+    """Return what a session did, in order."""
+    result = answer.result
+    done = (result.enqueued, result.binds, result.pipelined, result.evictions)
+    return tuple(tuple(some) for some in done)
+
+
+def _consulted(sides: Sequence[Side], parting: Parting) -> list[Consultation]:
+    """Return what was consulted by the first side and the first that parts from it by release."""
+    one = sides[0]
+    first = parting.steps[0][:1]
+    for side, steps in zip(sides[1:], parting.steps[1:], strict=True):
+        if side.answer.release == one.answer.release or steps[:1] == first:
+            continue
+        ways = (
+            Way(one.consulted, one.answer.result.trace),
+            Way(side.consulted, side.answer.result.trace),
+        )
+        return consultations(
+            ways,
+            parting,
+            session_diff(one.answer.release, side.answer.release),
+            side.subject if side.subject is one.subject else None,
+            pods=len(side.answer.cache.stores.of("Pod")),
+        )
+    return []
+
+
+def comparison_document(found: Comparison, *, trace: bool = False) -> dict[str, Any]:
+    """Return a comparison as JSON has it; values are in the order of the sides.
+
+    :param trace: with all steps of each side.
+    """
+    return {
+        "differ": bool(found),
+        "not_known": list(map(document_of, found.not_known)),
+        "sides": [
+            {"label": side.label, **_side_document(side.answer, trace=trace)}
+            for side in found.sides
+        ],
+        "decisions": [row._asdict() for row in found.decisions],
+        "steps_compared": found.compared,
+        "partings": [parting_document(parting) for parting in found.partings],
+        "consulted": [
+            {**each.row._asdict(), "releases": each.releases, "decides": each.decides}
+            for each in found.consulted
+        ],
+        "asked": found.asked,
+        "behaviours": [row._asdict() for row in found.behaviours],
+    }
+
+
+def parting_document(parting: Parting) -> dict[str, Any]:
+    """Return where traces part as JSON has it."""
+    return {
+        "number": parting.number,
+        "what": parting.what,
+        "before": [step_document(step) for step in parting.before],
+        "steps": [[step_document(step) for step in side] for side in parting.steps],
+    }
+
+
+def _side_document(answer: SessionAnswer, *, trace: bool) -> dict[str, Any]:
+    document = answer_document(answer)
+    if not trace:
+        del document["trace"], document["node_scores"]
+    return document

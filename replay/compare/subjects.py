@@ -1,0 +1,119 @@
+"""One session that can be run as any release: at a point of a log, or in a scenario."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+import msgspec
+
+from ...engine.errors import UsageError
+from ...engine.session.framework.trace import Trace
+from ...engine.state.clock import Unsure
+from ...engine.volcano.behaviours import Behaviours
+from ...engine.volcano.history import resolve
+from ..moments.belief import Beliefs
+from ..moments.coverage import SCHEDULING, Unknown, unknown_at
+from ..moments.log import Log
+from ..moments.moment import Moment
+from ..moments.scheduler_confs import ConfText
+from ..sessions.session import SessionAnswer, conf_of, scene_at, session_in
+from ..simulate.cases import Case
+from ..simulate.simulation import Simulation
+
+
+class Subject(Protocol):
+    """A session that is waiting to be run."""
+
+    @property
+    def unsure(self) -> Unsure | None:
+        """Changes that may have come before or after it."""
+
+    @property
+    def not_known(self) -> tuple[Unknown, ...]:
+        """What of the kinds that it needs is not known there."""
+
+    def session(self, behaviours: Behaviours) -> SessionAnswer:
+        """Run it, traced, as a release would."""
+
+
+class LogSubject:
+    """The session at a moment of a log: what schedulers believe there is found out once.
+
+    :param conf: None is the configuration in force there.
+    """
+
+    def __init__(
+        self,
+        log: Log,
+        moment: Moment,
+        conf: ConfText | None = None,
+        *,
+        beliefs: Beliefs | None = None,
+    ) -> None:
+        self._scene = scene_at(log, moment, conf)
+        self._beliefs = beliefs or Beliefs(log.store, moment)
+        self.unsure = moment.unsure
+        self.not_known = tuple(unknown_at(log, moment, SCHEDULING))
+
+    @classmethod
+    def of(cls, log: Log, moment: Moment, confs: Sequence[ConfText | None]) -> list[LogSubject]:
+        """Return the session at a moment with each of some configurations."""
+        beliefs = Beliefs(log.store, moment)
+        return [cls(log, moment, conf, beliefs=beliefs) for conf in confs]
+
+    def conf_source(self, release: str) -> str:
+        """Return where the configuration is from that a release has in force."""
+        return conf_of(self._scene.confs, resolve(release)).source
+
+    def session(self, behaviours: Behaviours) -> SessionAnswer:
+        """Run it, traced, as a release would."""
+        return self.traced(behaviours, Trace(scores=False))
+
+    def traced(self, behaviours: Behaviours, trace: Trace) -> SessionAnswer:
+        """Run it with a trace that may be on, off, or have enough at some step."""
+        answer = session_in(self._scene, behaviours, self._beliefs.of(behaviours), into=trace)
+        return answer._replace(not_known=self.not_known)
+
+
+class CaseSubject:
+    """A session of a scenario, after all that comes before it.
+
+    :param step: 1-based number of a step that has a session.
+    """
+
+    def __init__(self, case: Case, step: int) -> None:
+        self.case, self.step = case, step
+        self.unsure: Unsure | None = None
+        self.not_known: tuple[Unknown, ...] = ()
+
+    def session(self, behaviours: Behaviours) -> SessionAnswer:
+        """Run it, traced, as a release would."""
+        case = msgspec.structs.replace(self.case, steps=self.case.steps[: self.step])
+        return deque(answers_of(case, behaviours), maxlen=1)[0]
+
+
+def case_subject(case: Case, step: int | None) -> CaseSubject:
+    """Return a session of a scenario, by default the last.
+
+    :raises UsageError: there is no such step, or it has no session.
+    """
+    steps = [number for number, one in enumerate(case.steps, start=1) if not one.no_session]
+    if not steps or step not in {None, *steps}:
+        has = ", ".join(map(str, steps)) or "none"
+        raise UsageError(
+            "the scenario has no session" if step is None else f"step {step} has no session",
+            now=f"steps with a session: {has}",
+        )
+    return CaseSubject(case, steps[-1] if step is None else step)
+
+
+def answers_of(case: Case, behaviours: Behaviours) -> Iterator[SessionAnswer]:
+    """Yield what each session of a scenario decided, traced.
+
+    An answer's cache is that of the answer until the next is asked for. A session whose scheduler
+    had died before it is an answer with that crash.
+    """
+    for step, result, cache, _ in Simulation(case, behaviours, scores=True).sessions():
+        yield SessionAnswer(f"step {step}", behaviours.release, "scenario", result, cache)

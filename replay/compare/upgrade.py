@@ -1,0 +1,276 @@
+"""What another release would decide differently over a whole log, and which behaviour is why."""
+
+from __future__ import annotations
+
+import gc
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+from ...engine.cache.cache import SchedulerCache
+from ...engine.session.framework.behaviour_recorder import Consulted
+from ...engine.state.clock import Unsure
+from ...engine.volcano.behaviours import Behaviours
+from ...engine.volcano.history import resolve
+from .. import parallel
+from ..moments.belief import beliefs_along
+from ..moments.coverage import Unknown
+from ..moments.log import opened
+from ..moments.scheduler_confs import ConfText
+from ..moments.stored_belief import Way, believed
+from ..sessions.session import Scene, scene_at, session_in
+from .causes import Cause, causes, changed, partly, suspects
+from .decisions import Decision, Differing, decisions_of, differing
+from .places import Place, Places, evenly
+from .releases import BehaviourDiff, session_diff
+
+STRETCHES_PER_JOB = 4
+"""Stretches differ in how long they take: with more of them, processes end at about one time."""
+
+PLACES = 50
+"""Moments that a stretch has at least, as each is played from the log's beginning."""
+
+MOMENTS_KEPT = 50
+"""After so many moments what sessions left is cleared away: they and their plugins know each
+other, and the command line lets the collector come seldom."""
+
+
+class Changed(NamedTuple):
+    """A decision that the other release takes differently.
+
+    :param at: the point of the session. :param position: the event that makes it one.
+    :param values: as the first and as the second release; None where it is not taken.
+    :param causes: see :mod:`.causes`.
+    """
+
+    at: str
+    position: int
+    kind: str
+    about: str
+    values: tuple[str | None, ...]
+    causes: tuple[Cause, ...]
+
+
+class Group(NamedTuple):
+    """All that differs for one reason.
+
+    :param causes: behaviours, each of which alone makes it go, or a smallest set.
+    :param sessions: how many sessions have any of it.
+    """
+
+    causes: tuple[Cause, ...]
+    changed: tuple[Changed, ...]
+    sessions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Upgrade:
+    """The answer; true if anything differs.
+
+    :param logged: the sessions are those that the log tells of; else changes of objects.
+    :param sessions: moments at which both releases were asked, of ``known`` in all.
+    :param differing: at how many of them anything differs.
+    :param behaviours: in which the releases differ, whether it matters here or not.
+    :param unsure: changes that may have come before or after the last moment.
+    :param not_known: what of the kinds that sessions need the log does not know where these are.
+    :param doubtful: at how many of the moments any of it is not known.
+    :param left_out: sessions before the first complete lists, which were not asked.
+    :param unconfigured: each release ran with its built-in configuration, as the log has none.
+    """
+
+    releases: tuple[str, str]
+    logged: bool
+    sessions: int
+    known: int
+    differing: int
+    groups: tuple[Group, ...]
+    behaviours: tuple[BehaviourDiff, ...]
+    unsure: Unsure | None = None
+    not_known: tuple[Unknown, ...] = ()
+    doubtful: int = 0
+    left_out: int = 0
+    unconfigured: bool = False
+
+    @property
+    def sure(self) -> int:
+        """At how many moments both releases were asked, and the log knows all they need."""
+        return self.sessions - self.doubtful
+
+    def __bool__(self) -> bool:
+        return bool(self.groups)
+
+
+class Question(NamedTuple):
+    """What is asked of a whole log.
+
+    :param place: of the log, for processes that open it themselves.
+    :param conf: None is the configuration in force at each moment.
+    """
+
+    place: str
+    releases: tuple[str, str]
+    conf: ConfText | None = None
+
+
+class Stretch(NamedTuple):
+    """Neighbouring moments of a log, for a process that knows nothing else."""
+
+    question: Question
+    places: tuple[Place, ...]
+
+
+def upgrade_check(
+    places: Places,
+    question: Question,
+    *,
+    sample: int = 0,
+    jobs: int = 1,
+    progress: parallel.Progress | None = None,
+) -> Upgrade:
+    """Run the sessions of a log as both releases, and tell what differs and why.
+
+    :param sample: ask at so many moments, evenly spread; 0 is all.
+    :param jobs: processes.
+    :param progress: called with (sessions compared, sessions in all) after each stretch.
+    :raises UsageError: sessions of a release cannot be run.
+    """
+    one, other = (resolve(name).release for name in question.releases)
+    asked = evenly(places.found, sample)
+    stretches = list(_stretches(question, asked, jobs))
+    ends = list(accumulate((len(stretch.places) for stretch in stretches), initial=0))
+
+    def tell(done: int, _: int) -> None:
+        if progress is not None:
+            progress(ends[done], len(asked))
+
+    found = [
+        each
+        for some in parallel.run_all(check, stretches, jobs=jobs, progress=tell)
+        for each in some
+    ]
+    return Upgrade(
+        releases=(one, other),
+        logged=places.logged,
+        sessions=len(asked),
+        known=len(places.found),
+        differing=len({each.at for each in found}),
+        groups=tuple(_groups(found)),
+        behaviours=tuple(session_diff(one, other)),
+        unsure=places.unsure,
+        not_known=places.not_known,
+        doubtful=sum(not place.known for place in asked),
+        left_out=places.left_out,
+        unconfigured=places.unconfigured and question.conf is None,
+    )
+
+
+def check(stretch: Stretch) -> list[Changed]:
+    """Return what differs in a stretch of a log, in order.
+
+    The log is gone through once, with what schedulers of all the releases in question believe.
+    """
+    question, places = stretch
+    one, other = map(resolve, question.releases)
+    ways = _ways(one, other)
+    first = places[0].moment
+    found: list[Changed] = []
+    with opened(question.place, read_only=True, branch=first.branch, cluster=first.cluster) as log:
+        moments = [place.moment for place in places]
+        along = beliefs_along(log.store, moments, *ways.values())
+        for number, (place, (moment, caches)) in enumerate(zip(places, along, strict=True)):
+            if number % MOMENTS_KEPT == 0:
+                gc.collect()
+            scene = scene_at(log, moment, question.conf)
+            sessions = _Sessions(scene, (one, other), dict(zip(ways, caches, strict=True)))
+            found += [
+                Changed(moment.label, place.position, *row, tuple(sessions.causes(row)))
+                for row in sessions.differing()
+            ]
+    return found
+
+
+def _ways(one: Behaviours, other: Behaviours) -> dict[Way, Behaviours]:
+    """Return how schedulers may believe: as either release, and with single behaviours set back."""
+    values = changed(one, other)
+    back = [partly(other, values, (name,)) for name, _ in believed(other) if name in values]
+    return {believed(behaviours): behaviours for behaviours in (one, other, *back)}
+
+
+def _stretches(question: Question, places: Sequence[Place], jobs: int) -> Iterator[Stretch]:
+    count = min(len(places), jobs * STRETCHES_PER_JOB, max(jobs, len(places) // PLACES))
+    bounds = [len(places) * i // count for i in range(count + 1)] if count else [0]
+    for start, stop in pairwise(bounds):
+        yield Stretch(question, tuple(places[start:stop]))
+
+
+class _Sessions:
+    """The sessions of one moment: as two releases, and as the second with behaviours set back.
+
+    :param caches: what schedulers believe there, by what they believe by.
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        pair: tuple[Behaviours, Behaviours],
+        caches: Mapping[Way, SchedulerCache],
+    ) -> None:
+        self._scene, self._caches = scene, caches
+        self._one, self._other = pair
+        self._consulted = Consulted.of(self._other)
+        self._values = changed(self._one, self._other)
+        self._believing = frozenset(name for name, _ in believed(self._other))
+        self._second: Mapping[Decision, str] = {}
+        self._suspects: list[str] | None = None
+        self._tried: dict[Cause, Mapping[Decision, str] | None] = {}
+
+    def differing(self) -> list[Differing]:
+        """Run both, and return what differs."""
+        first, self._second = map(self._decisions, (self._one, self._consulted))
+        self._tried[tuple(self._values)] = first
+        return differing([first, self._second])
+
+    def causes(self, row: Differing) -> list[Cause]:
+        """Return the behaviours that make a difference go when they are as the first has them."""
+        if self._suspects is None:
+            asked = self._believing | self._consulted.names
+            names = [name for name in self._values if name in asked]
+            self._suspects = suspects(names, self._inert, active=True)
+        deciding = [name for name in self._values if name not in self._believing]
+        goes = partial(self._goes, row)
+        return causes(self._suspects, goes, self._suspects, deciding, list(self._values))
+
+    def _inert(self, names: Cause) -> bool:
+        return self._set_back(names) == self._second
+
+    def _goes(self, row: Differing, names: Cause) -> bool:
+        found = self._set_back(names)
+        return found is not None and found.get(Decision(row.kind, row.about)) == row.values[0]
+
+    def _set_back(self, names: Cause) -> Mapping[Decision, str] | None:
+        """Return what the second decides with behaviours as the first has them.
+
+        None if schedulers would have to believe something for it that is not known here.
+        """
+        if names not in self._tried:
+            behaviours = partly(self._other, self._values, names)
+            known = believed(behaviours) in self._caches
+            self._tried[names] = self._decisions(behaviours) if known else None
+        return self._tried[names]
+
+    def _decisions(self, behaviours: Behaviours) -> Mapping[Decision, str]:
+        plain = behaviours.plain if isinstance(behaviours, Consulted) else behaviours
+        return decisions_of(session_in(self._scene, behaviours, self._caches[believed(plain)]))
+
+
+def _groups(found: Sequence[Changed]) -> Iterator[Group]:
+    """Yield what differs by its causes, the most frequent first."""
+    by_cause: dict[tuple[Cause, ...], list[Changed]] = defaultdict(list)
+    for each in found:
+        by_cause[each.causes].append(each)
+    for named in sorted(by_cause, key=lambda one: (-len(by_cause[one]), one)):
+        some = by_cause[named]
+        yield Group(named, tuple(some), len({each.at for each in some}))

@@ -1,0 +1,485 @@
+"""Ingest: from paths to events in a log, in one order, all or nothing.
+
+First everything is read and put in order; only if all of it could be read, appending begins. So an
+input with a fault stores nothing. An ingest that is interrupted while it appends is completed by
+the same call: what the log holds already is counted as known.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Final
+
+import msgspec
+
+from ...engine.errors import FormatUnknown, InputDamaged, InputError, LogNotFound, UsageError
+from ...engine.events import Event
+from ...engine.events.storable import fault_of_event, fault_of_text
+from ...engine.ingest.objects.kept import stored
+from ...engine.ingest.order import EventOrder
+from ...engine.ingest.reading.formats import Context, FirstRun, Format
+from ...engine.ingest.reading.inputs import Document, InputFile, documents, find_files, unknown
+from ...engine.ingest.reading.sizes import in_batches
+from ...engine.ingest.registry import recognise, why_unknown
+from ...engine.ingest.watch.received import NOTHING, ReceivingTimes
+from ...engine.kubernetes.units import format_time, year_of
+from ...engine.log import MAIN, LogStore, check_place, open_log
+from ..moments.clock import clock_of
+from .split_lists import A_PAGE, SUMMING_UP, split_lists, without_list
+
+if TYPE_CHECKING:
+    from ...engine.ingest.objects.redaction import Redaction
+
+Progress = Callable[[str, int, int], None]
+"""Called with (``read`` or ``append``, how much is done, how much there is; 0 if not known)."""
+
+_UNDATED: Final = "klog"
+_TIMED: Final = frozenset({"watch-stream", "object-list"})
+"""Formats for whose sake an archive is gone through for times of receiving."""
+"""The format whose times lack a year; read last, when the others have told which it may be."""
+
+
+_EXAMPLES = 10
+_REMEMBERED = 10_000
+_BATCH_BYTES = 32 * 2**20
+_EMPTY = "it is empty"
+
+
+class IngestOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What the person says about the inputs.
+
+    :param cluster: the cluster that they are of.
+    :param skip_malformed: count malformed records and go on, instead of storing nothing.
+    :param partial_lists: lists are excerpts: absence from one means nothing.
+    :param taken_at: between which times the inputs were fetched, in microseconds: what they hold
+        had happened by the second, and what they lack had not by the first.
+    :param year: in which the last line of a log without years was written. By default the year of
+        the latest time in the other inputs of the call, or else in the log.
+    :param redact: leave out what :data:`.redaction.RULES` name; the log keeps that it was so.
+    :param branch: of the log, to append to.
+    :param batch_size: events that are committed together.
+    """
+
+    cluster: str = "default"
+    skip_malformed: bool = False
+    partial_lists: bool = False
+    taken_at: tuple[int, int] | None = None
+    year: int | None = None
+    redact: bool = False
+    branch: str = MAIN
+    batch_size: int = 1000
+
+
+class SkippedFile(msgspec.Struct, frozen=True):
+    """A file of a folder or an archive that was left out, and why."""
+
+    source: str
+    reason: str
+
+
+class IngestSummary(msgspec.Struct, kw_only=True):
+    """What one call did.
+
+    :param appended: events by which the log has grown. :param known: events of the inputs that the
+        log held already. One that tells who made a version is both: the version was known, and a
+        ``version.attributed`` event is appended.
+    :param kinds: of ``appended``, by kind. :param formats: documents read, by format.
+    :param skipped: records left out, by reason; ``malformed`` are those with a fault.
+    :param skipped_files: what was found in folders and archives and not read.
+    :param malformed: the first faults, as messages.
+    :param notes: what else to know about the inputs, each with the input it is about.
+    :param first_revision: and ``last_revision``: least and greatest in the inputs.
+    :param first_observed: and ``last_observed``: the same of times, RFC 3339.
+    :param last_position: of the log's branch, afterwards.
+    """
+
+    appended: int = 0
+    known: int = 0
+    kinds: dict[str, int] = {}
+    formats: dict[str, int] = {}
+    skipped: dict[str, int] = {}
+    skipped_files: list[SkippedFile] = []
+    malformed: list[str] = []
+    notes: list[str] = []
+    first_revision: int | None = None
+    last_revision: int | None = None
+    first_observed: str | None = None
+    last_observed: str | None = None
+    last_position: int = 0
+
+
+def ingest(
+    store: LogStore,
+    paths: Sequence[str],
+    options: IngestOptions | None = None,
+    progress: Progress | None = None,
+    *,
+    stdin: BinaryIO | None = None,
+) -> IngestSummary:
+    """Read inputs, put their events in one order, and append those that the log does not hold.
+
+    The order does not depend on the order of ``paths``.
+
+    :param paths: files, folders, or ``-`` for standard input.
+    :param stdin: what ``-`` stands for, if not the process's own.
+    :raises FormatUnknown: a file that was named is of no known format, or nothing was.
+    :raises InputError: an input is missing, damaged or malformed; then nothing was appended.
+    :raises LogUnavailable: the log went away; whole batches may have been appended.
+    """
+    options, progress = options or IngestOptions(), progress or _silent
+    with _read(paths, options, progress, store=store, stdin=stdin) as reading:
+        return _append(store, reading, options, progress)
+
+
+def ingest_at(
+    place: str | Path,
+    paths: Sequence[str],
+    options: IngestOptions | None = None,
+    progress: Progress | None = None,
+) -> IngestSummary:
+    """Do the same with the log at a path or URL, founding it if there is none.
+
+    It is founded when all inputs have been read, so that a fault in them leaves no empty log.
+
+    :raises FormatUnknown: as :func:`ingest`. :raises InputError: as :func:`ingest`.
+    :raises LogUnavailable: there can be no log at this place, or it went away.
+    """
+    options, progress = options or IngestOptions(), progress or _silent
+    with ExitStack() as stack:
+        store = _existing(place)
+        if store is not None:
+            stack.enter_context(store)
+        reading = stack.enter_context(_read(paths, options, progress, store=store))
+        if store is None:
+            store = stack.enter_context(open_log(place, create=True))
+        return _append(store, reading, options, progress)
+
+
+def _existing(place: str | Path) -> LogStore | None:
+    try:
+        return open_log(place)
+    except LogNotFound:
+        check_place(place)
+        return None
+
+
+@contextmanager
+def _read(
+    paths: Sequence[str],
+    options: IngestOptions,
+    progress: Progress,
+    *,
+    store: LogStore | None,
+    stdin: BinaryIO | None = None,
+) -> Iterator[_Reading]:
+    """Read everything; what is held for it is let go of at the end of the context."""
+    if not options.cluster.strip():
+        raise UsageError("a cluster needs a name", now="give --cluster NAME, or leave it out")
+    if fault := fault_of_text(options.cluster):
+        raise UsageError(f"a cluster's name {fault}", now="give another with --cluster NAME")
+    if store is not None:
+        store.last(options.branch)  # Complains of an unknown branch before the long work.
+    elif options.branch != MAIN:
+        raise UsageError(
+            f"there is no branch {options.branch!r}", now=f"a new log begins with {MAIN} alone"
+        )
+    with EventOrder() as order:
+        reading = _Reading(options, order, progress, stdin)
+        reading.read(paths, store)
+        yield reading
+
+
+def _silent(_phase: str, _done: int, _total: int) -> None:
+    """Show no progress."""
+
+
+class _Reading:
+    """The first half: inputs to events in order, and what is to be told about it."""
+
+    def __init__(
+        self,
+        options: IngestOptions,
+        order: EventOrder,
+        progress: Progress,
+        stdin: BinaryIO | None,
+    ) -> None:
+        self.summary = IngestSummary()
+        self.order = order
+        self.parts: dict[tuple[str, str, int], str] = {}
+        self._options = options
+        self._progress = progress
+        self._stdin = stdin
+        self._total = 0
+        self._done = 0
+        self._last_observed: int | None = None
+        self._undated: dict[str, list[str]] = {}
+        self._received = ReceivingTimes(InputFile("", named=False, size=0))
+        self._first_runs: list[FirstRun] = []
+        self._fine: set[str] = set()  # Texts that a log can hold.
+
+    def read(self, paths: Sequence[str], store: LogStore | None) -> None:
+        """Read everything; logs without years after all else."""
+        files = find_files(paths, self._skip_file)
+        self._total = sum(file.size for file in files)
+        for file in files:
+            self._read_file(file, self._options.year, None)
+        year = self._year(store)
+        for file in files:
+            if file.path in self._undated:
+                self._read_file(file, year, frozenset(self._undated[file.path]))
+        if not self.summary.formats:
+            self._refuse_all(paths)
+        parts, notes = split_lists(self._first_runs)
+        self.parts |= parts
+        self.summary.notes += notes
+
+    def _read_file(self, file: InputFile, year: int | None, only: frozenset[str] | None) -> None:
+        """Read the documents of a file; ``only`` those, if given."""
+        self._received = ReceivingTimes(file)
+        try:
+            for document in documents(file, stdin=self._stdin, read=self._advance):
+                if only is None or document.source in only:
+                    self._read_document(file, document, year, final=only is not None)
+        except InputDamaged as fault:
+            if not self._options.skip_malformed:
+                raise
+            self._reject(str(fault))
+
+    def _read_document(
+        self, file: InputFile, document: Document, year: int | None, *, final: bool
+    ) -> None:
+        found = recognise(document.head, document.name)
+        if found is None:
+            self._leave_out(document)
+            return
+        if found.name == _UNDATED and year is None and not final and self._may_reopen(file):
+            self._undated.setdefault(file.path, []).append(document.source)
+            return
+        if fault := fault_of_text(document.source):
+            name = f"{document.source[:200]}…"
+            raise InputError(
+                f"an input's name {fault}",
+                where=name,
+                now="move it to a shorter path, or unpack it",
+            )
+        timed = found.name in _TIMED or document.source == file.path
+        received = self._received.of(document.source) if timed else NOTHING
+        if received.fault:
+            fault = f"{received.path}: receiving times are not used: {received.fault}"
+            self.summary.notes.append(fault)
+        context = Context(
+            source=document.source,
+            cluster=self._options.cluster,
+            received=received.times,
+            taken_at=self._options.taken_at,
+            year=year,
+            partial_lists=self._options.partial_lists,
+            skip_malformed=self._options.skip_malformed,
+        )
+        formats = self.summary.formats
+        formats[found.name] = formats.get(found.name, 0) + 1
+        try:
+            self._take(found, document, context)
+        finally:
+            self._report(context)
+
+    def _take(self, found: Format, document: Document, context: Context) -> None:
+        self.order.begin_source()
+        add, last, fine = self.order.add, self._last_observed, self._fine
+        redaction = _redaction() if self._options.redact else None
+        try:
+            for told in found.events(document.stream, context):
+                event = stored(told)
+                if redaction is not None:
+                    event = redaction.redacted(event)
+                about = event.reference
+                if (
+                    event.actor not in fine
+                    or about.namespace not in fine
+                    or about.kind not in fine
+                    or about.group not in fine
+                    or not about.name.isascii()
+                    or "\0" in about.name
+                    or "\0" in about.uid
+                ) and not self._can_hold(event, context):
+                    continue
+                add(event)
+                time = event.earliest
+                if time is not None and (last is None or time > last):
+                    last = time
+        finally:
+            self._last_observed = last
+        for revision, event in context.spans:
+            self.order.place(event, revision)
+        if redaction is not None:
+            account = redaction.account(source=context.source, cluster=context.cluster)
+            self.order.place(account, 0)
+
+    def _can_hold(self, event: Event, context: Context) -> bool:
+        """Say whether a log can hold an event; reject it if not.
+
+        :raises EventMalformed: it cannot, unless malformed records are skipped.
+        """
+        if fault := fault_of_event(event):
+            context.reject(fault, line=event.line)
+            return False
+        about = event.reference
+        if len(self._fine) > _REMEMBERED:
+            self._fine.clear()
+        self._fine |= {event.actor, about.namespace, about.kind, about.group}
+        return True
+
+    def _may_reopen(self, file: InputFile) -> bool:
+        return file.size > 0
+
+    def _leave_out(self, document: Document) -> None:
+        if self._received.tells_of_another(document.source):
+            return
+        why, now = why_unknown(document.head)
+        if document.named and why != _EMPTY:
+            raise unknown(document, why, now)
+        self._skip_file(document.source, why)
+
+    def _skip_file(self, source: str, reason: str) -> None:
+        self.summary.skipped_files.append(SkippedFile(source, reason))
+
+    def _refuse_all(self, paths: Sequence[str]) -> None:
+        """Raise because nothing was recognised, naming the first few files and why."""
+        skipped = self.summary.skipped_files
+        now = "see docs/how-to for what can be read"
+        if self.summary.malformed:
+            what, where = f"nothing can be read: {self.summary.malformed[0]}", ""
+            now = "fetch the input again"
+        elif len(skipped) == 1:
+            what = f"cannot be ingested: {skipped[0].reason}"
+            where = skipped[0].source
+        else:
+            few = "; ".join(f"{one.source}: {one.reason}" for one in skipped[:5])
+            more = f"; and {len(skipped) - 5} more" if len(skipped) > 5 else ""
+            what = f"nothing in it can be ingested ({few}{more})" if few else "it holds no files"
+            where = ", ".join(paths[:3])
+        raise FormatUnknown(what, where=where, now=now)
+
+    def _year(self, store: LogStore | None) -> int | None:
+        """Return the year that is taken for logs without one; None if nothing tells."""
+        if self._options.year is not None or not self._undated:
+            return self._options.year
+        last = self._last_observed
+        if last is None and store is not None:
+            branch = self._options.branch
+            last = clock_of(store, branch=branch, cluster=self._options.cluster).last()
+        if last is None:
+            return None
+        year = year_of(last)
+        self.summary.notes.append(
+            f"the year of logs without one is taken to be {year}; --year says otherwise"
+        )
+        return year
+
+    def _report(self, context: Context) -> None:
+        """Add what a document left in its context to the summary."""
+        summary = self.summary
+        for reason, count in context.skipped.items():
+            summary.skipped[reason] = summary.skipped.get(reason, 0) + count
+        summary.malformed += context.malformed[: _EXAMPLES - len(summary.malformed)]
+        summary.notes += [f"{context.source}: {note}" for note in context.notes]
+        self.parts |= dict.fromkeys(context.pages, A_PAGE)
+        self._first_runs += context.first_runs
+
+    def _reject(self, fault: str) -> None:
+        self.summary.skipped["malformed"] = self.summary.skipped.get("malformed", 0) + 1
+        if len(self.summary.malformed) < _EXAMPLES:
+            self.summary.malformed.append(fault)
+
+    def _advance(self, size: int) -> None:
+        self._done += size
+        self._progress("read", self._done, max(self._total, self._done))
+
+
+def _append(
+    store: LogStore, reading: _Reading, options: IngestOptions, progress: Progress
+) -> IngestSummary:
+    summary, total = reading.summary, len(reading.order)
+    events = _without_parts(reading)
+    kinds: Counter[str] = Counter()
+    unnamed: Counter[str] = Counter()
+    reach = _Reach()
+    done = 0
+    for batch in in_batches(events, most=options.batch_size, most_bytes=_BATCH_BYTES):
+        appended = store.append(batch, branch=options.branch)
+        summary.appended += len(appended.appended) + sum(appended.besides.values())
+        summary.known += appended.known
+        kinds.update([batch[index].kind for index in appended.appended])
+        kinds.update(appended.besides)
+        unnamed.update([_kind_of(event) for event in batch if event.kind.startswith("object.")])
+        reach.widen(batch)
+        done += len(batch)
+        progress("append", done, total)
+    summary.kinds = {kind: count for kind, count in sorted(kinds.items()) if count}
+    if unnamed:
+        known = ", ".join(f"{kind} ({count})" for kind, count in sorted(unnamed.items()))
+        summary.notes.append(f"kinds without a name of their own, kept as object.*: {known}")
+    summary.first_revision, summary.last_revision = reach.revisions
+    summary.first_observed, summary.last_observed = reach.times()
+    summary.last_position = store.last(options.branch)
+    return summary
+
+
+def _redaction() -> Redaction:
+    from ...engine.ingest.objects.redaction import Redaction  # noqa: PLC0415 -- many patterns
+
+    return Redaction()
+
+
+def _kind_of(event: Event) -> str:
+    reference = event.reference
+    return f"{reference.kind}.{reference.group}" if reference.group else reference.kind
+
+
+def _without_parts(reading: _Reading) -> Iterator[Event]:
+    """Leave out what a part of a list says as a whole: the part does not tell itself."""
+    parts = reading.parts
+    for event in reading.order.events():
+        if parts and event.kind in SUMMING_UP:
+            told, reason = without_list(event, parts)
+            if reason:
+                skipped = reading.summary.skipped
+                skipped[reason] = skipped.get(reason, 0) + 1
+            if told is not None:
+                yield told
+            continue
+        yield event
+
+
+class _Reach:
+    """The least and the greatest revision and time of some events."""
+
+    def __init__(self) -> None:
+        self.revisions: tuple[int | None, int | None] = (None, None)
+        self._times: tuple[int | None, int | None] = (None, None)
+
+    def widen(self, batch: Sequence[Event]) -> None:
+        """Take some more events into account."""
+        revisions = [event.revision for event in batch if event.revision is not None]
+        self.revisions = _widened(self.revisions, revisions)
+        told = [event.latest if event.earliest is None else event.earliest for event in batch]
+        times = [time for time in told if time is not None]
+        self._times = _widened(self._times, times)
+
+    def times(self) -> tuple[str | None, str | None]:
+        """Return the least and the greatest time as text."""
+        first, last = self._times
+        return (
+            None if first is None else format_time(first),
+            None if last is None else format_time(last),
+        )
+
+
+def _widened(
+    reach: tuple[int | None, int | None], values: list[int]
+) -> tuple[int | None, int | None]:
+    all_values = [*values, *(value for value in reach if value is not None)]
+    return (min(all_values), max(all_values)) if all_values else (None, None)

@@ -1,0 +1,80 @@
+"""Lists that were cut in parts, among the inputs of one call: no part speaks for the whole.
+
+A page of a list says that it is one. The rest of a watch whose file was split says nothing: it ends
+with the bookmark that makes a list complete, and lacks what the part before it told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from ...engine.events import Event, canonical_json
+from ...engine.events.payloads import WatchFollowed
+from ...engine.ingest.reading.formats import FirstRun
+
+A_PAGE: Final = "completeness of a list that is a page of a larger one"
+_A_REST: Final = "completeness of a list that may be the rest of one that was split"
+
+SUMMING_UP: Final = frozenset({"list.observed", "watch.followed"})
+"""The kinds of events that rest on a list being complete."""
+
+_DECODE = msgspec.json.Decoder(WatchFollowed).decode
+
+
+def split_lists(runs: Sequence[FirstRun]) -> tuple[dict[tuple[str, str, int], str], list[str]]:
+    """Return the lists that may be the rest of one that was split, and what to say of it.
+
+    They have none of the objects with which another watch of the kind ends before its list is
+    complete.
+
+    :returns: (group, kind, revision) of these lists, with the reason; notes for the summary.
+    """
+    parts: dict[tuple[str, str, int], str] = {}
+    notes = list[str]()
+    for begun in runs:
+        if begun.revision is not None:
+            continue
+        notes.append(_ends_early(begun))
+        for rest in runs:
+            same = (rest.group, rest.kind) == (begun.group, begun.kind)
+            if rest.revision is not None and same and rest.uids.isdisjoint(begun.uids):
+                parts[rest.group, rest.kind, rest.revision] = _A_REST
+                notes.append(_may_go_on(begun, rest))
+    return parts, notes
+
+
+def _ends_early(run: FirstRun) -> str:
+    count = len(run.uids)
+    return (
+        f"{run.source}: it ends while it tells which objects exist ({count} of kind {run.kind}),"
+        " and no bookmark says that these are all; if the file was split there, join its parts into"
+        " one file and ingest that"
+    )
+
+
+def _may_go_on(begun: FirstRun, rest: FirstRun) -> str:
+    return (
+        f"{rest.source}: its list of kind {rest.kind} at rv:{rest.revision} may be the rest of the"
+        f" one that {begun.source} begins; so what it lacks is not taken to be deleted"
+    )
+
+
+def without_list(
+    event: Event, parts: Mapping[tuple[str, str, int], str]
+) -> tuple[Event | None, str]:
+    """Return what remains of an event when parts of lists are not taken for lists, and why.
+
+    :param event: one of :data:`SUMMING_UP`.
+    """
+    reference = event.reference
+    if event.kind == "list.observed":
+        reason = parts.get((reference.group, reference.kind, event.revision or 0), "")
+        return (None if reason else event), reason
+    followed = _DECODE(event.payload)
+    if parts.get((reference.group, reference.kind, followed.since), "") != _A_REST:
+        return event, ""
+    changes = msgspec.structs.replace(followed, begin="changes")
+    return msgspec.structs.replace(event, payload=canonical_json(changes)), ""

@@ -1,0 +1,222 @@
+"""All that is checked together: objects by kind, which kinds are complete, and configurations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from ...engine.errors import EventMalformed
+from ...engine.kubernetes.objects import Node, Object, Pod, PodGroup, PriorityClass, Queue, decode
+from ...engine.kubernetes.store import default_queue
+from ...engine.model.resource import Resource
+from ...engine.volcano.conf import SchedulerConf, conf_in_force
+from .answer_cache import Memory
+from .findings import Place, Subject
+from .objects import BATCH, DEFAULT_QUEUE, ROOT, TYPES, VOLCANO, Job, Manifest, jobs_in
+
+if TYPE_CHECKING:
+    from ...engine.volcano.behaviours import Behaviours
+
+O = TypeVar("O", bound=Object)  # noqa: E741 -- the field's letter for an object
+
+ENDLESS = 9_000_000_000_000_000
+"""So many cores, bytes in thousands, or devices are more than anybody can use."""
+
+ENDED = frozenset({"Completed", "Failed", "Terminated", "Aborted"})
+
+
+class Configuration(NamedTuple):
+    """A scheduler configuration, and what it is part of.
+
+    :param line: the line of the file on which the text begins, less one; -1 if nobody can tell.
+    """
+
+    text: str
+    subject: Subject
+    line: int = 0
+
+    def place(self, line: int) -> Subject:
+        """Return the subject at a line of the text, from 1."""
+        place = self.subject.place
+        if place is None or self.line < 0:
+            return self.subject
+        return self.subject._replace(place=Place(place.file, self.line + line, place.document))
+
+
+class Members(NamedTuple):
+    """The pods that are to run together, whoever describes them: a Job, or a PodGroup without one.
+
+    :param subject: what describes them. :param ended: they have run.
+    """
+
+    subject: Subject
+    key: str
+    queue: str
+    priority_class: str
+    ended: bool
+
+
+class World:
+    """Objects that are checked together.
+
+    Of several versions of an object the last one counts, so that files come after a log. What a
+    scheduler cannot decode is in ``faults`` and nowhere else; its name is known all the same.
+
+    :param confs: configurations that are to be checked; the last one is taken to be in force,
+        unless ``in_force`` is given. None at all is no statement about the scheduler.
+    :param complete: kinds of which all objects there are, are here.
+    :param namespace: that of objects that name none.
+    :param alone: they are from files only, and what they refer to may be in the cluster.
+    """
+
+    def __init__(
+        self,
+        manifests: Iterable[Manifest],
+        confs: Sequence[Configuration] = (),
+        *,
+        in_force: Configuration | None = None,
+        complete: frozenset[str] = frozenset(),
+        namespace: str = "default",
+        alone: bool = False,
+    ) -> None:
+        self.alone = alone
+        self.confs = tuple(confs)
+        self.in_force = in_force or (confs[-1] if confs else None)
+        self.namespace = namespace
+        self.manifests: dict[Subject, Manifest] = {}
+        self.repeated: list[tuple[Subject, Place]] = []
+        for manifest in manifests:
+            self._enter(jobs_in(manifest))
+        self.faults: list[tuple[Subject, str]] = []
+        self.subjects: dict[tuple[str, str], Subject] = {}
+        self._objects: dict[str, dict[str, Object]] = {kind: {} for _, kind in TYPES}
+        self._decode()
+        self.complete = complete | {kind for kind, _ in self.subjects}
+        self.conf = Memory(self._conf)
+
+    def _enter(self, manifest: Manifest) -> None:
+        subject = manifest.subject(self.namespace)
+        key = subject._replace(place=None)
+        known = self.manifests.pop(key, None)  # it takes the place of the last version
+        if known is not None and known.place is not None and manifest.place is not None:
+            self.repeated.append((subject, known.place))
+        self.manifests[key] = manifest
+
+    def _decode(self) -> None:
+        for key, manifest in self.manifests.items():
+            subject = key._replace(place=manifest.place)
+            made = TYPES.get((key.group, key.kind))
+            if made is None:
+                continue
+            self.subjects[key.kind, key.name] = subject
+            try:
+                self._objects[key.kind][key.name] = decode(made, manifest.document)
+            except EventMalformed as fault:
+                self.faults.append((subject, fault.what))
+            except (AttributeError, TypeError) as fault:
+                self.faults.append((subject, str(fault)))
+
+    def _of(self, kind: str, made: type[O]) -> Mapping[str, O]:
+        found = self._objects[kind]
+        return MappingProxyType(
+            {name: item for name, item in found.items() if isinstance(item, made)}
+        )
+
+    @cached_property
+    def queues(self) -> Mapping[str, Queue]:
+        """The queues by name, with those that the scheduler creates when it starts."""
+        given = self._of("Queue", Queue)
+        made = {name: item for name, item in _created().items() if not self.has("Queue", name)}
+        return MappingProxyType({**made, **given})
+
+    @cached_property
+    def pod_groups(self) -> Mapping[str, PodGroup]:
+        """The PodGroups by ``namespace/name``."""
+        return self._of("PodGroup", PodGroup)
+
+    @cached_property
+    def jobs(self) -> Mapping[str, Job]:
+        """Volcano's Jobs by ``namespace/name``."""
+        return self._of("Job", Job)
+
+    @cached_property
+    def pods(self) -> Mapping[str, Pod]:
+        """The pods by ``namespace/name``."""
+        return self._of("Pod", Pod)
+
+    @cached_property
+    def nodes(self) -> Mapping[str, Node]:
+        """The nodes by name."""
+        return self._of("Node", Node)
+
+    @cached_property
+    def priority_classes(self) -> Mapping[str, PriorityClass]:
+        """The priority classes by name."""
+        return self._of("PriorityClass", PriorityClass)
+
+    def or_where(self, now: str) -> str:
+        """Return what to do about something that is missing, or may be somewhere else."""
+        return f"{now}; or say with --at where it is" if self.alone else now
+
+    def has(self, kind: str, name: str) -> bool:
+        """Say whether there is an object of a name, be it malformed."""
+        return (kind, name) in self.subjects
+
+    def subject(self, kind: str, name: str) -> Subject:
+        """Return what to call an object, also one that nobody has written."""
+        group = BATCH if kind == "Job" else VOLCANO
+        return self.subjects.get((kind, name)) or Subject(group, kind, name)
+
+    @cached_property
+    def total(self) -> Resource | None:
+        """All that the nodes have, or None if no node is known."""
+        if not self.nodes:
+            return None
+        total = Resource()
+        for node in self.nodes.values():
+            total.add(Resource.of(node.status.allocatable))
+        return total
+
+    @cached_property
+    def members(self) -> tuple[Members, ...]:
+        """The jobs, and the PodGroups that no Job that is here has made."""
+        found = [
+            Members(
+                self.subject("Job", key),
+                key,
+                job.spec.queue or DEFAULT_QUEUE,
+                job.spec.priority_class_name,
+                job.status.state.phase in ENDED,
+            )
+            for key, job in self.jobs.items()
+        ]
+        found += [
+            Members(
+                self.subject("PodGroup", key),
+                key,
+                group.spec.queue or DEFAULT_QUEUE,
+                group.spec.priority_class_name,
+                group.status.phase in ENDED,
+            )
+            for key, group in self.pod_groups.items()
+            if self.job_of(group) is None
+        ]
+        return tuple(found)
+
+    def job_of(self, group: PodGroup) -> Job | None:
+        """Return the Job that made a PodGroup, if it is here."""
+        owner = group.metadata.controller
+        if owner is None or owner.kind != "Job" or not owner.api_version.startswith(BATCH):
+            return None
+        namespace = group.namespace or self.namespace
+        return self.jobs.get(f"{namespace}/{owner.name}")
+
+    def _conf(self, how: Behaviours) -> SchedulerConf:
+        return conf_in_force(self.in_force.text if self.in_force else "", how)
+
+
+def _created() -> dict[str, Queue]:
+    """Return the queues that a scheduler creates when it starts."""
+    return {name: decode(Queue, default_queue(name)) for name in (DEFAULT_QUEUE, ROOT)}

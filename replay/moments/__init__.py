@@ -1,0 +1,1 @@
+"""The log at a moment: points, truth, belief, differences, history, coverage."""

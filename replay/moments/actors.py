@@ -1,0 +1,122 @@
+"""Who caused events: the log tells it in the event itself, or in another one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+from ...engine.events import KINDS, Effect, Recorded
+from ...engine.log.store import LogStore, Query
+from ...engine.state.clock import Clock, Span
+from .times import AT_ONCE, own_span, with_spans
+
+_MADE = (Effect.VERSION, Effect.DELETED)
+
+
+class Told(Recorded, frozen=True, kw_only=True, gc=False):
+    """An event of the log, with what other events say of it.
+
+    :param span: between which times it happened.
+    :param actor: who caused it; empty where the log does not know.
+    :param made: position of the version that this request made, which has no revision of its own;
+        0 if none is known.
+    """
+
+    span: Span
+    actor: str
+    made: int = 0
+
+
+def told(
+    store: LogStore,
+    clock: Clock,
+    events: Iterable[Recorded],
+    *,
+    branch: str,
+    at_once: int = AT_ONCE,
+) -> Iterator[Told]:
+    """Yield events with the times between which they happened, and who caused them.
+
+    :param at_once: so many are held in memory; 1 for events that are waited for.
+    """
+    source = iter(events)
+    while some := list(islice(source, at_once)):
+        writes = _writes(store, clock, some, branch)
+        made = clock.loose_spans([one.position for one in some if one.event.revision is None])
+        for recorded, span in with_spans(some, clock):
+            actor = actor_of(recorded, span)
+            if not actor and recorded.position in writes:
+                actor = actor_of(writes[recorded.position], span)
+            yield _told(recorded, span, actor, made.get(recorded.position, (span, 0))[1])
+
+
+def told_by_itself(recorded: Recorded) -> Told:
+    """Return an event with what it says by itself."""
+    if isinstance(recorded, Told):
+        return recorded
+    return _told(recorded, own_span(recorded), recorded.event.actor)
+
+
+def actor_of(recorded: Recorded, span: Span) -> str:
+    """Return who an event says caused it; nobody if it was there before this one asked for it.
+
+    A write that changes nothing is answered with the version that there is, and not every answer
+    shows that it was one.
+
+    :param span: between which times the clock has it.
+    """
+    asked, latest = recorded.event.earliest, span.latest
+    return (
+        "" if asked is not None and latest is not None and asked > latest else recorded.event.actor
+    )
+
+
+def _told(recorded: Recorded, span: Span, actor: str, made: int = 0) -> Told:
+    return Told(
+        position=recorded.position,
+        branch=recorded.branch,
+        recorded_at=recorded.recorded_at,
+        event=recorded.event,
+        span=span,
+        actor=actor,
+        made=made,
+    )
+
+
+def _writes(
+    store: LogStore, clock: Clock, events: Sequence[Recorded], branch: str
+) -> dict[int, Recorded]:
+    """Return the writes that made versions that do not tell their own actors, by position."""
+    open_ = [
+        each for each in events if not each.event.actor and KINDS[each.event.kind].effect in _MADE
+    ]
+    requests = clock.requests_of([each.position for each in open_])
+    wanted = tuple(sorted(requests.values()))
+    by_position = {
+        each.position: each
+        for each in (store.read(Query(branch=branch, positions=wanted)) if wanted else ())
+    }
+    writes = {version: by_position[request] for version, request in requests.items()}
+    return writes | _attributed(store, open_, branch)
+
+
+def _attributed(store: LogStore, events: Sequence[Recorded], branch: str) -> dict[int, Recorded]:
+    versions = {
+        (each.event.reference, each.event.revision): each.position
+        for each in events
+        if each.event.revision is not None
+    }
+    if not versions:
+        return {}
+    revisions = [revision for _, revision in versions if revision is not None]
+    query = Query(
+        branch=branch,
+        kinds=("version.attributed",),
+        revisions=(min(revisions), max(revisions)),
+    )
+    found: dict[int, Recorded] = {}
+    for recorded in store.read(query):
+        version = (recorded.event.reference, recorded.event.revision)
+        if version in versions:
+            found[versions[version]] = recorded
+    return found

@@ -1,0 +1,130 @@
+"""Belief at a moment: the shell around the projector, which reads the log for it.
+
+The cache is what its way made of it, so that no checkpoint of truth can stand for its beginning: it
+goes on from a stored belief, or is made anew of all that had happened by the moment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+
+from ...engine.cache.cache import SchedulerCache
+from ...engine.cache.projector import Projector
+from ...engine.cache.scheduler_flags import CacheOptions
+from ...engine.log.store import NO_REVISION, LogStore
+from ...engine.volcano.behaviours import Behaviours
+from .moment import Moment
+from .stored_belief import Way, believed, start_of
+from .story import Step, Story, had_happened
+
+Progress = Callable[[int, int], None]
+
+TOLD_EVERY = 1024
+"""Events between two reports of progress."""
+
+
+def belief_at(
+    store: LogStore,
+    moment: Moment,
+    behaviours: Behaviours,
+    options: CacheOptions | None = None,
+    *,
+    use_stored: bool = True,
+    progress: Progress | None = None,
+) -> SchedulerCache:
+    """Return the cache that a scheduler would have at a moment whose informers are never late.
+
+    :param options: flags that the scheduler began with; by default those that it has of its own.
+    :param use_stored: False goes through the log from its first event (for tests of the law that
+        it makes no difference).
+    :param progress: called with (position reached, last position) now and then.
+    """
+    start = start_of(store, moment, behaviours) if use_stored and options is None else None
+    if start is None:
+        return play(store, moment, Projector(behaviours, options), progress=progress).cache
+    projector = start.projector
+    return play(store, moment, projector, after=start.revision, progress=progress).cache
+
+
+def beliefs_along(
+    store: LogStore, moments: Sequence[Moment], *several: Behaviours
+) -> Iterator[tuple[Moment, Sequence[SchedulerCache]]]:
+    """Yield the moments of one story, each with the caches of releases as :func:`belief_at` makes.
+
+    The log is gone through once. The caches go on to the next moment: nobody else may change them.
+    Releases that believe the same share one.
+
+    :param moments: revisions of one branch, ascending, of what was known by one position.
+    """
+    if not moments:
+        return
+    ways = [believed(behaviours) for behaviours in several]
+    starts = {
+        way: _begin(store, moments, behaviours)
+        for way, behaviours in zip(ways, several, strict=True)
+    }
+    story = Story(store, moments[-1], min(after for _, after in starts.values()))
+    steps = story.steps()
+    step = next(steps, None)
+    for moment in moments:
+        while step is not None and had_happened(step, moment.revision):
+            for projector, after in starts.values():
+                if after < 0 or not had_happened(step, after):
+                    projector.apply(step.event, position=step.position, lives_on=story.lives_on)
+            step = next(steps, None)
+        yield moment, [starts[way][0].cache for way in ways]
+
+
+def _begin(
+    store: LogStore, moments: Sequence[Moment], behaviours: Behaviours
+) -> tuple[Projector, int]:
+    """Return a projector, and the revision up to which it has seen everything."""
+    then = msgspec.structs.replace(moments[-1], revision=moments[0].revision)
+    start = None if moments[0].revision is None else start_of(store, then, behaviours)
+    if start is None:
+        return Projector(behaviours), NO_REVISION
+    return start.projector, start.revision
+
+
+class Beliefs:
+    """What schedulers of any release believe at one moment, each made when it is asked for.
+
+    Nobody may change the caches.
+    """
+
+    def __init__(self, store: LogStore, moment: Moment) -> None:
+        self._store, self._moment = store, moment
+        self._known: dict[Way, SchedulerCache] = {}
+
+    def of(self, behaviours: Behaviours) -> SchedulerCache:
+        """Return the cache of a release; those that believe the same share one."""
+        way = believed(behaviours)
+        if way not in self._known:
+            self._known[way] = belief_at(self._store, self._moment, behaviours)
+        return self._known[way]
+
+
+def play(
+    store: LogStore,
+    moment: Moment,
+    projector: Projector,
+    *,
+    after: int = NO_REVISION,
+    after_each: Callable[[Step], None] | None = None,
+    progress: Progress | None = None,
+) -> Projector:
+    """Let a projector see everything that had happened by a moment, and return it.
+
+    :param after: the revision up to which it has seen everything.
+    :param after_each: called after every event that it has seen.
+    """
+    story = Story(store, moment, after)
+    for number, step in enumerate(story.steps()):
+        projector.apply(step.event, position=step.position, lives_on=story.lives_on)
+        if after_each is not None:
+            after_each(step)
+        if progress is not None and number % TOLD_EVERY == 0:
+            progress(step.position, moment.known)
+    return projector

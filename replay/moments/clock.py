@@ -1,0 +1,199 @@
+"""The clock of a log: the shell around it, which reads, builds and stores it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
+from typing import TypeVar
+
+import numpy as np
+
+from ...engine.errors import DerivedDamaged
+from ...engine.events import NO_TIME, Effect
+from ...engine.log.store import Chunk, ClockBlock, LogStore, Query, Window
+from ...engine.state import VERSION
+from ...engine.state.clock import CLOCK_VERSION, END_KEY, Clock, encode_clock
+from ...engine.state.clock_build import build_clock
+from ...engine.state.columns import NO_ORIGIN, Columns, Gathered, Times, decode_times
+from ...engine.state.decisions import Decision, decision_of
+from ...engine.state.extract import extract_fact
+from ...engine.state.facts import Fact
+from ...engine.state.fold import Placed
+from ...engine.state.marks import marks_of
+from .moment import Moment
+
+Asked = TypeVar("Asked")
+
+
+def clock_of(store: LogStore, *, branch: str, cluster: str) -> Clock:
+    """Return the clock of a cluster on a branch: the stored one, or one made of the whole log.
+
+    The latter takes some seconds for each million events; :func:`store_clock` spares them.
+    """
+    return _clock(_Opened(store), branch, cluster, store.last(branch))
+
+
+class _Opened:
+    """A store as a key: two are the same if they are one object."""
+
+    def __init__(self, store: LogStore) -> None:
+        self.store = store
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Opened) and other.store is self.store
+
+    def __hash__(self) -> int:
+        return id(self.store)
+
+
+@lru_cache(maxsize=2)
+def _clock(opened: _Opened, branch: str, cluster: str, last: int) -> Clock:
+    store = opened.store
+
+    @cache
+    def built() -> dict[tuple[int, int], bytes]:
+        blocks = _build(store, branch, cluster, last)
+        return {(part, number): data for part, number, data in blocks}
+
+    def load(part: int, number: int) -> bytes:
+        found = store.clock(
+            branch=branch, cluster=cluster, version=CLOCK_VERSION, part=part, number=number
+        )
+        # A damaged block is left out; of the same events it is built the same.
+        return found[0].data if found else built()[part, number]
+
+    index = store.clock(branch=branch, cluster=cluster, version=CLOCK_VERSION, part=0)
+    if index and index[0].known == last:
+        return Clock(load)
+    return Clock(lambda part, number: built()[part, number])
+
+
+def store_clock(store: LogStore, *, branch: str, cluster: str) -> None:
+    """Build the clock of all that is known, and store it beside the log."""
+    last = store.last(branch)
+    index = store.clock(branch=branch, cluster=cluster, version=CLOCK_VERSION, part=0)
+    if index and index[0].known == last:
+        return
+    blocks = [
+        ClockBlock(part=part, number=number, known=last, data=data)
+        for part, number, data in _build(store, branch, cluster, last)
+    ]
+    store.put_clock(blocks, branch=branch, cluster=cluster, version=CLOCK_VERSION)
+
+
+def clock_remarks(store: LogStore, *, branch: str, cluster: str) -> list[str]:
+    """Return a sentence for each input whose clock disagrees with the others."""
+    remarks = clock_of(store, branch=branch, cluster=cluster).remarks
+    sources = [source for remark in remarks for source in (remark.source, remark.other)]
+    names = store.symbols([source for source in sources if source >= 0])
+    return [remark.text(names) for remark in remarks]
+
+
+def _build(
+    store: LogStore, branch: str, cluster: str, last: int
+) -> Sequence[tuple[int, int, bytes]]:
+    columns, times = _evidence(store, branch, cluster, last)
+    decisions = _decisions(store, branch, cluster, last)
+    return encode_clock(build_clock(columns, times, store.references, decisions), last)
+
+
+def _decisions(store: LogStore, branch: str, cluster: str, last: int) -> list[Decision]:
+    """Read what schedulers logged of pods that they bind or evict."""
+    query = Query(branch=branch, cluster=cluster, until=last, kinds=("decision.logged",))
+    found = (decision_of(recorded.event) for recorded in store.read(query))
+    return [decision for decision in found if decision is not None]
+
+
+def _evidence(store: LogStore, branch: str, cluster: str, last: int) -> tuple[Columns, Times]:
+    """Read all that says when something happened: from the fact sidecar, then the log's tail."""
+    return without_damage(lambda: _gathered(store, branch, cluster, last))
+
+
+def without_damage(ask: Callable[[], Asked]) -> Asked:
+    """Ask once more, and again, if what was stored beside the log turns out to be damaged.
+
+    What is damaged is left out when it is asked for again, so that this comes to an end.
+    """
+    while True:
+        try:
+            return ask()
+        except DerivedDamaged:
+            continue
+
+
+def _gathered(store: LogStore, branch: str, cluster: str, last: int) -> tuple[Columns, Times]:
+    window = Window(branch=branch, cluster=cluster, known=last)
+    reached = store.facts_until(cluster=cluster, branch=branch, version=VERSION)
+    gathered = Gathered()
+    for block in store.facts(window, VERSION):
+        gathered.add(*decode_times(block.data))
+    for chunk in store.scan(window, after_position=reached):
+        gathered.add(columns_of(chunk), times_of(chunk, facts_of(store, chunk)))
+    return gathered.whole()
+
+
+def columns_of(chunk: Chunk) -> Columns:
+    """Return a chunk in the shape in which facts are kept, without any."""
+    return Columns(
+        positions=chunk.positions,
+        effects=chunk.effects,
+        objects=chunk.objects,
+        revisions=chunk.revisions,
+        origins=np.full(len(chunk.positions), NO_ORIGIN, np.int64),
+    )
+
+
+def facts_of(store: LogStore, chunk: Chunk) -> list[Fact | None]:
+    """Return the facts of a chunk's versions, None for all other events."""
+    references = store.references(np.unique(chunk.objects).tolist())
+    found: list[Fact | None] = []
+    for row, (number, effect) in enumerate(
+        zip(chunk.objects.tolist(), chunk.effects.tolist(), strict=True)
+    ):
+        fact = None
+        if effect == Effect.VERSION:
+            reference = references[number]
+            fact = extract_fact(reference.group, reference.kind, chunk.load(row))
+        found.append(fact)
+    return found
+
+
+def times_of(chunk: Chunk, facts: Sequence[Fact | None]) -> Times:
+    """Return what a chunk's events say of time."""
+    marks = marks_of(chunk.kinds, chunk.audited.tolist(), facts, chunk.load)
+    return Times(
+        earliest=chunk.earliest,
+        latest=chunk.latest,
+        created=np.array([_created(fact) for fact in facts], np.int64),
+        marks=np.array(marks, np.int64),
+        sources=chunk.sources,
+    )
+
+
+def _created(fact: Fact | None) -> int:
+    return NO_TIME if fact is None or fact.created_at is None else fact.created_at
+
+
+def placed(
+    clock: Clock, moment: Moment, *, after: int, until: int | None, last: bool = True
+) -> Placed:
+    """Return the events without revision that count between two revisions, up to a moment.
+
+    :param after: revisions up to this were folded before. :param until: None is the end.
+    :param last: the moment itself is at ``until``; its time counts.
+    """
+    limit = END_KEY if until is None else until * 2
+    beyond = limit
+    if last and moment.time is not None and until is not None:
+        following = clock.next_revision(until)
+        beyond = END_KEY if following is None else following * 2 - 1
+    found = clock.loose(after * 2 if after >= 0 else -2, beyond)
+    keep = (found.partners == 0) | (found.partners > moment.known)
+    if beyond > limit and moment.time is not None:
+        keep &= (found.keys <= limit) | (found.estimates <= moment.time)
+    order = np.argsort(found.positions[keep], kind="stable")
+    return Placed(
+        positions=found.positions[keep][order],
+        keys=found.keys[keep][order],
+        times=found.estimates[keep][order],
+    )

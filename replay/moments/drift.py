@@ -1,0 +1,67 @@
+"""Where belief and truth part at a moment, and since which event."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...engine.cache.drift.drift import Difference
+from ...engine.cache.drift.history import DriftHistory
+from ...engine.cache.projector import Projector
+from ...engine.cache.scheduler_flags import CacheOptions
+from ...engine.log.store import NO_REVISION, LogStore
+from ...engine.volcano.behaviours import Behaviours
+from .belief import Progress, play
+from .moment import Moment
+from .stored_belief import Start, start_of
+from .story import Step
+
+
+class Parted(NamedTuple):
+    """One difference, and the position of the event that made it."""
+
+    difference: Difference
+    since: int
+
+
+class Drift(NamedTuple):
+    """All differences at a moment, in order of kind, name and field.
+
+    :param at: the moment, as it is printed.
+    :param crashes: what the scheduler died of on the way, with the places innermost first.
+    """
+
+    at: str
+    release: str
+    differences: list[Parted]
+    crashes: list[str]
+
+
+def drift_at(
+    store: LogStore,
+    moment: Moment,
+    behaviours: Behaviours,
+    options: CacheOptions | None = None,
+    *,
+    use_stored: bool = True,
+    progress: Progress | None = None,
+) -> Drift:
+    """Return where the belief of a scheduler whose informers are never late parts from truth.
+
+    :param options, use_stored, progress: as for :func:`.belief.belief_at`.
+    """
+    start = start_of(store, moment, behaviours) if use_stored and options is None else None
+    if start is None:
+        projector = Projector(behaviours, options)
+        start = Start(projector, NO_REVISION, DriftHistory(projector))
+    projector, after, history = start
+
+    def compare(step: Step) -> None:
+        history.after(step.event, step.position)
+
+    play(store, moment, projector, after=after, after_each=compare, progress=progress)
+    return Drift(
+        at=moment.label,
+        release=behaviours.release,
+        differences=[Parted(*entry) for entry in history.differences()],
+        crashes=[str(crash) for crash in projector.crashes],
+    )

@@ -1,0 +1,213 @@
+r"""Field selectors as kubectl takes them, over any field of an object.
+
+``spec.nodeName=n1,status.phase!=Running``: conditions with ``=``, ``==`` or ``!=``, all of which
+must hold. A field that an object lacks is the empty text, so ``spec.nodeName=`` finds pods without
+a node. A comma, ``=`` or backslash within a value has a backslash before it. The API server knows
+a few fields of each kind; here it is every field, in lists too (``spec.containers[*].image``): then
+``=`` asks for one that is equal, and ``!=`` for none.
+
+Source: k8s.io/apimachinery/pkg/fields/selector.go.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from ...engine.errors import UsageError
+from ...engine.kubernetes.expressions.jsonpath import Path, find, parse_path
+from ...engine.state.facts import PodFact
+from ...engine.state.truth import Entry
+from .kinds import GroupKind, plural_of
+
+_TERMS = re.compile(r"(?:[^,\\]|\\.)+", re.DOTALL)
+_TERM = re.compile(r"((?:[^=!\\]|\\.)+)(==|!=|=)((?:[^\\]|\\.)*)", re.DOTALL)
+_ESCAPED = re.compile(r"\\([\\,=])")
+_NEAR = 3
+
+_OF_ALL = ("metadata.name", "metadata.namespace")
+SUPPORTED: Mapping[GroupKind, tuple[str, ...]] = MappingProxyType(
+    {
+        ("", "Pod"): (
+            *("spec.nodeName", "spec.restartPolicy", "spec.schedulerName"),
+            *("spec.serviceAccountName", "spec.hostNetwork"),
+            *("status.phase", "status.podIP", "status.podIPs", "status.nominatedNodeName"),
+        ),
+        ("", "Node"): ("spec.unschedulable",),
+        ("", "Namespace"): ("status.phase",),
+        ("", "Secret"): ("type",),
+        ("", "ReplicationController"): ("status.replicas",),
+        ("", "Event"): (
+            *("involvedObject.kind", "involvedObject.namespace", "involvedObject.name"),
+            *("involvedObject.uid", "involvedObject.apiVersion"),
+            *("involvedObject.resourceVersion", "involvedObject.fieldPath"),
+            *("reason", "reportingComponent", "source", "type"),
+        ),
+        ("apps", "ReplicaSet"): ("status.replicas",),
+        ("batch", "Job"): ("status.successful",),
+        ("certificates.k8s.io", "CertificateSigningRequest"): ("spec.signerName",),
+    }
+)
+"""What the API server knows by kind besides name and namespace, which may be in no object.
+
+Source: pkg/apis/core/v1/conversion.go, and the conversions of the other groups.
+"""
+
+_QUICK: Mapping[str, Callable[[Entry], str]] = MappingProxyType(
+    {
+        "metadata.name": lambda entry: entry.reference.name,
+        "metadata.namespace": lambda entry: entry.reference.namespace,
+    }
+)
+_QUICK_OF_PODS: Mapping[str, Callable[[PodFact], str]] = MappingProxyType(
+    {"spec.nodeName": lambda fact: fact.node, "status.phase": lambda fact: fact.phase}
+)
+
+Documents = Callable[[Sequence[Entry]], Iterator[dict[str, Any]]]
+
+
+class Condition(NamedTuple):
+    """One condition on one field.
+
+    :param field: as it was written. :param equal: False for ``!=``.
+    """
+
+    field: str
+    path: Path
+    value: str
+    equal: bool
+
+    def matches(self, entry: Entry, document: Mapping[str, Any] | None) -> bool:
+        """Say whether an object fulfils the condition.
+
+        :param document: the whole object; needed unless :meth:`is_quick`.
+        """
+        return (self.value in self._values(entry, document)) == self.equal
+
+    def is_quick(self, entry: Entry) -> bool:
+        """Say whether the object's facts tell the field."""
+        fact = entry.fact
+        return self.field in _QUICK or (isinstance(fact, PodFact) and self.field in _QUICK_OF_PODS)
+
+    def _values(self, entry: Entry, document: Mapping[str, Any] | None) -> list[str]:
+        fact = entry.fact
+        if self.field in _QUICK:
+            return [_QUICK[self.field](entry)]
+        if isinstance(fact, PodFact) and self.field in _QUICK_OF_PODS:
+            return [_QUICK_OF_PODS[self.field](fact)]
+        return [_text(value, self.field) for value in find(self.path, document)] or [""]
+
+
+class FieldSelector(NamedTuple):
+    """All of these conditions; none at all selects everything."""
+
+    conditions: tuple[Condition, ...] = ()
+
+    def select(self, entries: Sequence[Entry], documents: Documents) -> list[Entry]:
+        """Return the objects that fulfil every condition, in the order given.
+
+        :param documents: gives whole objects; asked only if a condition is about more than facts.
+        :raises UsageError: a field is one with parts, which has no text.
+        """
+        found = list(entries)
+        slow = []
+        for condition in self.conditions:
+            if found and condition.is_quick(found[0]):
+                found = [entry for entry in found if condition.matches(entry, None)]
+            else:
+                slow.append(condition)
+        if not slow:
+            return found
+        return [
+            entry
+            for entry, document in zip(found, documents(found), strict=True)
+            if all(condition.matches(entry, document) for condition in slow)
+        ]
+
+    def unknown(self, kind: GroupKind, documents: Callable[[], Iterator[dict[str, Any]]]) -> str:
+        """Return a field that no object of a kind has and the API server does not know, or ``""``.
+
+        :param documents: gives all objects of the kind.
+        """
+        known = {*_OF_ALL, *SUPPORTED.get(kind, ())}
+        left = {each.field: each.path for each in self.conditions if each.field not in known}
+        for document in documents() if left else ():
+            left = {field: path for field, path in left.items() if not find(path, document)}
+            if not left:
+                break
+        return min(left, default="")
+
+
+EVERY_FIELD = FieldSelector()
+
+
+def parse_field_selector(text: str) -> FieldSelector:
+    """Read a selector such as ``spec.nodeName=n1,status.phase!=Running``.
+
+    :raises UsageError: a part is no condition.
+    """
+    return FieldSelector(tuple(_condition(term) for term in _terms(text) if term.strip()))
+
+
+def _terms(text: str) -> Iterator[str]:
+    """Yield what stands between the commas that are not escaped."""
+    place = 0
+    while place < len(text):
+        term = _TERMS.match(text, place)
+        if term is not None:
+            yield term[0]
+        place = term.end() if term is not None else place + 1
+
+
+def no_such_field(field: str, kinds: Sequence[GroupKind], documents: Sequence[Any]) -> UsageError:
+    """Return the error for a field that no object of some kinds has, with those near it.
+
+    :param documents: objects of the kinds, whose fields are suggested.
+    """
+    known = {*_OF_ALL, *(path for kind in kinds for path in SUPPORTED.get(kind, ()))}
+    for document in documents:
+        known.update(_paths(document, ""))
+    lower = {path.lower(): path for path in sorted(known)}
+    close = [lower[path] for path in get_close_matches(field.lower(), list(lower), n=_NEAR)]
+    named = ", ".join(plural_of(*kind) for kind in kinds)
+    return UsageError(
+        f"none of {named} has a field {field!r}",
+        now=f"did you mean {' or '.join(close)}?"
+        if close
+        else "as in: --field-selector spec.nodeName=n1,status.phase!=Running",
+    )
+
+
+def _condition(term: str) -> Condition:
+    match = _TERM.fullmatch(term)
+    if match is None or not match[1].strip():
+        raise UsageError(
+            f"{term!r} is no condition on a field",
+            now="write path=value, path==value or path!=value, with commas between",
+        )
+    field, operator, value = match[1].strip(), match[2], match[3]
+    return Condition(field, parse_path(field), _ESCAPED.sub(r"\1", value.strip()), operator != "!=")
+
+
+def _text(value: Any, field: str) -> str:
+    """Return a value as a condition writes it."""
+    if isinstance(value, dict | list):
+        raise UsageError(
+            f"the field {field!r} has parts, and no value of its own",
+            now=f"name one of them, as in {field}{'[*]' if isinstance(value, list) else ''}.name",
+        )
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "" if value is None else str(value)
+
+
+def _paths(value: Any, above: str) -> Iterator[str]:
+    """Yield the paths of an object's fields that have a value of their own."""
+    if not isinstance(value, dict):
+        yield above
+        return
+    for name, part in value.items():
+        yield from _paths(part, f"{above}.{name}" if above else name)

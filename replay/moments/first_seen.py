@@ -1,0 +1,187 @@
+"""Objects that a difference shows first at its end, and that may have been there at its begin.
+
+Of a kind that is not known at the begin, an object counts as added only if the log shows that it
+came into being later: by the event that made it, or by its creationTimestamp. All others are *first
+seen*. A kind that becomes known in between is compared from there on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+
+from ...engine.events import Reference
+from ...engine.log.store import Window
+from ...engine.state.coverage import Pair, Why
+from ...engine.state.fold import Record
+from ...engine.state.truth import Truth
+from .coverage import unknown_at
+from .diff import Begun, Diff, HoldingChanged, ObjectThen, Scope, diff
+from .moment import Moment
+
+if TYPE_CHECKING:
+    from .log import Log
+
+Side = tuple[Moment, Truth]
+
+_CREATED = ".created"
+
+
+def diff_of_known(log: Log, before: Side, after: Side, scope: Scope, asked: Sequence[Pair]) -> Diff:
+    """Return what differs between two moments, as far as it is known of each kind.
+
+    :param asked: kinds that are compared from when they are known, if that is after the first
+        moment.
+    """
+    begins = dict(_begins(log, before[0], after[0], asked, scope.namespace))
+    kept = tuple(pair for pair in scope.kinds if pair not in begins)
+    rest = msgspec.structs.replace(scope, kinds=kept, without=tuple(begins))
+    parts = []
+    if kept or not scope.kinds:
+        parts.append(_judged(log, before, after, rest))
+    for pair, moment in begins.items():
+        only = msgspec.structs.replace(scope, kinds=(pair,))
+        parts.append(_judged(log, (moment, log.truth(moment)), after, only))
+    return _joined(log, (before, after), parts, begins)
+
+
+def _begins(
+    log: Log, before: Moment, after: Moment, asked: Sequence[Pair], namespace: str | None
+) -> Iterator[tuple[Pair, Moment]]:
+    """Yield the kinds that are known only from some revision between two moments on."""
+    if before.branch != after.branch or before.revision is None:
+        return
+    last = after.revision
+    for one in unknown_at(log, before, asked, namespace):
+        first = one.gap.before
+        if one.gap.why is Why.BEFORE and first is not None and (last is None or first <= last):
+            yield (
+                one.pair,
+                msgspec.structs.replace(
+                    before,
+                    known=after.known,
+                    revision=first,
+                    time=None,
+                    unsure=None,
+                    label=f"rv:{first}",
+                ),
+            )
+
+
+def _judged(log: Log, before: Side, after: Side, scope: Scope) -> Diff:
+    """Return a difference in which objects that are first seen are apart from those added."""
+    found = diff(log.store, before, after, scope=scope)
+    if before[0].branch != after[0].branch:
+        return found
+    doubtful = _where_unknown(
+        log, before[0], [one.object for one in found.added if not one.replaced]
+    )
+    if not doubtful:
+        return found
+    seen = set(doubtful) - _came_later(log, before, after, doubtful)
+    return msgspec.structs.replace(
+        found,
+        added=[one for one in found.added if one.object not in seen],
+        first_seen=[one for one in found.added if one.object in seen],
+    )
+
+
+def _where_unknown(log: Log, moment: Moment, objects: Sequence[Reference]) -> list[Reference]:
+    """Return those objects whose kind is not known in their namespace at a moment."""
+    places: dict[str, dict[Pair, None]] = {}
+    for one in objects:
+        places.setdefault(one.namespace, {})[one.group, one.kind] = None
+    unknown = {
+        (each.pair, namespace)
+        for namespace, pairs in places.items()
+        for each in unknown_at(log, moment, pairs, namespace or None)
+    }
+    return [one for one in objects if ((one.group, one.kind), one.namespace) in unknown]
+
+
+def _came_later(
+    log: Log, before: Side, after: Side, objects: Sequence[Reference]
+) -> set[Reference]:
+    """Return those objects of the second moment that came into being after the first."""
+    wanted = set(objects)
+    records = [one for one in after[1].records() if one.reference in wanted]
+    entries = zip(records, after[1].entries_of(records), strict=True)
+    time = before[0].time if before[0].time is not None else before[1].time
+    later = {
+        record.reference
+        for record, entry in entries
+        if time is not None and (entry.fact.created_at or 0) > time
+    }
+    made = _made_between(log, before[0], after[0], records)
+    return later | {record.reference for record in records if record.object in made}
+
+
+def _made_between(
+    log: Log, before: Moment, after: Moment, records: Sequence[Record]
+) -> frozenset[int]:
+    """Return the store's ids of objects whose creation the log tells between two moments."""
+    first = before.revision
+    if first is None:
+        extent = log.store.extent(known=before.known, cluster=before.cluster, branch=before.branch)
+        first = -1 if extent.last_revision is None else extent.last_revision
+    window = Window(
+        branch=after.branch,
+        cluster=after.cluster,
+        known=after.known,
+        after=first,
+        until=after.revision,
+    )
+    ids = [record.object for record in records]
+    found: set[int] = set()
+    for chunk in log.store.scan(window):
+        rows = np.flatnonzero(np.isin(chunk.objects, ids) & (chunk.revisions > first))
+        found |= {
+            int(chunk.objects[row]) for row in rows.tolist() if chunk.kinds[row].endswith(_CREATED)
+        }
+    return frozenset(found)
+
+
+def _joined(
+    log: Log, sides: tuple[Side, Side], parts: Sequence[Diff], begins: dict[Pair, Moment]
+) -> Diff:
+    """Return parts of a difference as one."""
+    if begins and len(parts) == len(begins):  # All kinds begin later: what of the rest is empty.
+        nothing = Scope(kinds=(("", ""),))
+        parts = [diff(log.store, *sides, scope=nothing), *parts]
+    whole, *others = parts
+    tables = dict(zip(begins, others, strict=True))
+    first_seen = sorted(
+        chain.from_iterable(part.first_seen for part in parts), key=lambda one: one.object
+    )
+    nodes = tables.get(("", "Node"), whole).nodes
+    queues = tables.get(("scheduling.volcano.sh", "Queue"), whole).queues
+    return msgspec.structs.replace(
+        whole,
+        added=sorted((one for part in parts for one in part.added), key=lambda one: one.object),
+        removed=sorted((one for part in parts for one in part.removed), key=lambda one: one.object),
+        changed=sorted((one for part in parts for one in part.changed), key=lambda one: one.object),
+        same=sum(part.same for part in parts),
+        rewritten=sum(part.rewritten for part in parts),
+        nodes=_unsure(nodes, ("", "Node"), first_seen),
+        queues=_unsure(queues, ("scheduling.volcano.sh", "Queue"), first_seen),
+        first_seen=first_seen,
+        begun=tuple(
+            Begun(group=pair[0], kind=pair[1], point=moment.label)
+            for pair, moment in begins.items()
+        ),
+    )
+
+
+def _unsure(
+    holdings: Sequence[HoldingChanged], pair: Pair, first_seen: Iterable[ObjectThen]
+) -> list[HoldingChanged]:
+    """Return what nodes or queues hold, marked where what was before is not known."""
+    names = {one.object.name for one in first_seen if (one.object.group, one.object.kind) == pair}
+    return [
+        msgspec.structs.replace(one, first_seen=one.before is None and one.name in names)
+        for one in holdings
+    ]

@@ -1,0 +1,320 @@
+"""Everything that the log knows of one object: its versions, who made them, and how it went."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from ...engine.events import KINDS, Effect, Recorded, Reference
+from ...engine.events.payloads import ListObserved
+from ...engine.log.store import LogStore, Query
+from ...engine.state.clock import Clock, Span, Unsure
+from .actors import actor_of
+from .changes import Change, changes
+from .clock import clock_of
+from .coverage import Unknown
+from .kinds import ObjectName
+from .moment import Moment
+from .times import with_spans
+
+_LAST = 2**65
+"""A place behind that of every revision: twice the greatest there can be, and one."""
+
+_TELLING = frozenset({"pod.bound", "pod.evicted"})
+"""Requests that say more of a version than its own kind does."""
+
+
+class Happening(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of a history.
+
+    :param position: of the event. :param kind: of the event, as in ``pod.updated``; of a version
+        that an audited binding or eviction made, that of the request.
+    :param uid: whose it is; several objects may have had the name, one after the other.
+    :param revision: of the version; None for events that have none.
+    :param earliest: and ``latest``: between which times it happened, microseconds; None if nothing
+        says. :param time: the best estimate. It never falls from one revision to the next.
+    :param actor: who caused it; empty if not known.
+    :param attributed_at: position of the event that told the actor, 0 if the version itself did.
+    :param changes: fields that differ from the version before it of the same object.
+    :param note: in words, what the event says beyond an object's version.
+    """
+
+    position: int
+    kind: str
+    uid: str
+    revision: int | None
+    resource_version: str
+    earliest: int | None
+    latest: int | None
+    time: int | None
+    recorded_at: int
+    actor: str
+    attributed_at: int = 0
+    source: str
+    line: int
+    changes: list[Change] = []
+    note: str = ""
+
+    @property
+    def span(self) -> Span:
+        """Between which times it happened."""
+        return Span(self.earliest, self.latest, self.time)
+
+
+class History(msgspec.Struct, frozen=True, kw_only=True):
+    """The history of everything that had one name, in the order in which it happened.
+
+    :param uids: the objects that had the name, in order of appearance.
+    :param unsure: changes of the cluster that may have come before or after the moment up to which
+        it goes.
+    :param not_known: of the object's kind, where between its first version and that moment.
+    """
+
+    object: Reference
+    uids: tuple[str, ...]
+    happenings: list[Happening]
+    unsure: Unsure | None = None
+    not_known: tuple[Unknown, ...] = ()
+
+
+def history(
+    store: LogStore,
+    named: ObjectName,
+    *,
+    namespace: str,
+    moment: Moment,
+    ignore: Sequence[str] = (),
+) -> History:
+    """Return the history of an object up to a moment.
+
+    :param namespace: empty for kinds without one.
+    :param ignore: fields whose changes do not count, see :func:`.changes.changes`.
+    """
+    query = Query(
+        branch=moment.branch,
+        cluster=moment.cluster,
+        until=moment.known,
+        objects=((named.group, named.kind),),
+        namespace=namespace,
+        name=named.name,
+    )
+    clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
+    events = list(store.read(query))
+    absences = _absences(store, moment, named, events)
+    placed = sorted(_placed([*events, *absences], clock), key=_in_order)
+    kept = [one for one in placed if one.key <= _limit(moment) or _had_happened(one, moment)]
+    happenings = list(_lines(_joined(kept), ignore))
+    uids = tuple(dict.fromkeys(line.uid for line in happenings if line.uid))
+    reference = Reference(named.group, named.kind, namespace, named.name)
+    return History(object=reference, uids=uids, happenings=happenings, unsure=moment.unsure)
+
+
+class _Placed(msgspec.Struct, frozen=True, kw_only=True):
+    """An event in the order of happening.
+
+    :param key: twice its revision; what has none lies between two. :param made: position of the
+        version that this request made, 0 if none is known.
+    """
+
+    recorded: Recorded
+    key: int
+    span: Span
+    made: int = 0
+
+
+def _placed(events: Sequence[Recorded], clock: Clock) -> Iterator[_Placed]:
+    undated = [each for each in events if each.event.revision is None]
+    made = clock.loose_spans([each.position for each in undated])
+    for recorded, span in with_spans(events, clock):
+        revision, version = recorded.event.revision, 0
+        if revision is not None:
+            key = revision * 2 + (_effect(recorded) is Effect.LISTED)
+        else:
+            version = made.get(recorded.position, (span, 0))[1]
+            time = span.estimate
+            key = _LAST if time is None else clock.revision_at(time) * 2 + 1
+        yield _Placed(recorded=recorded, key=key, span=span, made=version)
+
+
+def _in_order(one: _Placed) -> tuple[int, int, int]:
+    return one.key, one.span.estimate or 0, one.recorded.position
+
+
+def _limit(moment: Moment) -> int:
+    return _LAST if moment.revision is None else moment.revision * 2 + 1
+
+
+def _had_happened(one: _Placed, moment: Moment) -> bool:
+    """Say whether an event without revision had happened by the time of a moment."""
+    time = one.span.estimate
+    undated = one.recorded.event.revision is None
+    return undated and moment.time is not None and time is not None and time <= moment.time
+
+
+def _effect(recorded: Recorded) -> Effect:
+    return KINDS[recorded.event.kind].effect
+
+
+class _Joined(msgspec.Struct, frozen=True, kw_only=True):
+    """An event, and the one that says who caused it, which then is no line of its own."""
+
+    placed: _Placed
+    by: Recorded | None = None
+
+
+def _joined(events: Sequence[_Placed]) -> Iterator[_Joined]:
+    """Join each version with what says who made it: an attribution, or an audited request."""
+    positions = {one.recorded.position for one in events}
+    versions = {
+        _version(one.recorded)
+        for one in events
+        if _effect(one.recorded) in (Effect.VERSION, Effect.DELETED)
+    }
+    attributed = {
+        _version(one.recorded): one.recorded
+        for one in events
+        if _effect(one.recorded) is Effect.ATTRIBUTED
+    }
+    requests = {one.made: one.recorded for one in events if one.made in positions}
+    for one in events:
+        effect, version = _effect(one.recorded), _version(one.recorded)
+        if one.made in positions or effect is Effect.TIMED:
+            continue
+        if effect is Effect.ATTRIBUTED and version in versions:
+            continue
+        by = None
+        if effect in (Effect.VERSION, Effect.DELETED):
+            by = requests.get(one.recorded.position) or attributed.get(version)
+        yield _Joined(placed=one, by=by)
+
+
+def _version(recorded: Recorded) -> tuple[str, int | None]:
+    return recorded.event.reference.uid, recorded.event.revision
+
+
+def _lines(events: Iterable[_Joined], ignore: Sequence[str]) -> Iterator[Happening]:
+    last: dict[str, dict[str, Any]] = {}
+    for item in events:
+        event = item.placed.recorded.event
+        uid = event.reference.uid
+        effect = _effect(item.placed.recorded)
+        document: dict[str, Any] = {}
+        if effect in (Effect.VERSION, Effect.DELETED):
+            document = msgspec.json.decode(event.payload)
+        fields: list[Change] = []
+        if document and uid in last:
+            fields = changes(last[uid], document, ignore=ignore)
+        if document:
+            last[uid] = document
+        yield _happening(item, fields)
+
+
+def _happening(item: _Joined, fields: list[Change]) -> Happening:
+    placed, by = item.placed, item.by
+    recorded, event, span = placed.recorded, placed.recorded.event, placed.span
+    told = by is not None and by.event.kind in _TELLING
+    own = actor_of(recorded, span)
+    other = "" if by is None else actor_of(by, span)
+    return Happening(
+        position=recorded.position,
+        kind=by.event.kind if by is not None and told else event.kind,
+        uid=event.reference.uid,
+        revision=event.revision,
+        resource_version=event.resource_version,
+        earliest=span.earliest,
+        latest=span.latest,
+        time=span.estimate,
+        recorded_at=recorded.recorded_at,
+        actor=own or other,
+        attributed_at=by.position if by is not None and other and not own else 0,
+        source=event.source,
+        line=event.line,
+        changes=fields,
+        note=_note(by if by is not None and told else recorded, _node_of(fields)),
+    )
+
+
+def _node_of(fields: Iterable[Change]) -> str:
+    """Return the node that a version shows a pod to have got."""
+    found = (change.new for change in fields if change.path == "spec.nodeName")
+    return next((node for node in found if isinstance(node, str)), "")
+
+
+def _note(recorded: Recorded, node: str = "") -> str:
+    """Return what an event says that is no object version.
+
+    :param node: of a binding: the one that the version after it shows.
+    """
+    event = recorded.event
+    effect = _effect(recorded)
+    if effect in (Effect.VERSION, Effect.DELETED):
+        return ""
+    if effect is Effect.LISTED:
+        return "absent from a complete list: it was deleted before that"
+    body: dict[str, Any] = msgspec.json.decode(event.payload)
+    verb = "/".join(part for part in (body.get("verb", ""), body.get("subresource", "")) if part)
+    match event.kind:
+        case "pod.bound":
+            return f"bound to {body.get('node') or node or 'a node that was not recorded'}"
+        case "pod.evicted":
+            return "eviction accepted"
+        case "version.attributed":
+            return f"{verb} of a version that the log does not hold"
+        case "request.accepted":
+            unknown = body.get("unknown", "")
+            return f"{verb} accepted" + (f"; not known: {unknown}" if unknown else "")
+        case "request.refused":
+            answer = " ".join(str(part) for part in (body.get("code"), body.get("reason")) if part)
+            message = body.get("message", "")
+            return f"{verb} refused: {answer}" + (f": {message}" if message else "")
+        case _:
+            return str(body.get("message", ""))
+
+
+def _absences(
+    store: LogStore, moment: Moment, named: ObjectName, events: Sequence[Recorded]
+) -> Iterator[Recorded]:
+    """Yield, for every object that no event deletes, the first complete list without it."""
+    alive: dict[str, int] = {}
+    ended: set[str] = set()
+    namespace = ""
+    for recorded in events:
+        event = recorded.event
+        namespace = event.reference.namespace
+        if _effect(recorded) is Effect.VERSION and event.revision is not None:
+            uid = event.reference.uid
+            alive[uid] = max(alive.get(uid, -1), event.revision)
+        elif _effect(recorded) is Effect.DELETED:
+            ended.add(event.reference.uid)
+    waiting = {uid: revision for uid, revision in alive.items() if uid not in ended}
+    if not waiting:
+        return
+    query = Query(
+        branch=moment.branch,
+        cluster=moment.cluster,
+        until=moment.known,
+        kinds=("list.observed",),
+        objects=((named.group, named.kind),),
+    )
+    lists = [event for event in store.read(query) if event.event.revision is not None]
+    for recorded in sorted(lists, key=lambda item: item.event.revision or 0):
+        payload = recorded.event.payload
+        # A list of a large cluster has megabytes of uids: most often ours is among them.
+        missing = [uid for uid in sorted(waiting) if uid.encode() not in payload]
+        if not missing:
+            continue
+        listed = msgspec.json.decode(payload, type=ListObserved)
+        if listed.namespaces and namespace not in listed.namespaces:
+            continue
+        for uid in missing:
+            if (recorded.event.revision or 0) > waiting[uid]:
+                del waiting[uid]
+                yield _absence(recorded, named, namespace, uid)
+
+
+def _absence(recorded: Recorded, named: ObjectName, namespace: str, uid: str) -> Recorded:
+    reference = Reference(named.group, named.kind, namespace, named.name, uid)
+    event = msgspec.structs.replace(recorded.event, reference=reference)
+    return msgspec.structs.replace(recorded, event=event)

@@ -1,0 +1,177 @@
+"""Objects that somebody may have meant, and objects that belong to one: by name and by owner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from ...engine.events import Reference
+from ...engine.log.store import LogStore, Query, Window
+from .kinds import ObjectName
+from .moment import Moment
+
+OWNERS = frozenset(
+    {
+        *(("batch.volcano.sh", kind) for kind in ("Job", "CronJob")),
+        *(("batch", kind) for kind in ("Job", "CronJob")),
+        *(("apps", kind) for kind in ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet")),
+        ("flow.volcano.sh", "JobFlow"),
+    }
+)
+"""Kinds whose objects make others, which are named after them."""
+
+_OWNED = frozenset(
+    {
+        *(("", "Pod"), ("scheduling.volcano.sh", "PodGroup"), ("apps", "ReplicaSet")),
+        *(("batch.volcano.sh", "Job"), ("batch", "Job")),
+    }
+)
+
+
+class Meant(msgspec.Struct, frozen=True, kw_only=True):
+    """What may have been meant by a name of which the log holds no object.
+
+    :param begin: objects of the kind whose names begin with it.
+    :param owned: objects of the kind that belong to an object of that name.
+    :param elsewhere: objects of the kind and the name in other namespaces.
+    :param others: objects of other kinds that have the name.
+    :param near: objects of the kind whose names are much the same.
+    """
+
+    begin: list[Reference] = []
+    owned: list[Reference] = []
+    elsewhere: list[Reference] = []
+    others: list[Reference] = []
+    near: list[Reference] = []
+
+    def __bool__(self) -> bool:
+        return any(msgspec.structs.astuple(self))
+
+
+def meant(store: LogStore, named: ObjectName, namespace: str, moment: Moment) -> Meant:
+    """Return the objects that somebody may have meant who named one that the log does not hold.
+
+    :param namespace: empty for kinds without one.
+    """
+    known = known_objects(store, moment)
+    of_kind = [one for one in known if (one.group, one.kind) == (named.group, named.kind)]
+    here = [one for one in of_kind if one.namespace == namespace]
+    begin = [one for one in here if one.name.startswith(named.name) and one.name != named.name]
+    owned: list[Reference] = []
+    if not begin and (named.group, named.kind) in _OWNED:
+        owned = list(_of_owner(store, moment, named, here))
+    near: list[Reference] = []
+    if not begin and not owned:
+        names = sorted({one.name for one in here})
+        close = get_close_matches(named.name, names, n=3, cutoff=0.7)
+        near = [one for one in here if one.name in close]
+    return Meant(
+        begin=_one_each(begin),
+        owned=_one_each(owned),
+        elsewhere=_one_each(
+            one for one in of_kind if one.name == named.name and one.namespace != namespace
+        ),
+        others=_one_each(
+            one
+            for one in known
+            if one.name == named.name
+            and (one.group, one.kind) != (named.group, named.kind)
+            and one.namespace in {"", namespace or one.namespace}
+            and one.kind != "Event"
+        ),
+        near=_one_each(near),
+    )
+
+
+def known_objects(store: LogStore, moment: Moment) -> list[Reference]:
+    """Return all objects of which the log holds anything by a moment, gone or not, in order."""
+    window = Window(
+        branch=moment.branch, cluster=moment.cluster, known=moment.known, until=moment.revision
+    )
+    numbers: set[int] = set()
+    for chunk in store.scan(window):
+        numbers.update(np.unique(chunk.objects).tolist())
+    found = store.references(sorted(numbers)).values()
+    return sorted(one for one in found if one.kind and one.name)
+
+
+def belonging(
+    store: LogStore, owner: Reference, uids: Sequence[str], moment: Moment
+) -> list[Reference]:
+    """Return the objects that belong to one by their ownerReferences, also through others.
+
+    Looked at are objects of its namespace whose names tell of the owner: they begin with its name,
+    as those of pods do, or hold its uid.
+
+    :param uids: of the objects that had the owner's name.
+    """
+    if (owner.group, owner.kind) not in OWNERS or not uids:
+        return []
+    candidates = [
+        one
+        for one in known_objects(store, moment)
+        if (one.group, one.kind) in _OWNED
+        and one.namespace == owner.namespace
+        and (one.name.startswith(f"{owner.name}-") or any(uid in one.name for uid in uids))
+        and one.uid not in uids
+    ]
+    owners = {
+        one: {each.get("uid") for each in refs} for one, refs in _owners(store, moment, candidates)
+    }
+    known, found = set(uids), []
+    rest = candidates
+    while new := [one for one in rest if not known.isdisjoint(owners.get(one, ()))]:
+        known.update(one.uid for one in new if one.uid)
+        found += new
+        rest = [one for one in rest if one not in new]
+    return sorted(found)
+
+
+def _of_owner(
+    store: LogStore, moment: Moment, named: ObjectName, some: Sequence[Reference]
+) -> Iterator[Reference]:
+    """Yield the objects that have an owner of this name."""
+    for one, refs in _owners(store, moment, some):
+        if any(each.get("name") == named.name for each in refs):
+            yield one
+
+
+def _owners(
+    store: LogStore, moment: Moment, some: Iterable[Reference]
+) -> Iterator[tuple[Reference, list[Mapping[str, Any]]]]:
+    """Yield the ownerReferences of objects, as one of their versions has them."""
+    wanted = set(some)
+    query = Query(
+        branch=moment.branch,
+        cluster=moment.cluster,
+        until=moment.known,
+        objects=tuple(sorted({(one.group, one.kind) for one in wanted})),
+    )
+    if not wanted:
+        return
+    for recorded in store.read(query):
+        reference = recorded.event.reference
+        if reference in wanted and b'"ownerReferences"' in recorded.event.payload:
+            wanted.discard(reference)
+            yield reference, _owner_references(recorded.event.payload)
+            if not wanted:
+                return
+
+
+def _owner_references(payload: bytes) -> list[Mapping[str, Any]]:
+    document = msgspec.json.decode(payload)
+    metadata = document.get("metadata") if isinstance(document, dict) else None
+    found = metadata.get("ownerReferences") if isinstance(metadata, dict) else None
+    if not isinstance(found, list):
+        return []
+    return [one for one in found if isinstance(one, dict) and isinstance(one.get("uid"), str)]
+
+
+def _one_each(some: Iterable[Reference]) -> list[Reference]:
+    """Return objects without their uids, each name once."""
+    names = {msgspec.structs.replace(one, uid="") for one in some}
+    return sorted(names)

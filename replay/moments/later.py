@@ -1,0 +1,32 @@
+"""What happened to an object after a moment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...engine.events import Recorded, Reference
+from ...engine.log.store import LogStore, Query
+from .moment import Moment
+
+
+def later_events(
+    store: LogStore, moment: Moment, reference: Reference, *, limit: int | None = None
+) -> Iterator[Recorded]:
+    """Yield an object's events after a moment's revision that were known by then.
+
+    :param limit: so many at most.
+    """
+    if moment.revision is None:
+        return
+    query = Query(
+        branch=moment.branch,
+        cluster=moment.cluster,
+        until=moment.known,
+        objects=((reference.group, reference.kind),),
+        namespace=reference.namespace,
+        name=reference.name,
+        uid=reference.uid,
+        revisions=(moment.revision + 1, None),
+        limit=limit,
+    )
+    yield from store.read(query)

@@ -1,0 +1,193 @@
+"""Points: the ways to name a moment of a log, and what they mean in it.
+
+==============================  ================================================================
+``@1042``                       what was known when position 1042 had been appended
+``rv:70915324``                 when the cluster had reached this resourceVersion
+``2025-07-30T07:56:43Z``        at this time (any RFC 3339 time; seconds may be left out)
+``2025-07-30``                  when that day began, in UTC
+``10:42:07``, ``10:42``         at this time of day, in UTC, on the last day of the log that has it
+``now``                         at this very moment
+``-5m``                         so long before the last time in the log
+``end``                         everything
+``what-if@1042``, ``what-if``   the same on a branch
+==============================  ================================================================
+"""
+
+from __future__ import annotations
+
+import re
+from time import time_ns
+
+import msgspec
+
+from ...engine.errors import PointTooEarly, PointUnknown, UsageError
+from ...engine.kubernetes.units import SECOND_US, format_time, parse_duration, parse_time
+from ...engine.log.store import MAIN, LogStore
+from .clock import clock_of
+from .moment import Moment
+
+_POSITION = re.compile(r"(?:(?P<branch>[A-Za-z0-9][\w.-]*))?@(?P<position>[0-9]{1,4000})")
+_DECIMAL = re.compile(r"[0-9]{1,4000}")  # Python converts no more digits.
+_LAST_REVISION = 2**63 - 1
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_CLOCK = re.compile(r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?Z?")
+_MINUTES = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2})((?:[Zz]|[+-][0-9:]+)?)")
+_DAY_US = 86_400 * SECOND_US
+_FORMS = (
+    "a point is @POSITION, rv:REVISION, a time such as 2025-07-30T07:56:43Z or 10:42:07, a date,"
+    " a span such as -5m, now, or end"
+)
+
+
+def only_cluster(store: LogStore, cluster: str | None) -> str:
+    """Return the cluster asked for, or the log's only one.
+
+    :raises UsageError: it is not in the log, or the log holds several and none was named.
+    """
+    clusters = store.clusters()
+    if cluster is None:
+        if len(clusters) > 1:
+            raise UsageError(
+                f"the log holds {len(clusters)} clusters: {', '.join(clusters)}",
+                now="choose one with --cluster NAME",
+            )
+        return clusters[0] if clusters else "default"
+    if clusters and cluster not in clusters:
+        raise UsageError(
+            f"the log holds no cluster {cluster!r}", now=f"there is: {', '.join(clusters)}"
+        )
+    return cluster
+
+
+def resolve(
+    store: LogStore,
+    text: str,
+    *,
+    branch: str = MAIN,
+    cluster: str | None = None,
+    as_known_at: str | None = None,
+) -> Moment:
+    """Return the moment that a point names in a log.
+
+    :param as_known_at: ``@POSITION``; leave out of account what was appended later.
+    :raises PointUnknown: the point has none of the forms, or lies outside the log.
+    """
+    text = text.strip()
+    branches = {info.name: info.last for info in store.branches()}
+    if text in branches and text != "end":
+        branch, text = text, "end"
+    position = _POSITION.fullmatch(text)
+    if position is not None and position["branch"]:
+        branch = position["branch"]
+    if branch not in branches:
+        raise PointUnknown(
+            f"there is no branch {branch!r}", now=f"branches: {', '.join(sorted(branches))}"
+        )
+    last = branches[branch]
+    known = last
+    if as_known_at is not None:
+        known = _position(as_known_at.strip().removeprefix("@"), last)
+    if position is not None:
+        known = min(known, _position(position["position"], last))
+        text = "end"
+    name = only_cluster(store, cluster)
+    moment = Moment(
+        branch=branch,
+        cluster=name,
+        known=known,
+        revision=None,
+        time=None,
+        label=f"@{known}" if branch == MAIN else f"{branch}@{known}",
+    )
+    if text == "end":
+        return moment
+    if text.startswith("rv:"):
+        return _at_revision(store, moment, text)
+    return _at_time(store, moment, text)
+
+
+def _position(digits: str, last: int) -> int:
+    if not _DECIMAL.fullmatch(digits):
+        raise PointUnknown(f"{digits!r} is not a position", now=_FORMS)
+    position = int(digits)
+    if position > last:
+        raise PointUnknown(
+            f"position @{position} is beyond the end of the log (last is @{last})",
+            now=f"use --at @{last}, or --at end",
+        )
+    return position
+
+
+def _at_revision(store: LogStore, moment: Moment, text: str) -> Moment:
+    digits = text.removeprefix("rv:")
+    if not _DECIMAL.fullmatch(digits):
+        raise PointUnknown(f"{text!r}: a resourceVersion is a decimal number", now=_FORMS)
+    revision = min(int(digits), _LAST_REVISION)
+    extent = store.extent(known=moment.known, cluster=moment.cluster, branch=moment.branch)
+    if extent.first_revision is not None and revision < extent.first_revision:
+        raise PointTooEarly(
+            f"rv:{revision} is before the log's first revision, rv:{extent.first_revision}",
+            first=f"rv:{extent.first_revision}",
+            now=f"use --at rv:{extent.first_revision}, or ingest older recordings",
+        )
+    return msgspec.structs.replace(moment, revision=revision, label=f"rv:{revision}")
+
+
+def _at_time(store: LogStore, moment: Moment, text: str) -> Moment:
+    clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
+    begins, first, last = clock.begins(), clock.first(), clock.last()
+    if begins is None or first is None or last is None:
+        raise PointUnknown(
+            f"{text!r}: the log tells of no change of an object with a time", now=_FORMS
+        )
+    time, note = _time_named(text, first, last)
+    if time < begins:
+        raise PointTooEarly(
+            f"{text} is before the log begins, at {format_time(begins)}",
+            first=format_time(begins),
+            now="choose a later time, or ingest older recordings",
+        )
+    if time > last:
+        note = f"{note}; it" if note else f"{text}"
+        note += f" is after the last event of the log ({format_time(last)}): this is how it ends"
+    return msgspec.structs.replace(
+        moment,
+        revision=clock.revision_at(time),
+        time=time,
+        unsure=clock.unsure_at(time),
+        label=format_time(time),
+        note=note,
+    )
+
+
+def _time_named(text: str, first: int, last: int) -> tuple[int, str]:
+    """Return the time that a text names, and how it was understood if that is not plain.
+
+    :param first: and ``last``: the times between which the log lies.
+    :raises PointUnknown: it names none.
+    """
+    try:
+        if text == "now":
+            return time_ns() // 1000, f"now is {format_time(time_ns() // 1000)}"
+        if text.startswith("-"):
+            return last - parse_duration(text[1:]), ""
+        if _DATE.fullmatch(text):
+            return parse_time(f"{text}T00:00:00Z"), f"{text} is the beginning of that day, in UTC"
+        if _CLOCK.fullmatch(text):
+            return _on_a_day(text, first, last)
+        minutes = _MINUTES.fullmatch(text)
+        found = parse_time(f"{minutes[1]}:00{minutes[2]}" if minutes else text)
+        format_time(found)
+    except (ValueError, OverflowError, OSError) as fault:
+        raise PointUnknown(f"{text!r} names no point", now=_FORMS) from fault
+    return found, ""
+
+
+def _on_a_day(text: str, first: int, last: int) -> tuple[int, str]:
+    """Return a time of day on the last day of the log on which it lies within the log."""
+    seconds = text if text.count(":") > 1 else f"{text}:00"
+    own = parse_time(f"1970-01-01T{seconds.rstrip('Z')}Z")
+    days = range(last // _DAY_US, first // _DAY_US - 1, -1)
+    inside = [day for day in (days[0], *days[1:2]) if first <= day * _DAY_US + own <= last]
+    time = (inside or [days[0]])[0] * _DAY_US + own
+    return time, f"{text} is taken to be {format_time(time)}, on the log's last day that has it"

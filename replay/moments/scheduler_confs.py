@@ -1,0 +1,69 @@
+"""Scheduler configurations at a moment of a log, and configurations from files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from ...engine.errors import InputError
+from ...engine.events import Event
+from ...engine.events.payloads import ConfigApplied
+from ...engine.log.store import LogStore, Query
+from .log import Log
+from .moment import Moment
+
+_CONFIG = "config.applied"
+
+
+class ConfText(NamedTuple):
+    """A scheduler configuration, and where it is from."""
+
+    text: str
+    source: str
+
+
+def conf_file(path: Path) -> ConfText:
+    """Read a configuration from a file.
+
+    :raises InputError: it is no text.
+    """
+    try:
+        return ConfText(path.read_text(encoding="utf-8"), str(path))
+    except UnicodeDecodeError as fault:
+        raise InputError(f"not UTF-8: {fault}", where=str(path)) from fault
+
+
+def conf_at(store: LogStore, moment: Moment) -> ConfText | None:
+    """Return the configuration that was last applied by a point, ``None`` if the log has none."""
+    return next(iter(confs_at(store, moment)), None)
+
+
+def has_no_conf(log: Log, moment: Moment) -> bool:
+    """Say whether a log has no configuration by a moment. A scenario without means the built-in."""
+    return not log.coverage(moment).whole and conf_at(log.store, moment) is None
+
+
+def confs_at(store: LogStore, moment: Moment) -> list[ConfText]:
+    """Return the configurations that were applied by a point, newest first.
+
+    One without a revision, such as a plain file, counts from the beginning.
+    """
+    query = Query(
+        branch=moment.branch, cluster=moment.cluster, until=moment.known, kinds=(_CONFIG,)
+    )
+    applied = [
+        recorded.event
+        for recorded in store.read(query)
+        if recorded.event.revision is None
+        or moment.revision is None
+        or recorded.event.revision <= moment.revision
+    ]
+    applied.sort(key=lambda event: event.revision or 0)
+    return [_conf_text(event) for event in reversed(applied)]
+
+
+def _conf_text(event: Event) -> ConfText:
+    applied = msgspec.json.decode(event.payload, type=ConfigApplied)
+    return ConfText(applied.text, applied.configmap or event.source)

@@ -1,0 +1,366 @@
+"""What a log holds: its inputs, how far it reaches, what it knows completely, and what it lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import msgspec
+
+from ...engine.events.payloads import AuditCovered, ProcessStarted, WatchFollowed
+from ...engine.kubernetes.units import format_time
+from ...engine.log.store import Query, SourceInfo
+from ...engine.state.coverage import Coverage, Pair, Span, levels_of
+from .clock import clock_remarks
+from .coverage import SCHEDULING, plurals
+from .kinds import CLUSTER_SCOPED, plural_of
+from .log import Log
+from .moment import Moment
+
+T = TypeVar("T")
+
+_TELLING: Mapping[str, str] = MappingProxyType(
+    {
+        "audit.covered": "audit log",
+        "scenario.declared": "scenario",
+        "watch.followed": "watch",
+        "list.observed": "list",
+        "session.opened": "component log",
+        "process.started": "component log",
+        "cache.dumped": "cache dump",
+        "decision.logged": "component log",
+        "message.logged": "component log",
+        "config.applied": "configuration",
+        "usage.measured": "external input",
+        "extender.answered": "external input",
+    }
+)
+"""What an input is, by the first of these kinds that it gave."""
+
+_FULL = "RequestResponse"
+_REDACTED = "input.redacted"
+
+
+class Input(msgspec.Struct, frozen=True, kw_only=True):
+    """One input. :param tells: what it is, by what it gave.
+
+    :param redacted: it was ingested with ``--redact``, at least once.
+    """
+
+    source: str
+    tells: str
+    events: int
+    first_revision: int | None
+    last_revision: int | None
+    redacted: bool = False
+
+
+class Stretch(msgspec.Struct, frozen=True, kw_only=True):
+    """Revisions at which all of a kind is known; ``open`` if it may go on from there."""
+
+    first: int
+    last: int
+    first_time: int | None
+    last_time: int | None
+    by: tuple[str, ...]
+    open: bool
+
+
+class Known(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a kind. :param namespaces: in which; empty for all alike."""
+
+    pair: Pair
+    namespaces: tuple[str, ...]
+    stretches: tuple[Stretch, ...]
+
+
+class Started(msgspec.Struct, frozen=True, order=True):
+    """A release that a component said to be."""
+
+    component: str
+    version: str
+
+
+_EVENTS_AT_END = 50
+
+
+class Times(msgspec.Struct, frozen=True, kw_only=True):
+    """What the log knows of time: that of its first and of its last event, microseconds.
+
+    :param revisions: how many there are; of ``bounded`` both bounds are known, which are ``median``
+        microseconds apart. :param disagreements: a sentence for each clock that disagrees.
+    """
+
+    first: int | None
+    last: int | None
+    revisions: int
+    bounded: int
+    median: int | None
+    disagreements: tuple[str, ...] = ()
+
+
+class Status(msgspec.Struct, frozen=True, kw_only=True):
+    """What one cluster's part of a log holds.
+
+    :param missing: kinds that sessions need and that are never known completely.
+    :param configurations: where scheduler configurations came from, in the order of the log.
+    :param advice: what would make answers more exact.
+    """
+
+    cluster: str
+    branch: str
+    last: int
+    events: int
+    first_revision: int | None
+    last_revision: int | None
+    times: Times
+    inputs: tuple[Input, ...]
+    whole: bool
+    coverage: tuple[Known, ...]
+    missing: tuple[Pair, ...]
+    releases: tuple[Started, ...]
+    configurations: tuple[str, ...]
+    advice: tuple[str, ...]
+
+
+def _times(log: Log, moment: Moment) -> Times:
+    clock = log.clock(moment)
+    figures = clock.figures()
+    first, last = clock.first(), clock.last()
+    if first is None:
+        first, last = _told_by_components(log, moment)
+    return Times(
+        first=first,
+        last=last,
+        revisions=figures.revisions,
+        bounded=figures.bounded,
+        median=figures.median,
+        disagreements=tuple(clock_remarks(log.store, branch=moment.branch, cluster=moment.cluster)),
+    )
+
+
+def _told_by_components(log: Log, moment: Moment) -> tuple[int | None, int | None]:
+    """Return the first and last time in a log that tells of no change of an object.
+
+    Each input is looked at where it begins and where it ends.
+    """
+    query = Query(
+        branch=moment.branch, cluster=moment.cluster, until=moment.known, limit=_EVENTS_AT_END
+    )
+    found: list[int] = []
+    for one in log.store.sources(known=moment.known, cluster=moment.cluster, branch=moment.branch):
+        for newest_first in (False, True):
+            some = msgspec.structs.replace(query, source=one.source, newest_first=newest_first)
+            times = (recorded.event.observed_at for recorded in log.store.read(some))
+            found += [time for time in times if time is not None]
+    return min(found, default=None), max(found, default=None)
+
+
+def status_of(log: Log, moment: Moment | None = None) -> Status:
+    """Return what a log holds of one cluster, as known at a moment (by default all).
+
+    :raises UsageError: the log holds several clusters, and none is chosen.
+    """
+    moment = moment or log.moment()
+    store, coverage = log.store, log.coverage(moment)
+    known, cluster, branch = moment.known, moment.cluster, moment.branch
+    extent = store.extent(known=known, cluster=cluster, branch=branch)
+    given = store.sources(known=known, cluster=cluster, branch=branch)
+    kinds = {kind for one in given for kind in one.kinds}
+    missing = tuple(pair for pair in SCHEDULING if coverage.begin(pair) is None)
+    asked = _Asked(log, moment, kinds)
+    releases, configurations = asked.releases(), asked.configurations()
+    held = tuple(_known(log, moment, coverage))
+    return Status(
+        cluster=moment.cluster,
+        branch=moment.branch,
+        last=moment.known,
+        events=sum(one.events for one in given),
+        first_revision=extent.first_revision,
+        last_revision=extent.last_revision,
+        times=_times(log, moment),
+        inputs=tuple(map(_input, given)),
+        whole=coverage.whole,
+        coverage=held,
+        missing=missing,
+        releases=releases,
+        configurations=configurations,
+        advice=tuple(
+            _advice(missing, held, releases, configurations, asked) if not coverage.whole else ()
+        ),
+    )
+
+
+def _input(one: SourceInfo) -> Input:
+    tells = next((word for kind, word in _TELLING.items() if kind in one.kinds), "objects")
+    return Input(
+        source=one.source,
+        tells=tells,
+        events=one.events,
+        first_revision=one.first_revision,
+        last_revision=one.last_revision,
+        redacted=_REDACTED in one.kinds,
+    )
+
+
+def _known(log: Log, moment: Moment, coverage: Coverage) -> Iterator[Known]:
+    """Yield what is known by kind; namespaces of which the same is known together."""
+    others = [pair for pair in coverage.kinds() if pair not in SCHEDULING]
+    for pair in [pair for pair in SCHEDULING if coverage.spans(pair)] + others:
+        together: dict[tuple[Span, ...], list[str]] = {}
+        names = [] if pair in CLUSTER_SCOPED else coverage.namespaces(pair)
+        for name in names:
+            together.setdefault(coverage.spans(pair, name), []).append(name)
+        for spans, some in (together or {coverage.spans(pair): []}).items():
+            yield Known(
+                pair=pair,
+                namespaces=tuple(some),
+                stretches=tuple(_stretch(log, moment, span) for span in spans),
+            )
+
+
+def _stretch(log: Log, moment: Moment, span: Span) -> Stretch:
+    clock = log.clock(moment)
+    first, last = (clock.time_of(at) for at in (span.first, span.last))
+    return Stretch(
+        first=span.first,
+        last=span.last,
+        first_time=first,
+        last_time=last,
+        by=tuple(map(str, span.by)),
+        open=not span.exact,
+    )
+
+
+class _Asked:
+    """Single kinds of events, read only if there are any.
+
+    :param kinds: of events that the log holds.
+    """
+
+    def __init__(self, log: Log, moment: Moment, kinds: set[str]) -> None:
+        self.log, self.moment, self.kinds = log, moment, kinds
+
+    def _payloads(self, kind: str, form: type[T], *, about_kinds: bool = False) -> Iterator[T]:
+        if kind not in self.kinds:
+            return
+        moment = self.moment
+        query = Query(
+            branch=moment.branch,
+            cluster=moment.cluster,
+            until=moment.known,
+            kinds=(kind,),
+            about_kinds=about_kinds,
+        )
+        for recorded in self.log.store.read(query):
+            yield msgspec.json.decode(recorded.event.payload, type=form)
+
+    def releases(self) -> tuple[Started, ...]:
+        """Return the versions that processes said to be, each once."""
+        told = self._payloads("process.started", ProcessStarted)
+        return tuple(sorted({Started(one.component, one.version) for one in told if one.version}))
+
+    def configurations(self) -> tuple[str, ...]:
+        """Return where the scheduler's configurations came from, in order, each once."""
+        from .scheduler_confs import confs_at  # noqa: PLC0415 -- sessions are much to import
+
+        if "config.applied" not in self.kinds:
+            return ()
+        sources = [conf.source for conf in confs_at(self.log.store, self.moment)]
+        return tuple(dict.fromkeys(reversed(sources)))
+
+    def levels(self) -> Mapping[Pair, frozenset[str]]:
+        """Return the levels at which the audit log recorded writes."""
+        told = self._payloads("audit.covered", AuditCovered, about_kinds=True)
+        return levels_of(told)
+
+    def without_marks(self) -> list[Pair]:
+        """Return the kinds whose watches never said when they had told what exists."""
+        watches = list(self._payloads("watch.followed", WatchFollowed, about_kinds=True))
+        marked = {(one.group, one.listed) for one in watches if one.begin == "marked"}
+        return sorted({(one.group, one.listed) for one in watches} - marked)
+
+
+def _advice(
+    missing: Sequence[Pair],
+    known: Sequence[Known],
+    releases: Sequence[Started],
+    configurations: Sequence[str],
+    asked: _Asked,
+) -> Iterator[str]:
+    if missing:
+        wanted = ",".join(plural_of(*pair) for pair in missing)
+        yield (
+            f"no complete list of {plurals(missing)}: sessions lack them; "
+            f"ingest what this prints: kubectl get {wanted} -A -o json"
+        )
+    unmarked = [pair for pair in asked.without_marks() if pair in SCHEDULING]
+    if unmarked:
+        yield (
+            f"watches of {plurals(unmarked)} do not say when they had told what exists: "
+            "record them with allowWatchBookmarks=true, or ingest a list besides"
+        )
+    broken = [one.pair for one in known if one.pair in SCHEDULING and len(one.stretches) > 1]
+    if broken:
+        yield (
+            f"{plurals(dict.fromkeys(broken))} are not known in between: "
+            "a watch or an audit log of that time would tell"
+        )
+    yield from _of_audit(asked)
+    if not configurations:
+        yield (
+            "no scheduler configuration: sessions run with the one built into the release; "
+            "ingest volcano-scheduler.conf, or its ConfigMap"
+        )
+    if not releases:
+        yield (
+            "no release is told: sessions run as the one that --release names; "
+            "ingest the scheduler's log from its start"
+        )
+
+
+def _of_audit(asked: _Asked) -> Iterator[str]:
+    levels = asked.levels()
+    if "audit.covered" not in asked.kinds:
+        yield "no audit log: it would tell who did what, and times to the microsecond"
+        return
+    less = [pair for pair in SCHEDULING if levels.get(pair, frozenset()) - {_FULL}]
+    if less:
+        yield (
+            f"the audit log does not hold all answers to writes of {plurals(less)}: "
+            f"with level {_FULL} it would hold every version"
+        )
+
+
+def status_document(status: Status) -> dict[str, Any]:
+    """Return a status as JSON has it; times as text."""
+    document: dict[str, Any] = msgspec.to_builtins(status)
+    times = document["times"]
+    times |= {key: _time(times[key]) for key in ("first", "last")}
+    times["median_width_us"] = times.pop("median")
+    document["missing"] = [_kind(pair) for pair in status.missing]
+    document["coverage"] = [
+        {
+            **_kind(one.pair),
+            "namespaces": list(one.namespaces),
+            "complete": [
+                {
+                    **msgspec.to_builtins(stretch),
+                    "first_time": _time(stretch.first_time),
+                    "last_time": _time(stretch.last_time),
+                }
+                for stretch in one.stretches
+            ],
+        }
+        for one in status.coverage
+    ]
+    return document
+
+
+def _kind(pair: Pair) -> dict[str, str]:
+    return {"group": pair[0], "kind": pair[1]}
+
+
+def _time(at: int | None) -> str | None:
+    return None if at is None else format_time(at)

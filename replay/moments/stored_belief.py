@@ -1,0 +1,380 @@
+"""Stored beliefs: what a scheduler believed at some revisions, to begin there and not at the first.
+
+They are checkpoints like those of truth, of a version of their own: it stands for the handlers'
+code and for the behaviours that a cache asks for. They may be dropped at any time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from ...engine.cache.cache import SchedulerCache
+from ...engine.cache.drift.drift import Difference
+from ...engine.cache.drift.history import DriftHistory
+from ...engine.cache.projector import WATCHED, Projector, key_of
+from ...engine.cache.restored import decode_belief
+from ...engine.cache.stored import encode_belief
+from ...engine.errors import LogCorrupt
+from ...engine.events import Effect, Reference
+from ...engine.log.store import NO_REVISION, Checkpoint, LogStore, Window
+from ...engine.session.framework.behaviour_recorder import Consulted
+from ...engine.state.clock import Clock
+from ...engine.volcano.behaviours import Behaviours
+from .clock import clock_of
+from .moment import Moment
+from .story import STRETCH, Step, Story, steering, told_later
+
+Progress = Callable[[int, int], None]
+
+Way = tuple[tuple[str, object], ...]
+"""The behaviours that a cache asks for, with their values: by these alone beliefs differ."""
+
+FIRST_VERSION = 2**30
+"""Versions of truth are smaller."""
+
+_FORMAT = 1
+"""Of what is stored beside a projector."""
+
+FAR = 3 * STRETCH
+"""So many events are not gone through for an answer where they can be stored on the way."""
+
+_HASH_BYTES = 16
+_TRIES = 8
+_TELLING = (Effect.VERSION, Effect.DELETED, Effect.BOUND)
+_SOURCES = (
+    ("plinian.engine", ("belief", "quantity.py", "duration.py")),
+    ("plinian.engine.session", ("kube",)),
+    ("plinian.replay", ("story.py",)),
+)
+
+
+def believed(behaviours: Behaviours) -> Way:
+    """Return the behaviours that a cache asks for, with their values: by these alone it differs."""
+    consulted = Consulted.of(behaviours)
+    SchedulerCache(consulted)
+    return tuple((name, getattr(consulted.plain, name)) for name in sorted(consulted.names))
+
+
+class Start(NamedTuple):
+    """Where to go on from: what a scheduler believed after a revision.
+
+    :param drift: where it then parted from truth, and since when.
+    """
+
+    projector: Projector
+    revision: int
+    drift: DriftHistory
+
+
+class _Kept(msgspec.Struct, array_like=True):
+    """A stored belief.
+
+    :param mark: the clock's, of all events without revision that had happened.
+    :param steering: a digest of the starts of processes and of the marks of a scenario.
+    """
+
+    mark: int
+    steering: bytes
+    belief: bytes
+    drift: list[tuple[str, str, list[tuple[str, str, str, str | None, str | None, int]]]]
+
+
+class _Checked(msgspec.Struct, array_like=True):
+    """Up to where it was seen that nothing of what lists took away came back.
+
+    :param objects: the greatest number of an object that the log had then.
+    """
+
+    objects: int
+
+
+_ENCODE = msgspec.msgpack.Encoder().encode
+_DECODE = msgspec.msgpack.Decoder(_Kept).decode
+_DECODE_CHECKED = msgspec.msgpack.Decoder(_Checked).decode
+
+
+def version_of(behaviours: Behaviours) -> int:
+    """Return the version of the checkpoints that hold what schedulers of a release believe."""
+    told = f"{_FORMAT} {_code()} {believed(behaviours)}".encode()
+    return FIRST_VERSION | int.from_bytes(hashlib.sha256(told).digest()[:4]) % FIRST_VERSION
+
+
+@cache
+def _code() -> str:
+    """Return a digest of the code that beliefs come of: of other code they are not the same."""
+    digest = hashlib.sha256()
+    for package, names in _SOURCES:
+        for name in names:
+            for source in _python(files(package) / name):
+                digest.update(source.read_bytes())
+    return digest.hexdigest()
+
+
+def _python(place: Traversable) -> Iterator[Traversable]:
+    if place.is_dir():
+        for entry in sorted(place.iterdir(), key=lambda one: one.name):
+            yield from _python(entry)
+    elif place.name.endswith(".py"):
+        yield place
+
+
+def start_of(store: LogStore, moment: Moment, behaviours: Behaviours) -> Start | None:
+    """Return the last stored belief up to a moment that is what the log tells now, if there is one.
+
+    :param behaviours: of the release whose schedulers are meant.
+    """
+    for found, kept in _candidates(store, moment, behaviours):
+        start = _start(store, moment, behaviours, found, kept)
+        if start is not None:
+            return start
+    return None
+
+
+def is_far(store: LogStore, moment: Moment, behaviours: Behaviours) -> bool:
+    """Say whether a moment lies many events after what is stored of schedulers of a release."""
+    after = next(
+        (found.revision for found, _ in _candidates(store, moment, behaviours)), NO_REVISION
+    )
+    window = Window(
+        branch=moment.branch,
+        cluster=moment.cluster,
+        known=moment.known,
+        after=after,
+        until=moment.revision,
+    )
+    return store.revision_after(window, FAR) is not None
+
+
+def _candidates(
+    store: LogStore, moment: Moment, behaviours: Behaviours
+) -> Iterator[tuple[Checkpoint, _Kept]]:
+    """Yield what is stored up to a moment and places everything as the log does now; last first."""
+    version, clock = version_of(behaviours), clock_of_moment(store, moment)
+    until, steps = moment.revision, None
+    for _ in range(_TRIES):
+        window = Window(
+            branch=moment.branch, cluster=moment.cluster, known=moment.known, until=until
+        )
+        found = store.nearest_checkpoint(window, version)
+        if found is None or found.revision <= NO_REVISION:
+            return
+        kept = _opened(found)
+        if kept is None:
+            until = found.revision - 1
+            continue
+        if steps is None:
+            steps = steering(store, moment, clock)
+        if (kept.mark, kept.steering) == _placing(clock, steps, found.revision):
+            yield found, kept
+        until = found.revision // 2
+
+
+def clock_of_moment(store: LogStore, moment: Moment) -> Clock:
+    """Return the clock that places what has no revision."""
+    return clock_of(store, branch=moment.branch, cluster=moment.cluster)
+
+
+def _placing(clock: Clock, steps: Sequence[Step], revision: int) -> tuple[int, bytes]:
+    """Return what stands for the places of everything without revision up to one."""
+    told = [(step.key, step.position) for step in steps if step.key <= revision * 2 + 1]
+    return clock.mark(revision * 2), hashlib.sha256(_ENCODE(told)).digest()[:_HASH_BYTES]
+
+
+def _start(
+    store: LogStore, moment: Moment, behaviours: Behaviours, found: Checkpoint, kept: _Kept
+) -> Start | None:
+    """Return what a checkpoint holds, unless a list is understood otherwise by now."""
+    try:
+        projector = decode_belief(
+            kept.belief, behaviours, lambda positions: store.payloads(positions, moment.branch)
+        )
+    except LogCorrupt:
+        return None
+    then = msgspec.structs.replace(moment, revision=found.revision, time=None)
+    if not all(told_later(store, then, one) for one in projector.doomed.values()):
+        return None
+    if _came_back(store, moment, projector, found):
+        return None
+    history = DriftHistory(projector)
+    history.go_on(
+        {
+            (kind, name): [(Difference(*one[:5]), one[5]) for one in parted]
+            for kind, name, parted in kept.drift
+        }
+    )
+    return Start(projector, found.revision, history)
+
+
+def _came_back(store: LogStore, moment: Moment, projector: Projector, found: Checkpoint) -> bool:
+    """Say whether something that a list took away may have been told of since it was looked for."""
+    until, objects = _looked_for(store, moment, found)
+    if until >= moment.known:
+        return False
+    window = Window(branch=moment.branch, cluster=moment.cluster, known=moment.known)
+    held = projector.cache.stores
+    for chunk in store.scan(window, after_position=until):
+        telling = np.isin(chunk.effects, _TELLING) & (chunk.objects <= objects)
+        numbers = np.unique(chunk.objects[telling & (chunk.revisions >= 0)]).tolist()
+        for reference in store.references(numbers).values():
+            if (reference.group, reference.kind) not in WATCHED:
+                continue
+            item = held.get(reference.kind, key_of(reference))
+            if item is None or item.uid != reference.uid:
+                then = msgspec.structs.replace(moment, known=until)
+                if _told_before(store, then, reference):
+                    return True
+    return False
+
+
+def _told_before(store: LogStore, moment: Moment, reference: Reference) -> bool:
+    return told_later(store, msgspec.structs.replace(moment, revision=NO_REVISION), reference)
+
+
+def _looked_for(store: LogStore, moment: Moment, found: Checkpoint) -> tuple[int, int]:
+    """Return the position up to which it was looked, and the greatest object that was known then.
+
+    On a branch it was looked up to where that parts from its parent, at most.
+    """
+    last = store.last(found.branch)
+    window = Window(
+        branch=found.branch, cluster=found.cluster, known=last, after=NO_REVISION, until=NO_REVISION
+    )
+    checked = store.nearest_checkpoint(window, found.version)
+    body = None if checked is None else _verified(checked)
+    if checked is None or body is None:
+        return found.known, 2**62
+    known, branch = checked.known, moment.branch
+    forks = {info.name: info for info in store.branches()}
+    while branch != found.branch:
+        known, parent = min(known, forks[branch].fork), forks[branch].parent
+        assert parent is not None, "a checkpoint is of the branch or of one above it"
+        branch = parent
+    return known, _DECODE_CHECKED(body).objects
+
+
+def _opened(found: Checkpoint) -> _Kept | None:
+    body = _verified(found)
+    try:
+        return None if body is None else _DECODE(body)
+    except msgspec.DecodeError:
+        return None
+
+
+def _verified(found: Checkpoint) -> bytes | None:
+    """Return what a checkpoint holds if it is what was stored there, else None."""
+    body = found.data[_HASH_BYTES:]
+    return body if found.data[:_HASH_BYTES] == _hash(found, body) else None
+
+
+def _hash(place: Checkpoint, body: bytes) -> bytes:
+    told = (place.branch, place.cluster, place.version, place.revision, place.known, body)
+    return hashlib.sha256(_ENCODE(told)).digest()[:_HASH_BYTES]
+
+
+def build_beliefs(
+    store: LogStore,
+    behaviours: Behaviours,
+    *,
+    branch: str,
+    cluster: str,
+    until: int | None = None,
+    progress: Progress | None = None,
+) -> None:
+    """Store what schedulers of a release believed, after every so many events up to the end.
+
+    They only make questions fast: without them every answer is the same, and later. What is stored
+    already is gone on from, unless something was learned that makes it untrue.
+
+    :param until: what comes after this revision can wait.
+    :param progress: called with (position reached, last position) now and then.
+    """
+    last = store.last(branch)
+    end = Moment(branch=branch, cluster=cluster, known=last, revision=None, time=None, label="end")
+    version = version_of(behaviours)
+    start = start_of(store, end, behaviours)
+    if start is None:
+        store.drop_checkpoints(branch=branch, cluster=cluster, version=version)
+        projector = Projector(behaviours)
+        start = Start(projector, NO_REVISION, DriftHistory(projector))
+    objects = store.info().objects
+    place = Checkpoint(
+        branch=branch, cluster=cluster, revision=NO_REVISION, known=0, version=version, data=b""
+    )
+    told = end if until is None else msgspec.structs.replace(end, revision=until)
+    _play_on(store, told, start, place, progress)
+    _put(store, place, NO_REVISION, last, _ENCODE(_Checked(objects)))
+
+
+def build_all(
+    store: LogStore,
+    several: Iterable[Behaviours],
+    *,
+    branch: str,
+    cluster: str,
+    progress: Progress | None = None,
+) -> None:
+    """Store what schedulers of several releases believed; those that believe the same share it.
+
+    :param progress: called with (position reached, last position) for each, now and then.
+    """
+    for behaviours in {believed(one): one for one in several}.values():
+        build_beliefs(store, behaviours, branch=branch, cluster=cluster, progress=progress)
+
+
+def what_of(version: int) -> str:
+    """Return what checkpoints of a version hold: ``truth`` or ``belief``."""
+    return "belief" if version >= FIRST_VERSION else "truth"
+
+
+def _play_on(
+    store: LogStore, end: Moment, start: Start, place: Checkpoint, progress: Progress | None
+) -> None:
+    """Let a projector see everything up to the end, and store it at the end of each stretch."""
+    clock = clock_of_moment(store, end)
+    steps = steering(store, end, clock)
+    projector, history = start.projector, start.drift
+    if end.revision is not None and end.revision <= start.revision:
+        return
+    story = Story(store, end, start.revision)
+    known = 0 if start.revision <= NO_REVISION else _known_at(store, end, start.revision, place)
+    for until, told in story.stretches():
+        if until is None or until == end.revision:
+            break  # The last stretch is not at its end yet: nothing is stored there.
+        for step in told:
+            projector.apply(step.event, position=step.position, lives_on=story.lives_on)
+            history.after(step.event, step.position)
+            known = max(known, step.position)
+        mark, steered = _placing(clock, steps, until)
+        kept = _Kept(mark, steered, encode_belief(projector), _drift(history))
+        _put(store, place, until, known, _ENCODE(kept))
+        if progress is not None:
+            progress(min(known, end.known), end.known)
+
+
+def _known_at(store: LogStore, end: Moment, revision: int, place: Checkpoint) -> int:
+    window = Window(branch=end.branch, cluster=end.cluster, known=end.known, until=revision)
+    found = store.nearest_checkpoint(window, place.version)
+    assert found is not None, "it was just read"
+    return found.known
+
+
+def _drift(
+    history: DriftHistory,
+) -> list[tuple[str, str, list[tuple[str, str, str, str | None, str | None, int]]]]:
+    return [
+        (kind, name, [(*difference, since) for difference, since in parted])
+        for (kind, name), parted in history.found()
+    ]
+
+
+def _put(store: LogStore, place: Checkpoint, revision: int, known: int, body: bytes) -> None:
+    put = msgspec.structs.replace(place, revision=revision, known=known)
+    store.put_checkpoint(msgspec.structs.replace(put, data=_hash(put, body) + body))

@@ -1,0 +1,227 @@
+"""What a log tells a scheduler, in the order of happening; read a stretch at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from heapq import merge
+from operator import itemgetter
+from types import MappingProxyType
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from ...engine.cache.projector import WATCHED
+from ...engine.events import KINDS, Effect, Event, Reference, kind_of_version
+from ...engine.log.store import NO_REVISION, LogStore, Query, Window
+from ...engine.state.clock import Clock
+from ...engine.state.columns import Columns, concatenate
+from ...engine.state.fold import Placed, in_order
+from .clock import clock_of, columns_of, placed
+from .later import later_events
+from .moment import Moment
+
+PAYLOADS_AT_ONCE = 1024
+
+STRETCH = 10_000
+"""About so many events are in a stretch."""
+
+_STEERING = ("control.marked", "process.started")
+_TELLING = (Effect.VERSION, Effect.DELETED, Effect.BOUND, Effect.LISTED)
+_VERBS = MappingProxyType({Effect.VERSION: "updated", Effect.DELETED: "deleted"})
+
+
+class Step(NamedTuple):
+    """An event in the order of happening.
+
+    :param key: twice its revision; what has none lies between two revisions.
+    :param rank: at one place, what is told there goes before what merely happened by then.
+    """
+
+    key: int
+    rank: int
+    position: int
+    event: Event
+
+
+def had_happened(step: Step, revision: int | None) -> bool:
+    """Say whether a step had happened at a revision; None is the end."""
+    return revision is None or step.key <= revision * 2 + (step.rank == 0)
+
+
+class Story:
+    """What the log tells a scheduler up to a moment, from just after a revision.
+
+    Stretches end at revisions, so that what had happened by then is what a story up to there tells.
+    """
+
+    def __init__(self, store: LogStore, moment: Moment, after: int = NO_REVISION) -> None:
+        self._store, self._moment, self._after = store, moment, after
+        self._clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
+        self._steering = steering(store, moment, self._clock)
+        self._stretch: _Stretch | None = None
+
+    def lives_on(self, reference: Reference) -> bool:
+        """Say whether a version or deletion is still to come of an object, also beyond the moment.
+
+        Only what has a revision tells.
+        """
+        return self._stretch is not None and self._stretch.lives_on(reference)
+
+    def steps(self) -> Iterator[Step]:
+        """Yield what happened."""
+        for _, steps in self.stretches():
+            yield from steps
+
+    def stretches(self) -> Iterator[tuple[int | None, Iterator[Step]]]:
+        """Yield the revision at which each stretch ends (None is the end of all), and its steps."""
+        after, references, last = self._after, dict[int, Reference](), False
+        while not last:
+            end = self._end(after)
+            last = end is None
+            moment = self._moment if end is None else _until(self._moment, end)
+            until = moment.revision
+            loose = placed(self._clock, moment, after=after, until=until, last=last)
+            self._stretch = _Stretch(self._store, moment, after, loose, references)
+            references = self._stretch.references
+            told = [step for step in self._steering if _within(step.key, after, until)]
+            yield until, merge(self._stretch.changes(), told, key=itemgetter(0, 1, 2))
+            after = NO_REVISION if until is None else until
+
+    def _end(self, after: int) -> int | None:
+        """Return the revision at which a stretch ends that is not the last one; else None."""
+        moment = self._moment
+        window = Window(
+            branch=moment.branch,
+            cluster=moment.cluster,
+            known=moment.known,
+            after=after,
+            until=moment.revision,
+        )
+        return self._store.revision_after(window, STRETCH)
+
+
+def _until(moment: Moment, revision: int) -> Moment:
+    return msgspec.structs.replace(moment, revision=revision, time=None)
+
+
+def _within(key: int, after: int, until: int | None) -> bool:
+    return (after < 0 or key > after * 2 + 1) and (until is None or key <= until * 2 + 1)
+
+
+def steering(store: LogStore, moment: Moment, clock: Clock) -> list[Step]:
+    """Return the starts of processes and the marks of a scenario, in their places."""
+    query = Query(branch=moment.branch, cluster=moment.cluster, until=moment.known, kinds=_STEERING)
+    steps = [
+        Step(_place(recorded.event, clock), 0, recorded.position, recorded.event)
+        for recorded in store.read(query)
+    ]
+    return sorted(steps, key=itemgetter(0, 2))
+
+
+def _place(event: Event, clock: Clock) -> int:
+    if event.revision is not None:
+        return event.revision * 2
+    if event.observed_at is None:
+        return 0
+    return clock.revision_at(event.observed_at) * 2 + 1
+
+
+class _Stretch:
+    """The changes after one revision and up to another."""
+
+    def __init__(
+        self,
+        store: LogStore,
+        moment: Moment,
+        after: int,
+        loose: Placed,
+        known: Mapping[int, Reference],
+    ) -> None:
+        self._store, self._moment = store, moment
+        window = Window(
+            branch=moment.branch,
+            cluster=moment.cluster,
+            known=moment.known,
+            after=after,
+            until=moment.revision,
+            loose=tuple(loose.positions.tolist()),
+        )
+        told = concatenate([columns_of(chunk) for chunk in store.scan(window)])
+        told, keys, _ = in_order(told, loose)
+        self.references = self._named(np.unique(told.objects).tolist(), known)
+        telling = np.isin(told.effects, _TELLING) & self._watched(told)
+        self._rows, self._keys = told.select(telling), keys[telling]
+        self._row = 0
+        self._last: dict[Reference, int] = {}
+        dated = np.flatnonzero(self._rows.revisions >= 0)
+        for row, number in zip(dated.tolist(), self._rows.objects[dated].tolist(), strict=True):
+            self._last[self.references[number]] = row
+
+    def _named(
+        self, numbers: Sequence[int], known: Mapping[int, Reference]
+    ) -> dict[int, Reference]:
+        found = {number: known[number] for number in numbers if number in known}
+        found.update(self._store.references([one for one in numbers if one not in found]))
+        return found
+
+    def _watched(self, told: Columns) -> NDArray[np.bool_]:
+        known = [
+            number
+            for number, reference in self.references.items()
+            if (reference.group, reference.kind) in WATCHED
+        ]
+        mask = np.isin(told.objects, known)
+        mask |= told.effects == Effect.LISTED
+        return mask
+
+    def lives_on(self, reference: Reference) -> bool:
+        """Say whether a version or deletion of an object is still to come that has a revision."""
+        return self._last.get(reference, -1) > self._row or told_later(
+            self._store, self._moment, reference
+        )
+
+    def changes(self) -> Iterator[Step]:
+        """Yield what happened; payloads are read a few at a time."""
+        rows = self._rows
+        for start in range(0, len(rows), PAYLOADS_AT_ONCE):
+            stop = min(start + PAYLOADS_AT_ONCE, len(rows))
+            positions = rows.positions[start:stop].tolist()
+            payloads = self._store.payloads(positions, self._moment.branch)
+            some = zip(
+                range(start, stop),
+                self._keys[start:stop].tolist(),
+                positions,
+                rows.objects[start:stop].tolist(),
+                rows.effects[start:stop].tolist(),
+                rows.revisions[start:stop].tolist(),
+                strict=True,
+            )
+            for row, key, position, number, effect, revision in some:
+                self._row = row
+                event = self._event(number, effect, revision, payloads[position])
+                # An event without revision is no part of what had happened at a revision before it.
+                yield Step(key, 2 if revision < 0 else 0, position, event)
+
+    def _event(self, number: int, effect: int, revision: int, payload: bytes) -> Event:
+        reference = self.references[number]
+        if effect == Effect.LISTED:
+            kind = "list.observed"
+        elif effect == Effect.BOUND:
+            kind = "pod.bound"
+        else:
+            kind = kind_of_version(reference.group, reference.kind, _VERBS[Effect(effect)])
+        return Event(
+            kind=kind,
+            reference=reference,
+            payload=payload,
+            revision=revision if revision >= 0 else None,
+            cluster=self._moment.cluster,
+        )
+
+
+def told_later(store: LogStore, moment: Moment, reference: Reference) -> bool:
+    """Say whether an object has versions or a deletion after a moment's revision, known by then."""
+    later = later_events(store, moment, reference)
+    return any(KINDS[recorded.event.kind].effect in _TELLING for recorded in later)

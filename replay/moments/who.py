@@ -1,0 +1,257 @@
+"""Who made the differences between two moments: the events behind them, and their actors."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+
+import msgspec
+
+from ...engine.events import KINDS, Effect, Event, Recorded, Reference, kind_of_version
+from ...engine.kubernetes.units import parse_time
+from ...engine.log.store import LogStore, Query
+from ...engine.state.clock import Span
+from .actors import told as told_by
+from .changes import payload_changes
+from .clock import clock_of
+from .diff import Diff, ObjectChanged
+from .moment import Moment
+
+_ASKED = ("pod.bound", "pod.evicted", "request.accepted")
+"""Events that tell who asked for something that a version shows without an actor."""
+
+_NODE = "spec.nodeName"
+_LEAVING = ("metadata.deletionTimestamp", "metadata.deletionGracePeriodSeconds")
+
+
+class Maker(msgspec.Struct, frozen=True, kw_only=True):
+    """Who made a difference.
+
+    :param actor: empty if the log does not tell.
+    :param position: of the event that shows the difference, or tells who made it; 0 if there is
+        none.
+    :param span: between which times it happened.
+    """
+
+    actor: str = ""
+    position: int = 0
+    span: Span = Span(None, None, None)
+    kind: str = ""
+
+
+NOBODY_KNOWN = Maker()
+
+
+class Who(msgspec.Struct, frozen=True, kw_only=True):
+    """The makers of a difference.
+
+    :param objects: of objects that came or went.
+    :param fields: of objects that changed: of each of their changes, in order.
+    """
+
+    objects: Mapping[Reference, Maker]
+    fields: Mapping[Reference, Sequence[Maker]]
+
+
+def who_made(store: LogStore, found: Diff, before: Moment, after: Moment) -> Who:
+    """Return who made each difference, as far as the log tells by the second moment.
+
+    Of a field it is the last version in which it became another; of an object that came its first
+    version, of one that went its deletion. The log is gone through once, between the moments.
+    """
+    lone = {one.object: one for one in (*found.added, *found.removed)}
+    changed = {one.object: one for one in found.changed}
+    since = None if found.before.time is None else parse_time(found.before.time)
+    events = _Events(store, before, after, frozenset([*lone, *changed]), since)
+    objects = {one.object: events.came(one.object) for one in found.added}
+    objects |= {one.object: events.went(one.object) for one in found.removed}
+    fields = dict(_fields(store, found, before, events))
+    return Who(objects=objects, fields=fields)
+
+
+def _fields(
+    store: LogStore, found: Diff, before: Moment, events: _Events
+) -> Iterator[tuple[Reference, list[Maker]]]:
+    for one in found.changed:
+        first = store.payloads([one.positions[0]], before.branch)[one.positions[0]]
+        steps = list(_steps(first, events.versions_of(one)))
+        yield one.object, [events.changed(one.object, change.path, steps) for change in one.changes]
+
+
+class _Step(msgspec.Struct, frozen=True):
+    """A version, and the paths in which it differs from the one before it."""
+
+    version: Recorded
+    paths: tuple[str, ...]
+
+
+def _steps(first: bytes, versions: Sequence[Recorded]) -> Iterator[_Step]:
+    payloads = [first, *(recorded.event.payload for recorded in versions)]
+    for recorded, (old, new) in zip(versions, pairwise(payloads), strict=True):
+        yield _Step(recorded, tuple(change.path for change in payload_changes(old, new)))
+
+
+class _Events:
+    """What happened to some objects between two moments.
+
+    :param since: the time of the first, in microseconds; None if not known.
+    """
+
+    def __init__(
+        self,
+        store: LogStore,
+        before: Moment,
+        after: Moment,
+        wanted: frozenset[Reference],
+        since: int | None,
+    ) -> None:
+        self._store = store
+        self._clock = clock_of(store, branch=after.branch, cluster=after.cluster)
+        self._versions: dict[Reference, list[Recorded]] = defaultdict(list)
+        self._gone: dict[Reference, Recorded] = {}
+        self._told: dict[tuple[Reference, int | None], Recorded] = {}
+        self._asked: dict[Reference, list[Recorded]] = defaultdict(list)
+        for recorded in store.read(_between(before, after, wanted)):
+            if recorded.event.reference in wanted:
+                self._take(recorded)
+        names = {(*_name(reference),): reference for reference in sorted(wanted)}
+        for recorded in store.read(_asked(after, wanted)):
+            reference = recorded.event.reference
+            time = recorded.event.observed_at
+            if reference in wanted:
+                self._asked[reference].append(recorded)
+            elif not reference.uid and not (since and time and time < since):
+                # Without a uid it may have been of an object that had the name before.
+                self._asked[names.get(_name(reference), reference)].append(recorded)
+
+    def _take(self, recorded: Recorded) -> None:
+        event = recorded.event
+        effect = KINDS[event.kind].effect
+        if effect is Effect.VERSION:
+            self._versions[event.reference].append(recorded)
+        elif effect is Effect.DELETED:
+            self._gone[event.reference] = recorded
+        elif effect is Effect.ATTRIBUTED:
+            self._told[event.reference, event.revision] = recorded
+
+    def versions_of(self, one: ObjectChanged) -> list[Recorded]:
+        """Return the versions of an object after the first that was compared, to the second."""
+        low, high = map(_number, one.versions)
+        inside = [
+            recorded
+            for recorded in self._versions[one.object]
+            if _within(recorded.event.revision, low, high)
+        ]
+        return sorted(inside, key=lambda recorded: recorded.event.revision or 0)
+
+    def came(self, reference: Reference) -> Maker:
+        """Return who created an object, if the log tells of that and not only that it was there."""
+        versions = self._versions[reference]
+        if not versions:
+            return NOBODY_KNOWN
+        first = min(versions, key=lambda recorded: recorded.event.revision or 0)
+        told = self._told.get((reference, first.event.revision))
+        created = first.event.kind.endswith(".created") or (
+            told is not None and b'"created"' in told.event.payload
+        )
+        maker = self._maker(first)
+        return maker if created else msgspec.structs.replace(maker, actor="")
+
+    def went(self, reference: Reference) -> Maker:
+        """Return who deleted an object: in the deletion itself, else who asked for it."""
+        gone = self._gone.get(reference)
+        maker = NOBODY_KNOWN if gone is None else self._maker(gone)
+        return maker if maker.actor else self._leaving(reference) or maker
+
+    def changed(self, reference: Reference, path: str, steps: Sequence[_Step]) -> Maker:
+        """Return who last changed a field."""
+        version = next((one for one in reversed(steps) if _touches(one.paths, path)), None)
+        maker = NOBODY_KNOWN if version is None else self._maker(version.version)
+        if maker.actor:
+            return maker
+        asked = None
+        if path == _NODE:
+            asked = self._last_asked(reference, lambda event: event.kind == "pod.bound")
+        elif path.startswith(_LEAVING):
+            asked = self._leaving(reference)
+        return asked or maker
+
+    def _leaving(self, reference: Reference) -> Maker | None:
+        return self._last_asked(
+            reference,
+            lambda event: (
+                event.kind.endswith((".evicted", ".deleted")) or b'"verb":"delete"' in event.payload
+            ),
+        )
+
+    def _last_asked(self, reference: Reference, wanted: Callable[[Event], bool]) -> Maker | None:
+        found = [one for one in self._asked[reference] if one.event.actor and wanted(one.event)]
+        return self._made(found[-1].event.actor, found[-1]) if found else None
+
+    def _maker(self, recorded: Recorded) -> Maker:
+        """Return who made a version: as it says itself, or as another event says of it."""
+        return self._made("", recorded)
+
+    def _made(self, actor: str, recorded: Recorded) -> Maker:
+        (told,) = told_by(self._store, self._clock, [recorded], branch=recorded.branch)
+        return Maker(
+            actor=told.actor or actor,
+            position=told.position,
+            span=told.span,
+            kind=told.event.kind,
+        )
+
+
+def _between(before: Moment, after: Moment, wanted: Iterable[Reference]) -> Query:
+    """Return the query of what is part of the second moment and may not be of the first."""
+    kinds = {(reference.group, reference.kind) for reference in wanted}
+    query = Query(
+        branch=after.branch,
+        cluster=after.cluster,
+        until=after.known,
+        objects=tuple(sorted(kinds)),
+    )
+    if before.branch != after.branch:
+        return query
+    if before.revision is None:
+        # All that happened by any time was part of it, if it was known.
+        return msgspec.structs.replace(query, after=before.known)
+    if before.known >= after.known:
+        return msgspec.structs.replace(query, revisions=(before.revision + 1, after.revision))
+    return query
+
+
+def _asked(after: Moment, wanted: Iterable[Reference]) -> Query:
+    """Return the query of what was asked for; deletions that were may have no revision."""
+    kinds = {kind_of_version(one.group, one.kind, "deleted") for one in wanted}
+    return Query(
+        branch=after.branch,
+        cluster=after.cluster,
+        until=after.known,
+        kinds=(*_ASKED, *sorted(kinds)),
+    )
+
+
+def _name(reference: Reference) -> tuple[str, str, str, str]:
+    return reference.group, reference.kind, reference.namespace, reference.name
+
+
+def _number(version: str) -> int | None:
+    return int(version) if version.isdecimal() else None
+
+
+def _within(revision: int | None, low: int | None, high: int | None) -> bool:
+    if revision is None:
+        return False
+    return (low is None or revision > low) and (high is None or revision <= high)
+
+
+def _touches(paths: Iterable[str], path: str) -> bool:
+    """Say whether any of some changes is of a field, of a part of it, or of what it is part of."""
+    return any(
+        one == path
+        or one.startswith((f"{path}.", f"{path}["))
+        or path.startswith((f"{one}.", f"{one}["))
+        for one in paths
+    )

@@ -1,0 +1,43 @@
+"""Where to look for an object of which a log holds no version."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...engine.errors import ObjectNotFound
+from ..moments.kin import meant
+from ..moments.kinds import ObjectName, plural_of
+from ..moments.names import never_known
+from .kin import meant_text
+
+if TYPE_CHECKING:
+    from ..moments.history import History
+    from ..moments.log import Log
+    from ..moments.moment import Moment
+
+_ADVICE = "plinian events --object KIND lists what it knows; -n chooses the namespace"
+
+
+def never_held(
+    log: Log, target: ObjectName, found: History, moment: Moment
+) -> ObjectNotFound | None:
+    """Return the error for an object of which the log holds no version, with what may be meant.
+
+    None if it holds one, or if lines of logs that name it are the best that there is.
+    """
+    if found.uids:
+        return None
+    place = found.object.namespace
+    may_be = meant(log.store, target, place, moment)
+    lines = len(found.happenings)
+    if lines and not may_be:
+        return None
+    scope = f" in namespace {place}" if place else ""
+    what = f'the log knows no {plural_of(target.group, target.kind)} "{target.name}"{scope}'
+    if lines:
+        several = f"{lines} lines of logs that name it"
+        what += f", and {'1 line of a log that names it' if lines == 1 else several}"
+    kind = (target.group, target.kind)
+    near = "" if may_be else never_known(log, kind, target.name, place)
+    now = meant_text(may_be, target.name) if may_be else near or _ADVICE
+    return ObjectNotFound(what, now=now)

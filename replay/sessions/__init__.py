@@ -1,0 +1,1 @@
+"""One session at a moment of a log: its inputs, its run, its answer."""

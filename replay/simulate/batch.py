@@ -1,0 +1,95 @@
+"""Many scenarios at once: read, run and written by several processes, independent of each other."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ...engine.errors import PlinianError
+from ...engine.kubernetes.store import Document
+from ...engine.volcano.history import resolve
+from .. import parallel
+from .cases import case_name, lacking, read_case
+from .results import case_result
+from .simulation import simulate
+from .what_if import NOTHING, WhatIf, changed
+
+
+class Outcome(NamedTuple):
+    """What became of one scenario: its result, the file that has it, or what was wrong.
+
+    :param result: None where nobody wants to look at it.
+    :param lacks: what sessions need and the scenario does not have, in words.
+    """
+
+    path: Path
+    release: str
+    written: Path | None = None
+    result: Document | None = None
+    fault: PlinianError | None = None
+    lacks: tuple[str, ...] = ()
+
+
+class Task(NamedTuple):
+    """One scenario to be run as one release would, for a process that knows nothing else.
+
+    :param folder: where the result is written; None writes none.
+    :param shown: the result is wanted back.
+    :param what_if: what is to be different in the scenario.
+    """
+
+    path: Path
+    release: str
+    folder: Path | None = None
+    now: int | None = None
+    scores: bool | None = None
+    shown: bool = False
+    what_if: WhatIf = NOTHING
+
+
+def run_task(task: Task) -> Outcome:
+    """Run one scenario, and write its result; whatever goes wrong is part of the outcome."""
+    try:
+        behaviours = resolve(task.release)
+        read = read_case(task.path)
+        case = changed(read.case, task.what_if)
+        steps = simulate(case, behaviours, now=task.now, scores=task.scores)
+    except PlinianError as fault:
+        return Outcome(task.path, task.release, fault=fault)
+    except Exception as fault:
+        if os.environ.get("PLINIAN_TRACEBACK"):
+            raise
+        return Outcome(task.path, task.release, fault=_unforeseen(task.path, fault))
+    result = case_result(read.case.name or read.name, behaviours.release, steps)
+    target = None
+    if task.folder is not None:
+        target = task.folder / result_name(task.path, behaviours.release)
+        target.write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", "utf-8")
+    lacks = tuple(lacking(case))
+    return Outcome(task.path, task.release, target, result if task.shown else None, lacks=lacks)
+
+
+def _unforeseen(path: Path, fault: Exception) -> PlinianError:
+    return PlinianError(
+        f"an unforeseen {type(fault).__name__}: {fault}",
+        where=str(path),
+        now="this is a fault of Plinian; with PLINIAN_TRACEBACK=1 it says where",
+    )
+
+
+def result_name(path: Path, release: str) -> str:
+    """Return the name of the file that holds the result of a scenario's file."""
+    return f"{case_name(path)}.{release}.json"
+
+
+def run_all(
+    tasks: Sequence[Task], *, jobs: int, progress: parallel.Progress | None = None
+) -> Iterator[Outcome]:
+    """Yield the outcomes in the order of the tasks; see :func:`.parallel.run_all`.
+
+    :param jobs: processes; 1 runs all in this one.
+    """
+    return parallel.run_all(run_task, tasks, jobs=jobs, progress=progress)

@@ -1,0 +1,119 @@
+"""What a session writes, as the changes that an API server makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...engine.kubernetes.store import Document, Store
+from ...engine.session.framework.outcome import (
+    PodCondition,
+    PodGroupStatus,
+    QueueStatus,
+    SessionResult,
+)
+
+VOLCANO = "scheduling.volcano.sh"
+JOB_HYPERNODE = "volcano.sh/job-allocated-hypernode"
+
+
+def changes(result: SessionResult, store: Store) -> Iterator[tuple[str, Document]]:
+    """Yield (change, object) of everything that a session wrote, in the order of its arrival.
+
+    PodGroups and queues by name, conditions of pods by name, bindings in order of decision, pods
+    that were evicted. The cluster answers at once: what is bound runs, what is evicted is gone.
+    """
+    for key, group in sorted(result.pod_groups.items()):
+        known = store.get("PodGroup", *_split(key), group=VOLCANO)
+        if group.written and known is not None:
+            yield "MODIFIED", _with_group(known, group)
+    for name, queue in sorted(result.queues.items()):
+        known = store.get("Queue", "", name, group=VOLCANO)
+        if queue.written and known is not None:
+            yield "MODIFIED", _with_queue(known, queue)
+    yield from _pod_changes(result, store)
+
+
+def _pod_changes(result: SessionResult, store: Store) -> Iterator[tuple[str, Document]]:
+    for key, condition in sorted(result.pod_conditions.items()):
+        known = store.get("Pod", *_split(key))
+        if known is not None:
+            yield "MODIFIED", _with_condition(known, condition)
+    for key, node in result.binds:
+        known = store.get("Pod", *_split(key))
+        if known is not None:
+            yield "MODIFIED", _bound(known, node)
+    for key, _ in result.evictions:
+        known = store.get("Pod", *_split(key))
+        if known is not None:
+            yield "DELETED", _copy(known)
+
+
+def _split(key: str) -> tuple[str, str]:
+    namespace, _, name = key.partition("/")
+    return namespace, name
+
+
+def _copy(document: Document, **parts: Any) -> Document:
+    """Return an object that may be completed apart from the stored one."""
+    return {**document, "metadata": dict(document["metadata"]), **parts}
+
+
+def _with_group(known: Document, group: PodGroupStatus) -> Document:
+    made = _copy(known, status=group_status(group))
+    if group.hypernode is not None:
+        annotations = {**(made["metadata"].get("annotations") or {})}
+        made["metadata"]["annotations"] = {**annotations, JOB_HYPERNODE: group.hypernode}
+    return made
+
+
+def group_status(group: PodGroupStatus) -> Document:
+    """Return the status of a PodGroup as JSON has it."""
+    return {
+        "phase": group.phase,
+        "conditions": [
+            {
+                "type": each.type,
+                "status": each.status,
+                "reason": each.reason,
+                "message": each.message,
+            }
+            for each in group.conditions
+        ],
+        "running": group.running,
+        "succeeded": group.succeeded,
+        "failed": group.failed,
+    }
+
+
+def _with_queue(known: Document, queue: QueueStatus) -> Document:
+    spec = dict(known.get("spec") or {})
+    if queue.deserved is not None:
+        spec["deserved"] = queue.deserved
+    if queue.guarantee is not None:
+        spec["guarantee"] = {**(spec.get("guarantee") or {}), "resource": queue.guarantee}
+    status = {**(known.get("status") or {}), "allocated": queue.allocated}
+    return _copy(known, spec=spec, status=status)
+
+
+def _with_condition(known: Document, condition: PodCondition) -> Document:
+    status = dict(known.get("status") or {})
+    told = {
+        "type": "PodScheduled",
+        "status": "False",
+        "reason": condition.reason,
+        "message": condition.message,
+    }
+    others = [c for c in status.get("conditions") or [] if c.get("type") != "PodScheduled"]
+    status["conditions"] = [*others, told]
+    if condition.drops_node:
+        status.pop("nominatedNodeName", None)
+    if condition.nominated_node:
+        status["nominatedNodeName"] = condition.nominated_node
+    return _copy(known, status=status)
+
+
+def _bound(known: Document, node: str) -> Document:
+    status = {**(known.get("status") or {}), "phase": "Running"}
+    status.pop("nominatedNodeName", None)
+    return _copy(known, spec={**(known.get("spec") or {}), "nodeName": node}, status=status)

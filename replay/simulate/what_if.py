@@ -1,0 +1,118 @@
+"""A scenario as it would be with another configuration, or with other fields in its objects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ...engine.errors import UsageError
+from ...engine.kubernetes.store import CLUSTER_SCOPED, Document, fault_of
+from ..moments.kinds import ObjectName, object_named
+from .cases import CHANGES, Case, Step
+
+_FORM = """write TYPE/NAME=JSON, as in 'queue/test={"spec":{"capability":{"cpu":"20"}}}'"""
+
+
+class Patch(NamedTuple):
+    """What is to be different in every version of an object that a scenario tells.
+
+    :param change: a JSON merge patch (RFC 7386), as ``kubectl patch --type merge`` takes it.
+    """
+
+    named: ObjectName
+    namespace: str
+    change: Document
+
+
+class WhatIf(NamedTuple):
+    """What is to be different in a scenario; by itself nothing.
+
+    :param conf: the text of the volcano-scheduler.conf in place of the scenario's own.
+    """
+
+    conf: str | None = None
+    patches: Sequence[Patch] = ()
+
+
+NOTHING = WhatIf()
+
+
+def parse_patch(text: str) -> Patch:
+    """Return what ``TYPE/NAME={…}`` or ``TYPE/NAMESPACE/NAME={…}`` asks for.
+
+    :raises UsageError: it has another shape, no kind is called so, or what follows is no object.
+    """
+    address, equals, change = text.partition("=")
+    kind, _, rest = address.partition("/")
+    namespace, slash, name = rest.partition("/")
+    try:
+        document = msgspec.json.decode(change)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as fault:
+        raise UsageError(f"{text!r} is no patch: {fault}", now=_FORM) from fault
+    if not equals or not isinstance(document, dict):
+        raise UsageError(f"{text!r} is no patch", now=_FORM)
+    named = object_named(f"{kind}/{name if slash else rest}")
+    return Patch(named, namespace if slash else "default", document)
+
+
+def changed(case: Case, what_if: WhatIf) -> Case:
+    """Return a scenario with what is to be different in it; the given one stays as it is.
+
+    :raises UsageError: a patch is of an object that the scenario never tells, or leaves none.
+    """
+    for patch in what_if.patches:
+        if not any(_is_about(event, patch) for step in case.steps for event in step.events):
+            raise UsageError(
+                f"the scenario tells of no {patch.named.kind} called {patch.named.name}",
+                where=case.name,
+                now="patch an object that one of its events has",
+            )
+    if what_if == NOTHING:
+        return case
+    steps = tuple(_changed_step(step, what_if) for step in case.steps)
+    conf = case.conf if what_if.conf is None else what_if.conf
+    return msgspec.structs.replace(case, conf=conf, steps=steps)
+
+
+def _changed_step(step: Step, what_if: WhatIf) -> Step:
+    events = tuple(_changed_event(event, what_if.patches) for event in step.events)
+    conf = step.conf if what_if.conf is None else None
+    return msgspec.structs.replace(step, conf=conf, events=events)
+
+
+def _changed_event(event: Document, patches: Sequence[Patch]) -> Document:
+    for patch in patches:
+        if _is_about(event, patch):
+            event = {**event, "object": merged(event["object"], patch.change)}
+            if fault := fault_of(event["object"]):
+                raise UsageError(
+                    f"the patch leaves no object of {patch.named.kind} {patch.named.name}: {fault}",
+                    now="patch its other fields",
+                )
+    return event
+
+
+def _is_about(event: Document, patch: Patch) -> bool:
+    if event["type"] not in CHANGES:
+        return False
+    document = event["object"]
+    kind, metadata = document["kind"], document["metadata"]
+    group = document["apiVersion"].rpartition("/")[0]
+    namespace = metadata.get("namespace") or "default"
+    here = kind in CLUSTER_SCOPED or namespace == patch.namespace
+    return here and (group, kind, metadata["name"]) == patch.named[:3]
+
+
+def merged(document: Any, change: Any) -> Any:
+    """Return a document with a JSON merge patch applied; null takes a field away (RFC 7386)."""
+    if not isinstance(change, dict):
+        return change
+    found = dict(document) if isinstance(document, dict) else {}
+    for name, value in change.items():
+        if value is None:
+            found.pop(name, None)
+        else:
+            found[name] = merged(found.get(name), value)
+    return found

@@ -1,0 +1,69 @@
+"""A work queue is data: what is queued, what waits, what a worker has."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plinian.engine.cache.work_queue import LONGEST_DELAY_US, WorkQueue
+
+
+def test_an_item_is_queued_once_and_first_in_is_first_out() -> None:
+    queue: WorkQueue[str] = WorkQueue()
+    for item in ("a", "b", "a"):
+        queue.add(item)
+    assert (queue.ready(), len(queue)) == (["a", "b"], 2)
+    assert (queue.take(), queue.take()) == ("a", "b")
+    with pytest.raises(IndexError, match="nothing is queued"):
+        queue.take()
+
+
+def test_what_is_added_while_a_worker_has_it_is_queued_when_that_is_done() -> None:
+    queue: WorkQueue[str] = WorkQueue()
+    queue.add("a")
+    item = queue.take()
+    queue.add("a")
+    assert (queue.ready(), queue.taken()) == ([], ["a"])
+    queue.done(item)
+    assert (queue.ready(), queue.taken()) == (["a"], [])
+
+
+def test_a_failed_item_waits_twice_as_long_each_time() -> None:
+    queue: WorkQueue[str] = WorkQueue()
+    delays = []
+    for _ in range(4):
+        delays.append(queue.delay("a"))
+        queue.add_rate_limited("a")
+        queue.fire("a")
+    assert delays == [5_000, 10_000, 20_000, 40_000]
+    assert queue.ready() == ["a"]
+    queue.forget("a")
+    assert queue.delay("a") == 5_000
+    for _ in range(100):
+        queue.add_rate_limited("a")
+    assert queue.delay("a") == LONGEST_DELAY_US
+
+
+@given(st.lists(st.sampled_from(("add", "fail", "take", "done", "fire")), max_size=40))
+def test_no_item_is_lost(steps: list[str]) -> None:
+    queue: WorkQueue[int] = WorkQueue()
+    added = 0
+    finished: set[int] = set()
+    for step in steps:
+        if step == "add":
+            queue.add(added)
+            added += 1
+        elif step == "take" and len(queue):
+            queue.take()
+        elif step == "done" and queue.taken():
+            finished.add(queue.taken()[0])
+            queue.done(queue.taken()[0])
+        elif step == "fail" and queue.taken():
+            queue.add_rate_limited(queue.taken()[0])
+            queue.done(queue.taken()[0])
+        elif step == "fire":
+            queue.fire_all()
+    held = [*queue.ready(), *queue.delayed(), *queue.taken()]
+    assert sorted({*held, *finished}) == list(range(added))
+    assert len(held) == len(set(held))

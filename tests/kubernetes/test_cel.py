@@ -1,0 +1,108 @@
+"""Expressions that choose devices."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plinian.engine.kubernetes.expressions.cel import CelError, CelUnknown, Semver, compile_cel
+from plinian.engine.kubernetes.quantity import parse
+
+GPU = {"model": "a100", "cards": 3, "fast": True, "version": Semver.parse("1.2.3-rc.1")}
+DEVICE = {
+    "device": {
+        "driver": "gpu.example.com",
+        "attributes": {"gpu.example.com": GPU},
+        "capacity": {"gpu.example.com": {"memory": parse("40Gi")}},
+    }
+}
+OF = 'device.attributes["gpu.example.com"]'
+MEMORY = 'device.capacity["gpu.example.com"].memory'
+
+
+def value(expression: str) -> object:
+    """Return what an expression is worth for the device."""
+    return compile_cel(expression)(DEVICE)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        'device.driver == "gpu.example.com"',
+        f'{OF}.model == "a100" && {OF}.cards > 2',
+        f'{OF}["model"] != r"t\\4" || false',
+        f"!({OF}.cards <= 2) && {OF}.fast",
+        f'{OF}.model in ["t4", "a100"]',
+        f'"model" in {OF}',
+        f'{MEMORY}.compareTo(quantity("40Gi")) == 0',
+        f'{MEMORY} == quantity("40960Mi") && {MEMORY}.isLessThan(quantity("41Gi"))',
+        f'{OF}.version.isLessThan(semver("1.2.3")) && {OF}.version.isGreaterThan(semver("1.2.2"))',
+        f'cel.bind(gpu, {OF}, gpu.fast && gpu.model.startsWith("a1"))',
+        f"has({OF}.model) && !has({OF}.colour)",
+        f"{OF}.cards == 3 ? true : {OF}.colour",
+        f"{OF}.colour || true",
+        f"!({OF}.colour && false)",
+        'size("abc") + 2 * 3 - 7 % 4 == 6 && -7 / 2 == -3',
+        f'{OF}.model.matches("^a[0-9]+$") && {OF}.model.endsWith("00")',
+        '"a" + \'b\' == "ab" && [1] + [2] == [1, 2] && [5, 6][1] == 6',
+        '1.5 < 2.0 && "a" < "b" && 0x10 == 16 && 3 != true',
+    ],
+)
+def test_what_holds(expression: str) -> None:
+    assert value(expression) is True
+
+
+@pytest.mark.parametrize(
+    ("expression", "fault"),
+    [
+        (f"{OF}.colour == 1", "no such key: colour"),
+        (f"{OF}.colour && true", "no such key: colour"),
+        (f"{OF}.cards && true", "no such overload"),
+        (f'{OF}.cards < "4"', "no such overload"),
+        ("1 / 0 == 1", "division by zero"),
+        ("[1][1] == 1", "index out of bounds: 1"),
+        ('quantity("x") == quantity("1")', "x"),
+        ('semver("1.2") == semver("1.2.0")', "no semantic version"),
+        ('"a".matches("(")', "regexp"),
+        ("9" * 50, "invalid number"),
+        ("other.x == 1", "undeclared reference"),
+    ],
+)
+def test_what_has_no_value(expression: str, fault: str) -> None:
+    with pytest.raises(CelError, match=fault):
+        value(expression)
+
+
+@pytest.mark.parametrize("expression", ["1 +", "(1", "1 2", "", "has(1)", "[1,"])
+def test_what_is_no_expression(expression: str) -> None:
+    with pytest.raises(CelError):
+        compile_cel(expression)
+
+
+@pytest.mark.parametrize(
+    "expression", ["[1].exists(x, x == 1)", "timestamp(1)", "cel.map(1)", '"a".foo()', "1 ~ 2"]
+)
+def test_what_is_not_known_here_is_refused(expression: str) -> None:
+    with pytest.raises((CelUnknown, CelError)):
+        compile_cel(expression)
+
+
+@given(st.lists(st.integers(min_value=0, max_value=99), min_size=2, max_size=6))
+def test_sums_and_comparisons_are_those_of_numbers(numbers: list[int]) -> None:
+    text = " + ".join(map(str, numbers))
+    assert value(f"{text} == {sum(numbers)} && {text} >= {max(numbers)}") is True
+
+
+@given(st.text(max_size=30))
+def test_no_text_is_worse_than_refused(text: str) -> None:
+    with suppress(CelError, CelUnknown):
+        compile_cel(text)
+
+
+def test_expressions_within_each_other_end_somewhere() -> None:
+    with pytest.raises(CelError, match="recursion"):
+        compile_cel("(" * 500 + "1" + ")" * 500)
+    assert value("!" * 500 + "true") is True

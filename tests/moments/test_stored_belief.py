@@ -1,0 +1,264 @@
+"""Belief from what is stored is belief from the first event, whatever was learned in between."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from happenings import Happening, events_of, happenings
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from plinian.engine.cache.projector import Projector
+from plinian.engine.cache.stored import encode_belief
+from plinian.engine.log import LogStore, open_log
+from plinian.engine.log.store import Window
+from plinian.engine.volcano.history import resolve
+from plinian.replay.moments import story
+from plinian.replay.moments.belief import belief_at, beliefs_along, play
+from plinian.replay.moments.drift import drift_at
+from plinian.replay.moments.log import Log, opened
+from plinian.replay.moments.moment import Moment
+from plinian.replay.moments.stored_belief import build_beliefs, is_far, start_of, version_of
+from plinian.replay.render.belief import PARTS, documents_of
+from plinian.replay.sessions.session import answer_document, session_at
+from sessions import RELEASE, node
+
+RECORDING = Path(__file__).parents[2] / "replay" / "recordings" / "quickstart"
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let stretches be short, so that small logs have many."""
+    monkeypatch.setattr(story, "STRETCH", 3)
+
+
+def moment_at(store: LogStore, revision: int | None, known: int | None = None) -> Moment:
+    """Return a moment at a revision, as known by a position."""
+    return Moment(
+        branch="main",
+        cluster="default",
+        known=store.last() if known is None else known,
+        revision=revision,
+        time=None,
+        label="it",
+    )
+
+
+def build(store: LogStore, release: str = RELEASE, until: int | None = None) -> None:
+    """Store beliefs up to the end of the log."""
+    build_beliefs(store, resolve(release), branch="main", cluster="default", until=until)
+
+
+def same(store: LogStore, moment: Moment, release: str = RELEASE) -> bool:
+    """Compare what is known from stored beliefs with what is from the first event.
+
+    Returns whether anything was stored.
+    """
+    behaviours = resolve(release)
+    start = start_of(store, moment, behaviours)
+    whole = belief_at(store, moment, behaviours, use_stored=False)
+    went_on = belief_at(store, moment, behaviours)
+    for part in PARTS:
+        assert documents_of(went_on, part) == documents_of(whole, part)
+    drifts = [drift_at(store, moment, behaviours, use_stored=stored) for stored in (True, False)]
+    assert drifts[0] == drifts[1]
+    return start is not None
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    history=happenings,
+    order=st.randoms(use_true_random=False),
+    late=st.integers(0, 12),
+    parts=st.integers(1, 3),
+    release=st.sampled_from(("v1.8.2", RELEASE, "v1.15.1")),
+    at=st.lists(st.integers(0, 50), min_size=2, max_size=4),
+)
+def test_stored_or_not_the_answer_is_the_same(  # noqa: PLR0917 -- drawn by name
+    tmp_path_factory: pytest.TempPathFactory,
+    history: list[Happening],
+    order: Any,
+    late: int,
+    parts: int,
+    release: str,
+    at: list[int],
+) -> None:
+    events = events_of(history)
+    tardy = sorted(order.sample(range(len(events)), min(late, len(events))))
+    batches = [[event for number, event in enumerate(events) if number not in tardy]]
+    batches += [[events[number] for number in tardy[part::parts]] for part in range(parts)]
+    place = tmp_path_factory.mktemp("log") / "log.db"
+    with open_log(place, create=True) as store:
+        for batch in batches:
+            store.append(batch)
+            build(store, release)
+            for revision in at:
+                same(store, moment_at(store, revision), release)
+            same(store, moment_at(store, None), release)
+        for revision in at:
+            same(store, moment_at(store, revision, known=len(batches[0])), release)
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the log of the demonstration, with beliefs stored after every hundred events."""
+    place = tmp_path_factory.mktemp("belief") / "log.db"
+    with pytest.MonkeyPatch.context() as patch, opened(place, create=True) as made:
+        patch.setattr(story, "STRETCH", 100)
+        made.ingest([RECORDING])
+        for release in (RELEASE, "v1.15.1"):
+            build(made.store, release)
+    return place
+
+
+@pytest.fixture
+def log(recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Log]:
+    """Give that log, to change it."""
+    monkeypatch.setattr(story, "STRETCH", 100)
+    shutil.copy(recorded, tmp_path / "log.db")
+    with opened(tmp_path / "log.db") as made:
+        yield made
+
+
+@pytest.mark.parametrize("release", [RELEASE, "v1.15.1"])
+def test_the_recording_is_believed_alike_from_wherever_it_goes_on(log: Log, release: str) -> None:
+    points = [f"rv:{revision}" for revision in range(330, 1720, 231)]
+    went_on = 0
+    for at in [*points, "2026-11-21T01:53:36Z", "end"]:
+        went_on += same(log.store, log.moment(at), release)
+        stored = session_at(log, at, release=release)
+        document = answer_document(stored)
+        whole = _whole_session(log, at, release)
+        assert msgspec.json.encode(document) == msgspec.json.encode(whole), at
+    assert went_on > len(points) / 2
+
+
+def _whole_session(log: Log, at: str, release: str) -> dict[str, Any]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("plinian.replay.moments.belief.start_of", lambda *_: None)
+        return answer_document(session_at(log, at, release=release))
+
+
+def test_several_moments_and_releases_go_on_from_what_is_stored(log: Log) -> None:
+    moments = [log.moment(f"rv:{revision}") for revision in (700, 703, 900, 1500)]
+    several = [resolve(RELEASE), resolve("v1.15.1"), resolve("v1.8.2")]  # of the last is nothing
+    for moment, caches in beliefs_along(log.store, moments, *several):
+        for cache, behaviours in zip(caches, several, strict=True):
+            whole = belief_at(log.store, moment, behaviours, use_stored=False)
+            for part in PARTS:
+                assert documents_of(cache, part) == documents_of(whole, part)
+
+
+def rows(store: LogStore) -> list[int]:
+    """Return the revisions after which the belief of the release is stored."""
+    version = version_of(resolve(RELEASE))
+    return [row[2] for row in store.checkpoints() if row[5] == version]
+
+
+def test_late_evidence_drops_what_it_makes_untrue_and_no_more(tmp_path: Path) -> None:
+    events = events_of([("updated", about) for about in _nodes(*["x1", "x2"] * 15)])
+    late = events.pop(17)
+    with open_log(tmp_path / "log.db", create=True) as store:
+        store.append(events)
+        build(store)
+        before = rows(store)
+        store.append([late])
+        kept = [revision for revision in before if revision < 18]
+        assert rows(store) == kept
+        assert 3 < len(kept) < len(before)
+        assert same(store, moment_at(store, 29))
+        build(store)
+        assert len(rows(store)) >= len(before)
+        assert same(store, moment_at(store, 29))
+
+
+def test_a_belief_that_is_not_what_was_stored_is_not_believed(log: Log) -> None:
+    behaviours = resolve(RELEASE)
+    moment = log.moment("rv:1000")
+    start = start_of(log.store, moment, behaviours)
+    assert start is not None
+    window = Window(branch="main", cluster="default", known=moment.known, until=1000)
+    found = log.store.nearest_checkpoint(window, version_of(behaviours))
+    assert found is not None
+    torn = bytearray(found.data)
+    torn[len(torn) // 2] ^= 1
+    log.store.put_checkpoint(msgspec.structs.replace(found, data=bytes(torn)))
+    before = start_of(log.store, moment, behaviours)
+    assert before is not None
+    assert before.revision < start.revision
+    assert same(log.store, moment)
+    elsewhere = msgspec.structs.replace(found, revision=found.revision + 1)
+    log.store.put_checkpoint(elsewhere)
+    assert start_of(log.store, moment, behaviours) is not None
+    assert same(log.store, moment)
+
+
+def test_what_is_stored_goes_on_where_it_ended(log: Log) -> None:
+    all_rows = rows(log.store)
+    version = version_of(resolve(RELEASE))
+    log.store.drop_checkpoints(branch="main", cluster="default", version=version)
+    assert rows(log.store) == []
+    assert start_of(log.store, log.moment(), resolve(RELEASE)) is None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(story, "STRETCH", 100)
+        build(log.store, until=1000)
+        assert rows(log.store) == [revision for revision in all_rows if revision < 1000]
+        build(log.store)
+        assert rows(log.store) == all_rows
+
+
+def test_how_far_a_moment_is_from_what_is_stored(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("plinian.replay.moments.stored_belief.FAR", 500)
+    assert not is_far(log.store, log.moment(), resolve(RELEASE))
+    assert is_far(log.store, log.moment(), resolve("v1.8.2"))
+    assert not is_far(log.store, log.moment("rv:300"), resolve("v1.8.2"))
+
+
+def test_a_branch_goes_on_from_what_its_past_has_stored(log: Log) -> None:
+    fork = log.moment("rv:1200")
+    log.store.create_branch("what-if", fork=fork.known)
+    moment = log.moment("what-if@" + str(fork.known))
+    assert same(log.store, moment)
+
+
+def test_what_a_list_took_away_and_came_back_is_not_believed_gone(tmp_path: Path) -> None:
+    """A list lacks a node of which something is told later, and learned later still."""
+    history = [
+        *[("updated", about) for about in _nodes("x1", "x2")],
+        ("list", ("Node", ["uid-x1"], True)),
+        *[("updated", about) for about in _nodes(*["x1"] * 12)],
+        ("updated", _nodes("x2")[0]),
+    ]
+    events = events_of(history)
+    with open_log(tmp_path / "log.db", create=True) as store:
+        store.append(events[:-1])
+        build(store)
+        assert same(store, moment_at(store, 9))
+        store.append(events[-1:])
+        moment = moment_at(store, 9)
+        assert start_of(store, moment, resolve(RELEASE)) is None
+        assert not same(store, moment)
+        build(store)
+        assert same(store, moment)
+        cache = belief_at(store, moment, resolve(RELEASE))
+        assert sorted(cache.nodes) == ["x1", "x2"]
+
+
+def _nodes(*names: str) -> list[dict[str, Any]]:
+    return [node(name) for name in names]
+
+
+def test_equal_beliefs_are_stored_as_equal_bytes(log: Log) -> None:
+    moment, behaviours = log.moment("rv:1500"), resolve(RELEASE)
+    start = start_of(log.store, moment, behaviours)
+    assert start is not None
+    went_on = play(log.store, moment, start.projector, after=start.revision)
+    whole = play(log.store, moment, Projector(behaviours))
+    assert encode_belief(went_on) == encode_belief(whole)

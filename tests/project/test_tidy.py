@@ -1,0 +1,207 @@
+"""The tree keeps the laws of ``tests/support/laws.py``, and every law can be broken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+
+import pytest
+from layers import ORDER, layers
+
+import laws
+from tree import ROOT, SHIPPED, files
+
+Law = Callable[[laws.Source], Iterator[laws.Finding]]
+
+EVERYWHERE = (laws.lengths, laws.names, laws.future_annotations)
+IN_WHAT_IS_SHIPPED = (laws.imports, layers, laws.module_state, laws.docstrings, laws.prints)
+IN_THE_ENGINE = (laws.clocks, laws.set_order, laws.releases)
+
+
+@cache
+def sources() -> tuple[laws.Source, ...]:
+    """Return all Python files of the tree."""
+    return tuple(
+        laws.parse(path, (ROOT / path).read_text("utf-8"))
+        for path in files()
+        if path.endswith(".py")
+    )
+
+
+def broken(law: Law, *tops: str) -> list[str]:
+    """Return where a law is broken under the given top-level folders; none given means all."""
+    return [
+        str(finding)
+        for source in sources()
+        if not tops or source.path.parts[0] in tops
+        for finding in law(source)
+    ]
+
+
+@pytest.mark.parametrize("law", EVERYWHERE, ids=lambda law: law.__name__)
+def test_all_code_keeps_the_law_of(law: Law) -> None:
+    assert not broken(law), "\n".join(broken(law))
+
+
+@pytest.mark.parametrize("law", IN_WHAT_IS_SHIPPED, ids=lambda law: law.__name__)
+def test_what_is_shipped_keeps_the_law_of(law: Law) -> None:
+    assert not broken(law, *SHIPPED), "\n".join(broken(law, *SHIPPED))
+
+
+@pytest.mark.parametrize("law", IN_THE_ENGINE, ids=lambda law: law.__name__)
+def test_the_engine_keeps_the_law_of(law: Law) -> None:
+    assert not broken(law, "engine"), "\n".join(broken(law, "engine"))
+
+
+def test_no_file_leaves_traces_of_a_machine_or_of_unfinished_work() -> None:
+    found = []
+    for path in files():
+        raw = (ROOT / path).read_bytes()
+        # Recordings are what a real cluster wrote: whatever they name, they name it truly.
+        if b"\0" in raw or path.startswith("replay/recordings/"):
+            continue
+        found += [str(finding) for finding in laws.traces(path, raw.decode("utf-8", "replace"))]
+    assert not found, "\n".join(found)
+
+
+def test_the_law_reads_a_tree_that_is_there() -> None:
+    """A check of no files would pass for ever."""
+    modules = {source.module for source in sources()}
+    assert {"plinian", "plinian.engine.events.kinds", "plinian.engine.log.store"} <= modules
+
+
+def test_every_folder_has_its_place_in_the_order() -> None:
+    packages = {
+        source.module.removeprefix("plinian").removeprefix(".")
+        for source in sources()
+        if source.path.parts[0] in SHIPPED and source.path.name == "__init__.py"
+    }
+    session = {name for name in packages if name.startswith("engine.session.")}
+    assert packages - session == set(ORDER)
+
+
+def test_every_exception_from_purity_still_exists() -> None:
+    modules = {source.module for source in sources()}
+    assert set(laws.SHELL_OF_INGEST) <= modules
+
+
+HEAD = '"""About."""\n\nfrom __future__ import annotations\n\n'
+
+BREAKERS = [
+    (laws.lengths, "engine/a.py", "x = 1\n" * 501, "split the module"),
+    (laws.lengths, "engine/a.py", f"x = '{'y' * 100}'\n", "break the line"),
+    (laws.lengths, "engine/a.py", "def f():\n" + "    x = 1\n" * 50, "split the function"),
+    (laws.lengths, "engine/a.py", "def f(\n" + "\n" * 50 + "):\n    x = 1\n", "split the function"),
+    (laws.imports, "engine/state/a.py", "import sqlite3\n", "pure part imports sqlite3"),
+    (laws.imports, "engine/events/a.py", "from time import monotonic\n", "imports time"),
+    (laws.imports, "engine/ingest/audit/log.py", "import pathlib\n", "imports pathlib"),
+    (laws.imports, "engine/kubernetes/units.py", "def f():\n    import random\n", "imports random"),
+    (layers, "engine/log/a.py", "from ...replay import points\n", "replay, which is above it"),
+    (layers, "engine/log/a.py", "from ..state.truth import Truth\n", "state, which is above it"),
+    (layers, "engine/log/a.py", "from .. import state\n", "state, which is above it"),
+    (layers, "engine/ingest/reading/a.py", "from ...log import store\n", "log, which is above it"),
+    (layers, "engine/model/a.py", "if T:\n    from ..cache import cache\n", "which is above it"),
+    (layers, "engine/log/a.py", "from ..ingest import order\n", "may not import engine.ingest"),
+    (layers, "replay/moments/a.py", "from ..ingest import run\n", "which is above it"),
+    (laws.imports, "engine/log/a.py", "import rich.table\n", "replay/render"),
+    (laws.imports, "replay/a.py", "from plinian.engine import units\n", "relatively"),
+    (laws.imports, "replay/a.py", "import engine.units\n", "plinian.engine"),
+    (laws.imports, "migrations/versions/a.py", "from ...engine import units\n", "must not change"),
+    (laws.clocks, "engine/kubernetes/units.py", "datetime.now(UTC)\n", "reads the clock"),
+    (laws.releases, "engine/session/a.py", 'x = "v1.12.1"\n', "names a release"),
+    (laws.releases, "engine/cache/a.py", "x = release.minor\n", "looks into a release"),
+    (laws.releases, "engine/volcano/conf.py", "x = a.release < b\n", "compares releases"),
+    (laws.names, "engine/utils.py", "", "says nothing"),
+    (laws.names, "engine/a.py", "class LogManager:\n    pass\n", "name what it does"),
+    (laws.names, "engine/a.py", "def sort_helper():\n    pass\n", "name what it does"),
+    (laws.module_state, "engine/a.py", "CACHE = {}\n", "can change"),
+    (laws.module_state, "engine/a.py", "SEEN: set[str] = set()\n", "can change"),
+    (laws.module_state, "engine/a.py", "if True:\n    rows = [1]\n", "can change"),
+    (laws.module_state, "engine/a.py", "A = collections.defaultdict(int)\n", "can change"),
+    (laws.module_state, "engine/a.py", "def f():\n    global x\n", "pass the value"),
+    (laws.docstrings, "engine/a.py", "x = 1\n", "module has no docstring"),
+    (laws.docstrings, "engine/a.py", '"""A."""\ndef f():\n    pass\n', "f has no docstring"),
+    (
+        laws.docstrings,
+        "engine/a.py",
+        '"""A."""\nclass A:\n    """A."""\n    def f(self):\n        pass\n',
+        "f has no docstring",
+    ),
+    (laws.prints, "replay/moments/truth.py", "print(1)\n", "print outside"),
+    (laws.future_annotations, "engine/a.py", '"""A."""\nx = 1\n', "__future__"),
+    (laws.set_order, "engine/a.py", "for x in set(y):\n    pass\n", "order of a set"),
+    (laws.set_order, "engine/a.py", "[x for x in {1, 2} | y]\n", "order of a set"),
+    (laws.set_order, "engine/a.py", "list({x for x in y})\n", "order of a set"),
+    (laws.set_order, "engine/a.py", "','.join(set(y))\n", "order of a set"),
+    (laws.set_order, "engine/a.py", "a = set()\nfor x in a:\n    pass\n", "order of a set"),
+    (laws.set_order, "engine/a.py", "def f(a: set[str]):\n    return [*map(g, a)]\n", "order"),
+]
+
+
+@pytest.mark.parametrize(("law", "path", "text", "message"), BREAKERS)
+def test_a_law_finds_what_breaks_it(law: Law, path: str, text: str, message: str) -> None:
+    found = [str(finding) for finding in law(laws.parse(path, text))]
+    assert len(found) == 1, found
+    assert message in found[0]
+    assert found[0].startswith(path)
+
+
+NL = "\n"
+
+KEEPERS = [
+    (laws.lengths, "engine/a.py", "def f():\n" + "    x = 1\n" * 49),
+    (laws.lengths, "engine/a.py", f"def f():\n    '''{'A.' + NL * 60}'''\n    x = 1\n"),
+    (laws.lengths, "replay/cli/a.py", f"def f(\n{'    a,' + NL * 60}):\n    x = 1\n"),
+    (laws.imports, "engine/ingest/reading/inputs.py", "import os\n"),
+    (laws.imports, "engine/log/sqlite.py", "import sqlite3\n"),
+    (layers, "engine/cache/a.py", "from ..kubernetes.go import text\n"),
+    (laws.imports, "replay/a.py", "from ..engine.log import open_log\n"),
+    (laws.imports, "replay/api/__init__.py", "from .engine.log import open_log\n"),
+    (laws.releases, "engine/volcano/history.py", 'x = y > "v1.12.1"\n'),
+    (laws.releases, "engine/session/a.py", '"""Read at v1.12.1."""\n'),
+    (laws.releases, "engine/session/a.py", 'group = "scheduling.volcano.sh/v1beta1"\n'),
+    (laws.names, "engine/a.py", "class ControlMarked:\n    pass\n"),
+    (laws.module_state, "engine/a.py", "__all__ = ['a']\nX = MappingProxyType({})\n"),
+    (laws.module_state, "engine/a.py", "def f():\n    rows = []\n"),
+    (laws.docstrings, "engine/a.py", ""),
+    (laws.docstrings, "engine/a.py", '"""A."""\ndef _f():\n    pass\n'),
+    (laws.prints, "replay/cli/get.py", "print(1)\n"),
+    (laws.future_annotations, "engine/a.py", '"""A."""\n'),
+    (laws.future_annotations, "engine/__init__.py", 'from .a import b\n\n__all__ = ["b"]\n'),
+    (laws.set_order, "engine/a.py", "for x in sorted(set(y)):\n    pass\nlen(set(y))\n"),
+    (laws.set_order, "engine/a.py", "a = {x for x in set(y)}\n"),
+    (
+        laws.set_order,
+        "engine/a.py",
+        "def f():\n    a = {1}\n\ndef g():\n    a = [1]\n    for x in a:\n        pass\n",
+    ),
+]
+
+
+@pytest.mark.parametrize(("law", "path", "text"), KEEPERS)
+def test_a_law_lets_through_what_keeps_it(law: Law, path: str, text: str) -> None:
+    assert list(law(laws.parse(path, text))) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("# TO" + "DO: later", "finish it"),
+        ("see /wo" + "rk/main/engine", "path of one machine"),
+        ("home is '/ro" + "ot'", "path of one machine"),
+        ("index-url = pypi.o" + "rg", "registry"),
+    ],
+)
+def test_traces_are_found_in_any_text(line: str, message: str) -> None:
+    found = list(laws.traces("docs/a.md", f"fine\n{line}\n"))
+    assert [(finding.line, message in finding.what) for finding in found] == [(2, True)]
+
+
+def test_a_queue_path_is_no_trace_of_a_machine() -> None:
+    assert list(laws.traces("docs/a.md", "hierarchy: root/sci, a/root/b, /rootless\n")) == []
+
+
+def test_a_head_that_breaks_no_law_is_possible() -> None:
+    source = laws.parse("engine/a.py", HEAD + 'X = 1\n"""One."""\n')
+    every = (*EVERYWHERE, *IN_WHAT_IS_SHIPPED, *IN_THE_ENGINE)
+    assert [finding for law in every for finding in law(source)] == []

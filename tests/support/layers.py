@@ -1,0 +1,86 @@
+"""The layers of the code: which folder may import which, as data for a law.
+
+``ORDER`` lists every folder of the package. A folder imports only folders that stand above it in
+the list, so there is no circle between folders. ``MAY_IMPORT`` lists the edges between the large
+parts. Both also hold for imports that only type checkers read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+
+import laws
+
+ORDER = (
+    *("engine", "engine.events"),
+    *("engine.kubernetes", "engine.kubernetes.objects", "engine.kubernetes.go"),
+    *("engine.kubernetes.expressions", "engine.model", "engine.volcano"),
+    *("engine.cache", "engine.cache.drift"),
+    *("engine.ingest.reading", "engine.ingest.objects", "engine.ingest.audit"),
+    *("engine.ingest.components", "engine.ingest.lists", "engine.ingest.scenario"),
+    *("engine.ingest.watch", "engine.ingest"),
+    *("engine.log", "engine.state", "engine.session"),
+    *("migrations", "migrations.versions"),
+    *("replay", "replay.moments", "replay.ingest", "replay.sessions", "replay.simulate"),
+    *("replay.compare", "replay.fidelity", "replay.lint", "replay.render", "replay.facade"),
+    *("replay.cli", ""),
+)
+"""All folders, lowest first; ``""`` is the package ``plinian`` itself."""
+
+MAY_IMPORT: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "engine.events": ("engine",),
+        "engine.kubernetes": ("engine",),
+        "engine.model": ("engine.kubernetes",),
+        "engine.volcano": ("engine", "engine.kubernetes"),
+        "engine.ingest": ("engine", "engine.events", "engine.kubernetes"),
+        "engine.log": ("engine", "engine.events"),
+        "engine.state": ("engine", "engine.events", "engine.kubernetes"),
+        "engine.cache": (
+            *("engine", "engine.events"),
+            *("engine.kubernetes", "engine.model", "engine.volcano"),
+        ),
+        "engine.session": (
+            "engine.events",
+            *("engine.kubernetes", "engine.model", "engine.volcano", "engine.cache"),
+        ),
+        "migrations": ("engine.log",),
+        "replay.moments": (
+            *("engine", "engine.events", "engine.log", "engine.state", "engine.kubernetes"),
+            *("engine.volcano", "engine.cache", "engine.session"),
+        ),
+        "replay.ingest": (
+            *("engine", "engine.events", "engine.log", "engine.ingest", "engine.kubernetes"),
+            "replay.moments",
+        ),
+    }
+)
+"""The large parts, and what each may import besides itself; a part that is not here obeys the
+order of folders alone."""
+
+
+def folder_of(module: str, folders: Iterable[str] = ORDER) -> str:
+    """Return the folder that a module lies in, by the longest name that fits."""
+    inside = module.removeprefix("plinian").removeprefix(".")
+    return max(
+        (name for name in folders if name and laws.within(inside, name)), key=len, default=""
+    )
+
+
+def layers(source: laws.Source) -> Iterator[laws.Finding]:
+    """Let a folder import only what is below it, and a part only what it may."""
+    own, part = folder_of(source.module), folder_of(source.module, MAY_IMPORT)
+    for line, name, _ in laws.imported(source):
+        if not laws.within(name, "plinian"):
+            continue
+        other = folder_of(name)
+        if ORDER.index(other) > ORDER.index(own):
+            yield laws.Finding(source.path, line, f"{own} imports {other}, which is above it")
+        elif part and not laws.within(other, part) and not _allowed(other, MAY_IMPORT[part]):
+            yield laws.Finding(source.path, line, f"{part} may not import {other}")
+
+
+def _allowed(folder: str, parts: tuple[str, ...]) -> bool:
+    """Say whether a part is listed: it stands for all its folders, ``engine`` for its modules."""
+    return any(folder == part or (part != "engine" and laws.within(folder, part)) for part in parts)

@@ -1,0 +1,119 @@
+"""Small worlds to check: objects and a configuration as people write them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plinian.engine.volcano.history import SUPPORTED, record
+from plinian.replay.lint.findings import Finding, Place, Subject
+from plinian.replay.lint.inputs import Configuration, World
+from plinian.replay.lint.objects import Manifest
+from plinian.replay.lint.rules import RULES
+from plinian.replay.lint.run import lint
+
+Document = dict[str, Any]
+
+FILE = "a.yaml"
+RELEASES = tuple(record(release) for release in SUPPORTED if not release.ours)
+TREE = """
+actions: "enqueue, allocate, backfill"
+tiers:
+- plugins:
+  - name: priority
+  - name: gang
+- plugins:
+  - name: predicates
+  - name: capacity
+    enableHierarchy: true
+"""
+FLAT = TREE.replace("    enableHierarchy: true\n", "")
+PROPORTION = FLAT.replace("capacity", "proportion")
+
+
+def queue(name: str, *, annotations: Document | None = None, **spec: Any) -> Document:
+    """Return a queue; a status may be given as ``status``."""
+    status = {"status": spec.pop("status")} if "status" in spec else {}
+    metadata = {"name": name, **({"annotations": annotations} if annotations else {})}
+    version = "scheduling.volcano.sh/v1beta1"
+    return {"apiVersion": version, "kind": "Queue", "metadata": metadata, "spec": spec, **status}
+
+
+def group(name: str, queue: str = "default", **spec: Any) -> Document:
+    """Return a PodGroup of the namespace ``ml``."""
+    return {
+        "apiVersion": "scheduling.volcano.sh/v1beta1",
+        "kind": "PodGroup",
+        "metadata": {"name": name, "namespace": "ml"},
+        "spec": {"queue": queue, **spec},
+    }
+
+
+def task(name: str, replicas: int, cpu: str = "1", **rest: Any) -> Document:
+    """Return a task of a job; ``pod`` adds to its pods' specification."""
+    pod = rest.pop("pod", {})
+    containers = [{"name": "main", "resources": {"requests": {"cpu": cpu}}}]
+    template = {"spec": {"containers": containers, **pod}}
+    return {"name": name, "replicas": replicas, "template": template, **rest}
+
+
+def job(name: str, *tasks: Document, **spec: Any) -> Document:
+    """Return a Job of the namespace ``ml``."""
+    return {
+        "apiVersion": "batch.volcano.sh/v1alpha1",
+        "kind": "Job",
+        "metadata": {"name": name, "namespace": "ml"},
+        "spec": {"tasks": list(tasks), **spec},
+    }
+
+
+def pod(name: str, of: str = "", cpu: str = "1", **spec: Any) -> Document:
+    """Return a pod of the namespace ``ml``, perhaps of a PodGroup."""
+    metadata: Document = {"name": name, "namespace": "ml"}
+    if of:
+        metadata["annotations"] = {"scheduling.k8s.io/group-name": of}
+    containers = [{"name": "main", "resources": {"requests": {"cpu": cpu}}}]
+    spec = {"containers": containers, **spec}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+
+
+def node(name: str, cpu: str = "8", **more: str) -> Document:
+    """Return a node."""
+    allocatable = {"cpu": cpu, "memory": "16Gi", "pods": "110", **more}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name},
+        "status": {"allocatable": allocatable},
+    }
+
+
+def priority_class(name: str) -> Document:
+    """Return a priority class."""
+    version = "scheduling.k8s.io/v1"
+    return {"apiVersion": version, "kind": "PriorityClass", "metadata": {"name": name}, "value": 1}
+
+
+def conf_of(text: str) -> Configuration:
+    """Return a configuration in a file of its own."""
+    subject = Subject("", "SchedulerConfiguration", "", Place("volcano-scheduler.conf", 1, 1))
+    return Configuration(text, subject)
+
+
+def world(*documents: Document, conf: str | None = None, stored: bool = False) -> World:
+    """Return a world of objects in one file, or in a log."""
+    manifests = [
+        Manifest(document, None if stored else Place(FILE, 10 * number, number))
+        for number, document in enumerate(documents, start=1)
+    ]
+    return World(manifests, [] if conf is None else [conf_of(conf)])
+
+
+def found(*documents: Document, conf: str | None = None, rule: str = "") -> list[Finding]:
+    """Return what is found in objects under all releases, by one rule or any."""
+    rules = [each for each in RULES if rule in ("", each.name)]
+    return lint(world(*documents, conf=conf), RELEASES, rules)
+
+
+def names(of: list[Finding]) -> set[str]:
+    """Return the names of the rules that found something."""
+    return {finding.rule for finding in of}

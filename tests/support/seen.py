@@ -1,0 +1,34 @@
+"""The sessions of a scenario as they were when they were over, for tests of what holds then."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from plinian.engine.session import run
+from plinian.engine.session.framework.session import Session
+from plinian.engine.volcano.behaviours import Behaviours
+from plinian.replay.simulate.cases import Case
+from plinian.replay.simulate.simulation import simulate
+
+
+class Seen(Session):
+    """A session that remembers the accounts with which it began."""
+
+    made: list[Seen]
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.before = self.nodes.copy()
+        self.statuses = self.tasks.status.copy()
+        self.made.append(self)
+
+
+def sessions(case: Case, behaviours: Behaviours) -> list[Seen]:
+    """Return the sessions of a scenario; some may have crashed."""
+    made: list[Seen] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run, "Session", type("Seen", (Seen,), {"made": made}))
+        simulate(case, behaviours)
+    return made
