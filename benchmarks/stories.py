@@ -20,7 +20,7 @@ from plinian.engine.cache.scheduler_flags import CacheOptions
 from plinian.engine.events import Event, Reference
 from plinian.engine.events.codec import canonical_json
 from plinian.engine.events.payloads import ConfigApplied, SessionOpened
-from plinian.engine.ingest.objects.versions.versions.versions import version_event
+from plinian.engine.ingest.objects.versions import version_event
 from plinian.engine.kubernetes.store import Document, Store
 from plinian.engine.log import open_log
 from plinian.engine.session.framework.outcome import SessionResult

@@ -14,6 +14,7 @@ from pathlib import Path
 from plinian.engine.volcano.history import resolve
 from plinian.replay.fidelity.recorded import recorded_sessions
 from plinian.replay.fidelity.rerun import Rehearsed, rehearse
+from plinian.replay.ingest.run import ingest
 from plinian.replay.moments.log import opened
 
 HEADER = (
@@ -28,7 +29,7 @@ def rehearsed(recording: Path, release: str) -> list[Rehearsed]:
         tempfile.TemporaryDirectory() as folder,
         opened(Path(folder) / "log.db", create=True) as log,
     ):
-        log.ingest([recording])
+        ingest(log.store, [str(recording)])
         done = rehearse(log.store, log.moment(), resolve(release))
         left_out = len(recorded_sessions(log.store, log.moment())) - len(done)
         if left_out:

@@ -50,9 +50,8 @@ _HASH_BYTES = 16
 _TRIES = 8
 _TELLING = (Effect.VERSION, Effect.DELETED, Effect.BOUND)
 _SOURCES = (
-    ("plinian.engine", ("belief", "quantity.py", "duration.py")),
-    ("plinian.engine.session", ("kube",)),
-    ("plinian.replay", ("story.py",)),
+    ("plinian.engine", ("kubernetes", "model", "cache")),
+    ("plinian.replay.moments", ("story.py",)),
 )
 
 

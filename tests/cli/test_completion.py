@@ -15,7 +15,7 @@ from typer.testing import Result
 import plinian
 from plinian.replay.lint.rule_names import RULE_NAMES
 from plinian.replay.lint.rules import RULES
-from plinian.replay.moments.glance import glance
+from plinian.replay.moments import glance
 
 Run = Callable[..., Result]
 

@@ -15,7 +15,7 @@ from typer.testing import Result
 
 import plinian
 from plinian.engine.events import Event, Reference
-from plinian.engine.ingest.objects.versions.versions.versions import version_event
+from plinian.engine.ingest.objects.versions import version_event
 from plinian.engine.kubernetes.units import SECOND_US, parse_time
 from plinian.replay.moments.watch import Watch
 

@@ -13,7 +13,7 @@ import pytest
 
 from plinian.engine.log import open_log
 from plinian.replay.export import write_file
-from plinian.replay.ingest.run.run.run import ingest_at
+from plinian.replay.ingest.run import ingest_at
 
 MANY = 8
 

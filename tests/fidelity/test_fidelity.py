@@ -10,6 +10,7 @@ import pytest
 from plinian.engine.volcano.history import resolve
 from plinian.replay.fidelity.recorded import job_services, recorded_sessions
 from plinian.replay.fidelity.rerun import rehearse
+from plinian.replay.ingest.run import ingest
 from plinian.replay.moments.log import Log, opened
 from plinian.replay.moments.scheduler_confs import ConfText
 
@@ -23,7 +24,7 @@ RACING = "c79df64b-df54-4353-95aa-0e890c091a1f"
 def log(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Log]:
     """Give the log of the demonstration: watches, audit log, logs of components."""
     with opened(tmp_path_factory.mktemp("fidelity") / "log.db", create=True) as made:
-        made.ingest([RECORDING])
+        ingest(made.store, [str(RECORDING)])
         yield made
 
 

@@ -22,7 +22,7 @@ from plinian.engine.errors import (
 from plinian.engine.ingest.reading.formats import Context
 from plinian.engine.ingest.reading.json_text import json_documents
 from plinian.engine.log import LogStore, Query, open_log
-from plinian.replay.ingest.run.run.run import IngestOptions, IngestSummary, ingest
+from plinian.replay.ingest.run import IngestOptions, IngestSummary, ingest
 
 GOOD = watched(("ADDED", pod("a", 1)), ("MODIFIED", pod("a", 2)))
 DEEP = b'{"type":"ADDED","object":' + b'{"spec":' * 100_000
@@ -241,7 +241,7 @@ def test_a_list_of_200_mb_on_one_line_is_read_in_less_than_600_mb(tmp_path: Path
     code = (
         "import resource, sys\n"
         "from plinian.engine.log import open_log\n"
-        "from plinian.replay.ingest.run.run import ingest\n"
+        "from plinian.replay.ingest.run import ingest\n"
         "with open_log(sys.argv[2], create=True) as store:\n"
         "    print(ingest(store, [sys.argv[1]]).appended)\n"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"

@@ -16,7 +16,7 @@ from plinian.engine.ingest.reading import lines
 from plinian.engine.ingest.reading.formats import Context
 from plinian.engine.ingest.watch.stream import FORMAT
 from plinian.engine.log import Query, open_log
-from plinian.replay.ingest.run.run.run import IngestOptions, IngestSummary, ingest
+from plinian.replay.ingest.run import IngestOptions, IngestSummary, ingest
 
 BLOCK = (("ADDED", pod("a", 4)), ("ADDED", pod("b", 2)), ("ADDED", pod("c", 3)))
 CHANGE = ("MODIFIED", pod("a", 9))

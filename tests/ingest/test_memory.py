@@ -25,7 +25,7 @@ import resource, sys
 from pathlib import Path
 resource.setrlimit(resource.RLIMIT_AS, (2 * 2**30, 2 * 2**30))
 from plinian.engine.errors import PlinianError
-from plinian.replay.ingest.run.run import IngestOptions, ingest_at
+from plinian.replay.ingest.run import IngestOptions, ingest_at
 skip = sys.argv[3] == "skip"
 fault = ""
 try:

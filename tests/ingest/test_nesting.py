@@ -17,15 +17,10 @@ from plinian.engine.errors import EventMalformed
 from plinian.engine.events import Event
 from plinian.engine.ingest.audit import log as audit_log
 from plinian.engine.ingest.components import cache_dump
-from plinian.engine.ingest.lists.complete.complete import (
-    json_objects as object_list,
-)
-from plinian.engine.ingest.lists.complete.complete import (
-    yaml_objects as yaml_documents,
-)
-from plinian.engine.ingest.objects.versions.versions import scheduler_conf
+from plinian.engine.ingest.lists import json_objects, yaml_objects
+from plinian.engine.ingest.objects import scheduler_conf
 from plinian.engine.ingest.reading.formats import Context, Format
-from plinian.engine.ingest.scenario.scenario.scenario import external_inputs, scenario
+from plinian.engine.ingest.scenario import external_inputs, scenario
 from plinian.engine.ingest.watch import stream as watch_stream
 from plinian.engine.nesting import MAX_DEPTH, NestedTooDeep, hold_depth
 
@@ -126,10 +121,10 @@ def in_scenario(document: Any) -> bytes:
 WAYS: dict[str, tuple[Format, Callable[[Any], bytes]]] = {
     "watch": (watch_stream.FORMAT, in_watch),
     "indented watch": (watch_stream.FORMAT, in_indented_watch),
-    "list": (object_list.FORMAT, in_list),
-    "object": (object_list.FORMAT, alone),
-    "yaml list": (yaml_documents.FORMAT, in_yaml),
-    "yaml object": (yaml_documents.FORMAT, alone_in_yaml),
+    "list": (json_objects.FORMAT, in_list),
+    "object": (json_objects.FORMAT, alone),
+    "yaml list": (yaml_objects.FORMAT, in_yaml),
+    "yaml object": (yaml_objects.FORMAT, alone_in_yaml),
     "audit answer": (audit_log.FORMAT, in_audit),
     "audit request": (audit_log.FORMAT, asked_in_audit),
     "scenario": (scenario.FORMAT, in_scenario),
@@ -156,7 +151,7 @@ def test_the_limit_is_the_same_in_every_format(
 
 @pytest.mark.parametrize("deeper", [1, 100, 5000])
 def test_aliases_nest_as_well(deeper: int) -> None:
-    way = yaml_documents.FORMAT
+    way = yaml_objects.FORMAT
     # They stand in a list, which is a level more.
     assert read(way, by_aliases(MAX_DEPTH - 2))
     with pytest.raises(EventMalformed, match="nested too deep"):

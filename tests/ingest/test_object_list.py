@@ -14,7 +14,7 @@ from clusters import compact, listed, pod, recorded
 from plinian.engine.errors import EventMalformed, InputTruncated
 from plinian.engine.events import Event
 from plinian.engine.events.payloads import ListObserved
-from plinian.engine.ingest.lists.complete.complete.json_objects import FORMAT
+from plinian.engine.ingest.lists.json_objects import FORMAT
 from plinian.engine.ingest.reading.formats import Context
 
 

@@ -15,7 +15,7 @@ from plinian.engine.errors import InputError
 from plinian.engine.events import Event, Reference
 from plinian.engine.ingest.order import EventOrder, in_order
 from plinian.engine.log import Query, open_log
-from plinian.replay.ingest.run.run.run import IngestOptions, ingest
+from plinian.replay.ingest.run import IngestOptions, ingest
 
 
 def event(

@@ -12,10 +12,10 @@ import pytest
 
 from campaign import secrets
 from plinian.engine.events import Event
-from plinian.engine.ingest.objects.versions.versions.redaction import MARK, RULES
+from plinian.engine.ingest.objects.redaction import MARK, RULES
 from plinian.engine.log import open_log
 from plinian.engine.log.store import Query
-from plinian.replay.ingest.run.run.run import IngestOptions, ingest_at
+from plinian.replay.ingest.run import IngestOptions, ingest_at
 from plinian.replay.moments.log import opened
 from plinian.replay.moments.status import status_of
 

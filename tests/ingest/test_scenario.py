@@ -12,7 +12,7 @@ import pytest
 from plinian.engine.errors import EventMalformed
 from plinian.engine.events import Event
 from plinian.engine.ingest.reading.formats import Context
-from plinian.engine.ingest.scenario.scenario.scenario.scenario import FORMAT
+from plinian.engine.ingest.scenario.scenario import FORMAT
 
 
 def read(scenario: Any, **options: Any) -> tuple[list[Event], Context]:

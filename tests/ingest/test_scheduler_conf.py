@@ -10,9 +10,9 @@ import pytest
 
 from plinian.engine.errors import EventMalformed
 from plinian.engine.events import Event
-from plinian.engine.ingest.objects.versions.versions.derived import extra_events
-from plinian.engine.ingest.objects.versions.versions.scheduler_conf import FORMAT, configs_in
-from plinian.engine.ingest.objects.versions.versions.versions import version_event
+from plinian.engine.ingest.objects.derived import extra_events
+from plinian.engine.ingest.objects.scheduler_conf import FORMAT, configs_in
+from plinian.engine.ingest.objects.versions import version_event
 from plinian.engine.ingest.reading.formats import Context
 
 CONF = """actions: "enqueue, allocate, backfill"

@@ -12,7 +12,7 @@ import yaml
 from clusters import DATA, pod, recorded
 from plinian.engine.errors import EventMalformed, InputTruncated
 from plinian.engine.events import Event
-from plinian.engine.ingest.lists.complete.complete.yaml_objects import FORMAT
+from plinian.engine.ingest.lists.yaml_objects import FORMAT
 from plinian.engine.ingest.reading.formats import Context
 from plinian.engine.ingest.registry import recognise
 from plinian.engine.kubernetes.yaml import YamlFault, YamlReader

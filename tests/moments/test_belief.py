@@ -15,6 +15,7 @@ from plinian.engine.cache.projector import WATCHED
 from plinian.engine.cache.snapshot import Snapshot
 from plinian.engine.model.status import STATUS_NAMES
 from plinian.engine.volcano.history import resolve
+from plinian.replay.ingest.run import ingest
 from plinian.replay.moments.belief import belief_at
 from plinian.replay.moments.drift import drift_at
 from plinian.replay.moments.log import Log, opened
@@ -29,7 +30,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Log]:
     """Give the log of the demonstration: watches, audit log, logs of components."""
     place = tmp_path_factory.mktemp("belief") / "log.db"
     with opened(place, create=True) as made:
-        made.ingest([RECORDING])
+        ingest(made.store, [str(RECORDING)])
         yield made
 
 
@@ -104,7 +105,7 @@ def scenario(place: Path, *steps: list[dict[str, Any]]) -> Log:
     told = [{"events": events, "noSession": True} for events in steps]
     case.write_text(json.dumps({"name": "it", "steps": told}))
     log = opened(place / "log.db", create=True)
-    log.ingest([case])
+    ingest(log.store, [str(case)])
     return log
 
 

@@ -11,7 +11,7 @@ import pytest
 from clusters import compact, pod, watched
 from plinian.engine.kubernetes.units import SECOND_US, parse_time
 from plinian.engine.log import Query, open_log
-from plinian.replay.ingest.run.run.run import ingest_at
+from plinian.replay.ingest.run import ingest_at
 from plinian.replay.moments.actors import told
 from plinian.replay.moments.clock import clock_of
 from plinian.replay.moments.log import Log

@@ -18,6 +18,7 @@ from plinian.engine.cache.stored import encode_belief
 from plinian.engine.log import LogStore, open_log
 from plinian.engine.log.store import Window
 from plinian.engine.volcano.history import resolve
+from plinian.replay.ingest.run import ingest
 from plinian.replay.moments import story
 from plinian.replay.moments.belief import belief_at, beliefs_along, play
 from plinian.replay.moments.drift import drift_at
@@ -112,7 +113,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("belief") / "log.db"
     with pytest.MonkeyPatch.context() as patch, opened(place, create=True) as made:
         patch.setattr(story, "STRETCH", 100)
-        made.ingest([RECORDING])
+        ingest(made.store, [str(RECORDING)])
         for release in (RELEASE, "v1.15.1"):
             build(made.store, release)
     return place

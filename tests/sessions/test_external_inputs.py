@@ -25,6 +25,7 @@ from external import (
 
 from clusters import watched
 from plinian.engine.session.framework.outcome import SessionResult
+from plinian.replay.ingest.run import ingest as ingest_paths
 from plinian.replay.moments.log import Log, opened
 from plinian.replay.sessions.session import session_at
 
@@ -72,10 +73,10 @@ def ingest(log: Log, tmp_path: Path, conf: str, *events: Event) -> None:
     (folder / "volcano-scheduler.conf").write_text(conf)
     (folder / "watch.jsonl").write_bytes(recorded(QUEUE, *objects))
     (folder / "told.jsonl").write_bytes(b"".join(records))
-    summary = log.ingest([folder])
+    summary = ingest_paths(log.store, [str(folder)])
     expected = {"scheduler-conf": 1, "watch-stream": 1}
     assert summary.formats == (expected | {"external-inputs": 1} if records else expected)
-    again = log.ingest([folder])
+    again = ingest_paths(log.store, [str(folder)])
     assert again.appended == 0
 
 
@@ -109,7 +110,7 @@ class TestUsage:
         last = log.store.last()
         late = tmp_path / "late.jsonl"
         late.write_bytes(msgspec.json.encode(usage("a", 99, observedAt=clock(31))) + b"\n")
-        assert log.ingest([late]).appended == 1
+        assert ingest_paths(log.store, [str(late)]).appended == 1
         assert session(log, f"@{last}").binds == [("default/j", "a")]
         assert session(log).binds == []
 
@@ -119,7 +120,7 @@ class TestUsage:
         later = tmp_path / "later.jsonl"
         records = [usage("a", 99, observedAt=clock(31)), usage("b", 1, observedAt=clock(332))]
         later.write_bytes(b"".join(msgspec.json.encode(each) + b"\n" for each in records))
-        log.ingest([later])
+        ingest_paths(log.store, [str(later)])
         assert session(log, clock(331)).binds == []
         assert session(log).binds == [("default/j", "a")], "measured over five minutes ago"
 
@@ -162,7 +163,7 @@ class TestScenario:
         path.write_bytes(
             msgspec.json.encode({"conf": USAGE, "steps": [{"events": each} for each in steps]})
         )
-        log.ingest([path])
+        ingest_paths(log.store, [str(path)])
         asked = [each.event.revision for each in log.events(kinds=("session.requested",))]
         assert [session(log, f"rv:{revision}").binds for revision in asked] == [
             [("default/j", "b")],

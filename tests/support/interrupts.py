@@ -27,7 +27,7 @@ from typing import Any
 from plinian import __main__ as program
 
 LOADED = (
-    *("plinian.replay.cli.main", "plinian.replay.ingest.run.run", "plinian.replay.render.summary"),
+    *("plinian.replay.cli.main", "plinian.replay.ingest.run", "plinian.replay.render.summary"),
     *(
         "plinian.replay.moments.truth",
         "plinian.engine.log.migrating",

@@ -9,7 +9,7 @@ import pytest
 from plinian.engine.model.tables import Status
 from plinian.engine.session.actions import ACTIONS
 from plinian.engine.session.framework.session import ProcessState, Session
-from plinian.engine.session.jobs.jobs.jobs.stale_status_index import Listings
+from plinian.engine.session.jobs.stale_status_index import Listings
 from plinian.engine.session.topology.top_hypernode import CLUSTER_TOP
 from sessions import Document, document, group, job, names, node, opened, pod, queue, tasks
 

@@ -10,8 +10,7 @@ from plinian.engine.session.actions.eligibility import may_preempt
 from plinian.engine.session.framework.session import ProcessState
 from plinian.engine.session.framework.statement import Statement
 from plinian.engine.session.nodes.node_selection import Purpose
-
-from ..sessions import TRIED_OUT, Document, document, group, names, node, opened, pod, queue, tasks
+from sessions import TRIED_OUT, Document, document, group, names, node, opened, pod, queue, tasks
 
 LEAVING = {"deletionTimestamp": "2025-11-21T14:00:30Z"}
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from plinian.engine.model.tables import Status
 from plinian.engine.session.actions import ACTIONS
-
-from ..sessions import group, names, node, opened, pod, queue, tasks
+from sessions import group, names, node, opened, pod, queue, tasks
 
 
 def test_pods_are_reclaimed_on_a_node_with_less_gpus_than_are_used() -> None:

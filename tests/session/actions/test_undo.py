@@ -21,7 +21,7 @@ from plinian.engine.session import run
 from plinian.engine.session.framework.reasons import Reasons
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.framework.statement import Statement
-from plinian.engine.session.jobs.jobs.jobs.jobs import JobTable
+from plinian.engine.session.jobs.jobs import JobTable
 from plinian.engine.session.nodes.node_selection import NodeSelection, Purpose
 from plinian.engine.volcano.history import resolve
 from plinian.replay.simulate.simulation import simulate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plinian.engine.session.close import close
+from plinian.engine.session import close
 from plinian.engine.session.framework.outcome import SessionResult
 from plinian.engine.session.framework.session import Session
 from sessions import Document, document, group, job, node, opened, pod, queue, tasks

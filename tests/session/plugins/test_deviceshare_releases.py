@@ -7,7 +7,7 @@ import pytest
 
 from plinian.engine.model.panic import Panic
 from plinian.engine.session.framework.session import ProcessState, Session
-from plinian.engine.session.kube.node_map import node_map
+from plinian.engine.session.kube import node_map
 from sessions import Document, group, node, opened, pod, queue, tasks
 
 NUMBER, CORES, MEMORY = (f"volcano.sh/vgpu-{name}" for name in ("number", "cores", "memory"))

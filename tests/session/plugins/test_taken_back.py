@@ -6,7 +6,7 @@ import pytest
 
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.framework.statement import Statement
-from plinian.engine.session.kube.node_map import node_map
+from plinian.engine.session.kube import node_map
 from sessions import group, node, opened, pod, queue, tasks
 
 CONF = """

@@ -7,7 +7,7 @@ import pytest
 
 from plinian.engine.kubernetes.objects import Node, Pod, decode
 from plinian.engine.model.panic import Panic
-from plinian.engine.session.close import close
+from plinian.engine.session import close
 from plinian.engine.session.framework.outcome import SessionResult
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.framework.statement import Statement
