@@ -15,7 +15,7 @@ from typing import Any
 import plinian
 from markup import documented, table
 
-MACHINERY = frozenset({"Consulted", "ProcessState"})
+MACHINERY = frozenset({"RecordedBehaviours", "ProcessState"})
 """Classes inside results that are parts of the engine: they are not for programs to rest on."""
 
 

@@ -15,10 +15,11 @@ from ..model.panic import Panic
 from ..model.resource import Resource
 from ..model.tables import ALLOCATED_STATUS, COMPLETED_STATUS, IS_ALLOCATED, NO_JOB, Status
 from ..volcano.behaviours import Nomination, QueueStatusCounts, RootQueueSpec, RunningWhen
-from .framework.fit_errors import ALL_NODES_UNAVAILABLE
-from .framework.outcome import PodCondition, PodGroupStatus, QueueStatus, SessionResult
-from .framework.session import Condition, Session
-from .jobs.queue_devices import devices_held
+from .framework.conditions import given_conditions
+from .framework.outcome import Condition, PodCondition, PodGroupStatus, QueueStatus, SessionResult
+from .framework.queue_devices import devices_held
+from .framework.session import Session
+from .reasons.fit_errors import ALL_NODES_UNAVAILABLE
 
 ROOT_QUEUE = "root"
 
@@ -49,32 +50,6 @@ def close(ssn: Session, result: SessionResult) -> None:
     result.queues = _queue_statuses(ssn)
 
 
-def conditions_of(ssn: Session, job: int) -> list[Condition]:
-    """Return a job's conditions as they now are; the list is this session's own."""
-    known = ssn.conditions.get(job)
-    if known is None:
-        known = ssn.conditions[job] = _given_conditions(ssn, job)
-    return known
-
-
-def _given_conditions(ssn: Session, job: int) -> list[Condition]:
-    given = ssn.jobs.pod_group(job).status.conditions
-    return [Condition(each.type, each.status, each.reason, each.message) for each in given]
-
-
-def update_condition(ssn: Session, job: int, condition: Condition) -> None:
-    """Put a condition in the place of the one of its type, or at the end.
-
-    Source: ``framework/session.go:UpdatePodGroupCondition``.
-    """
-    conditions = conditions_of(ssn, job)
-    for index, known in enumerate(conditions):
-        if known.type == condition.type:
-            conditions[index] = condition
-            return
-    conditions.append(condition)
-
-
 def _phase(ssn: Session, job: int, statuses: tuple[Status, ...]) -> str:
     """Return the PodGroup's phase. Source: ``framework/session.go:jobStatus``."""
     counts = ssn.jobs.counts[job]
@@ -102,7 +77,7 @@ def _pod_group_status(ssn: Session, job: int, statuses: tuple[Status, ...]) -> P
     phase = ssn.jobs.phase[job] = _phase(ssn, job, statuses)
     running, succeeded = counts[Status.RUNNING], counts[Status.SUCCEEDED]
     failed, old = counts[Status.FAILED], group.status
-    before = _given_conditions(ssn, job)
+    before = given_conditions(ssn, job)
     now = ssn.conditions.get(job, before)
     changed = (
         phase != old.phase

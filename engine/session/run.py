@@ -13,12 +13,14 @@ from ..model.panic import Panic
 from ..model.tables import NO_NODE, Status
 from .actions import ACTIONS
 from .close import close
-from .framework.behaviour_recorder import Consulted
+from .framework.behaviour_recorder import RecordedBehaviours
 from .framework.chooser import Chooser
 from .framework.outcome import SessionResult
-from .framework.session import CacheActions, Plugin, ProcessState, Session
+from .framework.process import ProcessState
+from .framework.session import CacheActions, Plugin, Session
 from .framework.trace import Trace
 from .framework.unsupported_arguments import not_simulated
+from .nodes.node_views import NodeViews
 from .plugins import BUILDERS, NEWER_PLUGINS
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ def run_session(
         over, for whoever measures them.
     """
     trace = Trace(on=given.trace) if given.into is None else given.into
-    if isinstance(given.behaviours, Consulted):
+    if isinstance(given.behaviours, RecordedBehaviours):
         given.behaviours.begin(trace)
     result = SessionResult(process=given.process)
     ssn = Session(
@@ -73,20 +75,24 @@ def run_session(
         chooser=given.chooser,
         samples_nodes=given.samples_nodes,
     )
-    ssn.ended = ended
     try:
         plugins = open_plugins(ssn)
         ended("open")
     except Panic as panic:
         result.panic = panic
     else:
-        result.panic = _run_and_close(ssn, plugins, result)
+        result.panic = _run_and_close(ssn, plugins, result, ended)
     _collect(ssn, result)
     ended("close")
     return result
 
 
-def _run_and_close(ssn: Session, plugins: dict[str, Plugin], result: SessionResult) -> Panic | None:
+def _run_and_close(
+    ssn: Session,
+    plugins: dict[str, Plugin],
+    result: SessionResult,
+    ended: Callable[[str], None],
+) -> Panic | None:
     """Run the actions, and close the session also after a crash in one of them; return the crash.
 
     Victims are tried out in workers: a crash there ends the process, and nothing is closed.
@@ -95,11 +101,11 @@ def _run_and_close(ssn: Session, plugins: dict[str, Plugin], result: SessionResu
     """
     before, crash = list(ssn.jobs.phase), None
     try:
-        run_actions(ssn)
+        run_actions(ssn, ended)
     except Panic as panic:
         crash = panic
     result.enqueued = _enqueued(ssn, before)
-    if crash is not None and (crash.fatal or ssn.tries_out):
+    if crash is not None and (crash.fatal or ssn.simulating_evictions):
         return crash
     try:
         close_plugins(ssn, plugins)
@@ -129,14 +135,18 @@ def open_plugins(ssn: Session) -> dict[str, Plugin]:
     return plugins
 
 
-def run_actions(ssn: Session) -> None:
-    """Run the configured actions in their order."""
+def run_actions(ssn: Session, ended: Callable[[str], None]) -> None:
+    """Run the configured actions in their order.
+
+    :param ended: called with the name of each action when it is over.
+    """
+    views = NodeViews(ssn)
     for name in ssn.conf.actions:
         action = ACTIONS.get(name)
         if action is not None:
             ssn.trace.action = name
-            action(ssn)
-            ssn.ended(name)
+            action(ssn, views)
+            ended(name)
 
 
 def close_plugins(ssn: Session, plugins: dict[str, Plugin]) -> None:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from ...engine.errors import UsageError
 from ...engine.events import Recorded
-from ...engine.session.framework.behaviour_recorder import Consulted
-from ...engine.session.framework.trace import Step
+from ...engine.session.framework.behaviour_recorder import RecordedBehaviours
+from ...engine.session.framework.trace import TraceStep
 from ...engine.state.clock import Unsure
 from ...engine.state.coverage import Pair
 from ...engine.volcano.history import resolve
@@ -34,7 +34,7 @@ class Side(NamedTuple):
     """The session before or after the flip: what it says, and its steps about the object."""
 
     probe: Probe
-    steps: list[Step]
+    steps: list[TraceStep]
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ def over_releases(subject: Subject, question: Question, releases: Sequence[Relea
     knowledge = subject.unsure, subject.not_known, doubtful
     if not found:
         return Bisection(question, taken, None, RELEASES_IN_TURN, "", *knowledge)
-    one, other = (Consulted.of(resolve(probe.at)) for probe in taken[-2:])
+    one, other = (RecordedBehaviours.of(resolve(probe.at)) for probe in taken[-2:])
     sessions = [subject.session(behaviours) for behaviours in (one, other)]
     values = changed(one.plain, other.plain)
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple, Protocol
 
-from ...engine.session.framework.behaviour_recorder import Consulted
-from ...engine.session.framework.trace import Step
+from ...engine.session.framework.behaviour_recorder import RecordedBehaviours
+from ...engine.session.framework.trace import TraceStep
 from ...engine.volcano.behaviours import Behaviours
 from ..moments.stored_belief import believed
 from .bounded_traces import Enough, Until
@@ -45,8 +45,8 @@ class Retried(Protocol):
 class Way(NamedTuple):
     """A session that was run: its release, and its steps as far as they were kept."""
 
-    consulted: Consulted
-    trace: Sequence[Step]
+    consulted: RecordedBehaviours
+    trace: Sequence[TraceStep]
 
 
 def consultations(
@@ -101,7 +101,7 @@ class _Retries:
         self._whole = parting.what == "numbers"
         self.values = changed(self._one.consulted.plain, self._other.consulted.plain)
         self._left = STEPS_RETRIED
-        self._tried: dict[Cause, Sequence[Step]] = {}
+        self._tried: dict[Cause, Sequence[TraceStep]] = {}
         self._wanted, self._had = self._step(self._one.trace), self._step(self._other.trace)
 
     def deciding(self, names: Sequence[str]) -> dict[str, bool | None]:
@@ -116,7 +116,7 @@ class _Retries:
         steps = self._retry(names)
         return steps is not None and self._step(steps) == self._had
 
-    def _retry(self, names: Cause) -> Sequence[Step] | None:
+    def _retry(self, names: Cause) -> Sequence[TraceStep] | None:
         """Return the steps with behaviours as the first has them; None if that takes too long."""
         if names in self._tried:
             return self._tried[names]
@@ -133,7 +133,7 @@ class _Retries:
         self._tried[names] = trace.steps
         return trace.steps
 
-    def _step(self, steps: Sequence[Step]) -> tuple[object, ...] | None:
+    def _step(self, steps: Sequence[TraceStep]) -> tuple[object, ...] | None:
         if self._number >= len(steps):
             return None
         step = steps[self._number]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, NamedTuple
 
-from ...engine.session.framework.behaviour_recorder import Consulted
+from ...engine.session.framework.behaviour_recorder import RecordedBehaviours
 from ...engine.session.framework.trace import Trace
 from ...engine.volcano.history import resolve
 from ..moments.coverage import Unknown, document_of
@@ -37,7 +37,7 @@ class Side(NamedTuple):
     label: str
     answer: SessionAnswer
     subject: LogSubject
-    consulted: Consulted
+    consulted: RecordedBehaviours
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class _Run(NamedTuple):
 
     def side(self, trace: Trace) -> Side:
         """Run it."""
-        consulted = Consulted.of(resolve(self.release))
+        consulted = RecordedBehaviours.of(resolve(self.release))
         answer = self.subject.traced(consulted, trace)
         return Side(self.label, answer, self.subject, consulted)
 

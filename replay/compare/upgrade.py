@@ -11,7 +11,7 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from ...engine.cache.cache import SchedulerCache
-from ...engine.session.framework.behaviour_recorder import Consulted
+from ...engine.session.framework.behaviour_recorder import RecordedBehaviours
 from ...engine.state.clock import Unsure
 from ...engine.volcano.behaviours import Behaviours
 from ...engine.volcano.history import resolve
@@ -220,7 +220,7 @@ class _Sessions:
     ) -> None:
         self._scene, self._caches = scene, caches
         self._one, self._other = pair
-        self._consulted = Consulted.of(self._other)
+        self._consulted = RecordedBehaviours.of(self._other)
         self._values = changed(self._one, self._other)
         self._believing = frozenset(name for name, _ in believed(self._other))
         self._second: Mapping[Decision, str] = {}
@@ -262,7 +262,7 @@ class _Sessions:
         return self._tried[names]
 
     def _decisions(self, behaviours: Behaviours) -> Mapping[Decision, str]:
-        plain = behaviours.plain if isinstance(behaviours, Consulted) else behaviours
+        plain = behaviours.plain if isinstance(behaviours, RecordedBehaviours) else behaviours
         return decisions_of(session_in(self._scene, behaviours, self._caches[believed(plain)]))
 
 

@@ -21,7 +21,7 @@ from ...engine.kubernetes.units import SECOND_US
 from ...engine.log.store import LogStore
 from ...engine.session.framework.chooser import Recorded
 from ...engine.session.framework.outcome import PodGroupStatus, SessionResult
-from ...engine.session.framework.session import ProcessState
+from ...engine.session.framework.process import ProcessState
 from ...engine.session.run import SessionInput, run_session
 from ...engine.volcano.behaviours import Behaviours
 from ...engine.volcano.conf import SchedulerConf, conf_in_force

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...engine.kubernetes.duration import parse_go_duration
-from ...engine.session.plugins.revocable_zone import why_closed
+from ...engine.session.plugins.tdm.revocable_zone import why_closed
 from ...engine.volcano.arguments import go_text
 from ...engine.volcano.history_arguments import ARGUMENTS, Argument, Kind, arguments_of, is_of
 from .conf_rules import Read, read_by

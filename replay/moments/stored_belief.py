@@ -25,7 +25,7 @@ from ...engine.cache.stored import encode_belief
 from ...engine.errors import LogCorrupt
 from ...engine.events import Effect, Reference
 from ...engine.log.store import NO_REVISION, Checkpoint, LogStore, Window
-from ...engine.session.framework.behaviour_recorder import Consulted
+from ...engine.session.framework.behaviour_recorder import RecordedBehaviours
 from ...engine.state.clock import Clock
 from ...engine.volcano.behaviours import Behaviours
 from .clock import clock_of
@@ -57,7 +57,7 @@ _SOURCES = (
 
 def believed(behaviours: Behaviours) -> Way:
     """Return the behaviours that a cache asks for, with their values: by these alone it differs."""
-    consulted = Consulted.of(behaviours)
+    consulted = RecordedBehaviours.of(behaviours)
     SchedulerCache(consulted)
     return tuple((name, getattr(consulted.plain, name)) for name in sorted(consulted.names))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ...engine.session.framework.outcome import PodGroupStatus, SessionResult
-from ...engine.session.framework.trace import Step
+from ...engine.session.framework.trace import TraceStep
 from ..sessions.session import SessionAnswer
 from .amounts import exact_amount
 from .short_names import short, short_all
@@ -45,7 +45,9 @@ def session_lines(
             yield from lines_of(table, style=style)
 
 
-def trace_lines(steps: list[Step], *, style: Style = PLAIN, wide: bool = False) -> Iterator[str]:
+def trace_lines(
+    steps: list[TraceStep], *, style: Style = PLAIN, wide: bool = False
+) -> Iterator[str]:
     """Yield the steps of a trace as a table.
 
     :param wide: with the names of PodGroups in full.

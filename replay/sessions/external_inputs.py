@@ -10,8 +10,8 @@ import msgspec
 from ...engine.events import NO_TIME, Recorded
 from ...engine.events.payloads import ExtenderAnswered, UsageMeasured
 from ...engine.log.store import LogStore, Query
-from ...engine.session.framework.external_inputs import ExternalInputs, kinds_needed
-from ...engine.session.framework.session import ProcessState
+from ...engine.session.external_inputs import ExternalInputs, kinds_needed
+from ...engine.session.framework.process import ProcessState
 from ...engine.volcano.conf import SchedulerConf
 from ..moments.log import Log
 from ..moments.moment import Moment

@@ -12,8 +12,9 @@ from ...engine.cache.cache import SchedulerCache
 from ...engine.cache.dry_run import CacheTrial
 from ...engine.log.store import LogStore
 from ...engine.session.framework.outcome import SessionResult
-from ...engine.session.framework.session import CacheActions, ProcessState
-from ...engine.session.framework.trace import Step, Trace
+from ...engine.session.framework.process import ProcessState
+from ...engine.session.framework.session import CacheActions
+from ...engine.session.framework.trace import Trace, TraceStep
 from ...engine.session.run import SessionInput, run_session
 from ...engine.state.clock import Unsure
 from ...engine.volcano.behaviours import Behaviours
@@ -233,6 +234,6 @@ def answer_document(answer: SessionAnswer) -> dict[str, Any]:
     }
 
 
-def step_document(step: Step) -> dict[str, Any]:
+def step_document(step: TraceStep) -> dict[str, Any]:
     """Return a step of a trace as JSON has it."""
     return {**step._asdict(), "numbers": dict(step.numbers)}

@@ -8,7 +8,7 @@ from ...engine.kubernetes.objects import KINDS, Queue, decode
 from ...engine.kubernetes.store import Document, Store
 from ...engine.model.job import JobInfo
 from ...engine.session.framework.outcome import SessionResult
-from ...engine.session.framework.session import ProcessState
+from ...engine.session.framework.process import ProcessState
 from ...engine.session.run import SessionInput, run_session
 from ...engine.volcano.behaviours import Behaviours
 from ...engine.volcano.conf import SchedulerConf

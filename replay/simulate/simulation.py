@@ -12,7 +12,7 @@ from ...engine.ingest.scenario.external_inputs import parse_record
 from ...engine.kubernetes.objects import KINDS, decode
 from ...engine.kubernetes.store import Document, Store, default_queue
 from ...engine.model.panic import Panic
-from ...engine.session.framework.external_inputs import ExternalInputs
+from ...engine.session.external_inputs import ExternalInputs
 from ...engine.session.framework.outcome import SessionResult
 from ...engine.volcano.behaviours import Behaviours
 from ...engine.volcano.conf import conf_in_force

@@ -20,7 +20,7 @@ from plinian.engine.cache.restored import decode_belief
 from plinian.engine.cache.stored import encode_belief
 from plinian.engine.errors import LogCorrupt
 from plinian.engine.events import Event, Reference
-from plinian.engine.session.framework.session import ProcessState
+from plinian.engine.session.framework.process import ProcessState
 from plinian.engine.session.run import SessionInput, run_session
 from plinian.engine.volcano.conf import conf_in_force
 from plinian.engine.volcano.history import resolve

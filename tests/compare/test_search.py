@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plinian.engine.errors import UsageError
-from plinian.engine.session.framework.trace import Step, Trace
+from plinian.engine.session.framework.trace import Trace, TraceStep
 from plinian.replay.compare.bisection import Probe, first_change, first_flip, releases_between
 from plinian.replay.compare.bounded_traces import Beginning, Enough, Following, Until
 from plinian.replay.compare.causes import causes, smallest, suspects
@@ -99,7 +99,7 @@ def test_suspects_are_those_that_do_something(doing: set[str], *, active: bool) 
     assert len(tried) <= 1 + 2 * len(doing) * 3
 
 
-def traced(trace: Trace, steps: Sequence[Step]) -> list[Step]:
+def traced(trace: Trace, steps: Sequence[TraceStep]) -> list[TraceStep]:
     """Add steps to a trace as a session does, and return what it kept."""
     for each in steps:
         if trace.on:
@@ -119,7 +119,7 @@ STEPS = st.lists(
 
 @given(STEPS, STEPS, st.integers(0, 20), st.integers(1, 40))
 def test_traces_that_end_soon_part_where_whole_ones_do(
-    one: list[Step], rest: list[Step], common: int, count: int
+    one: list[TraceStep], rest: list[TraceStep], common: int, count: int
 ) -> None:
     other = one[:common] + rest
     first = traced(Beginning(count), one)
@@ -148,9 +148,9 @@ def test_only_what_is_not_the_same_everywhere_differs() -> None:
     assert differing([sides[0], sides[0]]) == []
 
 
-def step(number: int, outcome: str = "permit", **numbers: object) -> Step:
+def step(number: int, outcome: str = "permit", **numbers: object) -> TraceStep:
     """Return a step of a trace."""
-    return Step("allocate", "Allocatable", f"d/p{number}", "capacity", outcome, numbers)
+    return TraceStep("allocate", "Allocatable", f"d/p{number}", "capacity", outcome, numbers)
 
 
 def test_traces_part_first_in_numbers_and_then_in_a_step() -> None:

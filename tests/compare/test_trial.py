@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from decisions import decided
 from plinian.engine.cache.projector import Projector
-from plinian.engine.session.framework.behaviour_recorder import Consulted
+from plinian.engine.session.framework.behaviour_recorder import RecordedBehaviours
 from plinian.engine.session.framework.trace import Trace
 from plinian.engine.volcano.history import resolve
 from plinian.replay.cli.main import app
@@ -84,7 +84,7 @@ def test_a_trial_changes_nothing_that_a_cache_holds(tmp_path: Path) -> None:
 
 def test_a_record_of_what_is_asked_for_has_the_values_of_its_release() -> None:
     plain = resolve(RELEASE)
-    consulted = Consulted.of(plain)
+    consulted = RecordedBehaviours.of(plain)
     assert not consulted.names
     assert consulted.release == RELEASE
     assert consulted.running_when is plain.running_when
@@ -95,7 +95,7 @@ def test_what_a_session_did_not_ask_for_makes_no_difference(tmp_path: Path) -> N
     other = resolve("v1.9.0")
     with opened(str(log_of("gang-0", tmp_path)), read_only=True) as log:
         subject = LogSubject(log, log.moment())
-        consulted = Consulted.of(resolve(RELEASE))
+        consulted = RecordedBehaviours.of(resolve(RELEASE))
         as_it_is = told(subject.traced(consulted, Trace()))
         trace = subject.traced(consulted, Trace()).result.trace
         asked = consulted.names.union(name for name, _ in believed(consulted.plain))
@@ -116,7 +116,7 @@ def test_a_cache_asks_for_behaviours_only_when_it_is_made(tmp_path: Path) -> Non
     place = tmp_path / "demo.db"
     assert CliRunner().invoke(app, ["demo", "--log", str(place)]).exit_code == 0
     for release in ("v1.8.2", "v1.15.1", "hardened"):
-        consulted = Consulted.of(resolve(release))
+        consulted = RecordedBehaviours.of(resolve(release))
         with opened(str(place), read_only=True) as log:
             play(log.store, log.moment(), Projector(consulted)).cache.snapshot()
         assert consulted.names == {name for name, _ in believed(resolve(release))}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plinian.engine.model.panic import Panic
-from plinian.engine.session import close
+from plinian.engine.session.close import close
 from plinian.engine.session.framework.outcome import SessionResult
 from sessions import Document, group, node, opened, pod, queue
 

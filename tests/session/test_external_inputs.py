@@ -9,16 +9,13 @@ import pytest
 from external import DEVICES, DEVICESHARE, EXTENDER, USAGE, conf
 
 from plinian.engine.events.payloads import ExtenderAnswered, UsageMeasured
-from plinian.engine.session.framework.external_inputs import ExternalInputs, kinds_needed
-from plinian.engine.session.framework.session import ProcessState
+from plinian.engine.session.external_inputs import ExternalInputs, kinds_needed
+from plinian.engine.session.framework.process import ExternalValues, NodeUsage, ProcessState
 from plinian.engine.session.plugins.deviceshare.device_config import (
     device_config_map,
     read_device_config,
 )
 from plinian.engine.session.plugins.deviceshare.mig import Geometry, Instance, geometries_of
-from plinian.engine.session.plugins.deviceshare.plugin import DEVICE_CONFIG
-from plinian.engine.session.plugins.extender import EXTENDER_ANSWERS
-from plinian.engine.session.plugins.shared.node_usage import NODE_USAGE, NodeUsage
 from plinian.engine.volcano.conf import SchedulerConf, conf_in_force
 from plinian.engine.volcano.history import resolve
 
@@ -30,11 +27,11 @@ def in_force(text: str) -> SchedulerConf:
     return conf_in_force(text, resolve("v1.12.1"))
 
 
-def kept(inputs: ExternalInputs, text: str = USAGE, now: int = NOW) -> dict[str, Any]:
+def lent(inputs: ExternalInputs, text: str = USAGE, now: int = NOW) -> ExternalValues:
     """Return what a process has of the inputs."""
     process = ProcessState()
     inputs.lend(process, in_force(text), now, lambda _, __: None)
-    return process.kept
+    return process.external
 
 
 def test_the_last_that_was_told_of_a_node_counts_as_a_whole() -> None:
@@ -42,11 +39,11 @@ def test_the_last_that_was_told_of_a_node_counts_as_a_whole() -> None:
     inputs.take(UsageMeasured(node="a", cpu={"10m": 1}, memory={"10m": 2}), 5)
     inputs.take(UsageMeasured(node="b", cpu={"10m": 3}), None)
     inputs.take(UsageMeasured(node="a", memory={"10m": 4}), 7)
-    assert kept(inputs)[NODE_USAGE] == {
+    assert lent(inputs).node_usage == {
         "a": NodeUsage(7, {}, {"10m": 4}),
         "b": NodeUsage(NOW, {"10m": 3}, {}),
     }
-    assert kept(inputs, now=9)[NODE_USAGE]["b"].time == 9
+    assert lent(inputs, now=9).node_usage["b"].time == 9
 
 
 def test_answers_are_those_to_the_same_verb_about_the_same() -> None:
@@ -56,7 +53,7 @@ def test_answers_are_those_to_the_same_verb_about_the_same() -> None:
         *(("v", "a", {"n": 4}), ("v", "b", None), ("x", "a", None)),
     ):
         inputs.take(ExtenderAnswered(verb=verb, about=about, answer=answer), None)
-    assert kept(inputs)[EXTENDER_ANSWERS] == {("v", "a"): {"n": 4}, ("w", "a"): {"n": 2}}
+    assert lent(inputs).extender_answers == {("v", "a"): {"n": 4}, ("w", "a"): {"n": 2}}
 
 
 def test_only_what_a_configuration_has_plugins_for_is_needed() -> None:
@@ -87,7 +84,7 @@ def test_what_a_process_has_read_it_keeps() -> None:
     for text in (USAGE, DEVICESHARE, DEVICESHARE):
         ExternalInputs().lend(process, in_force(text), NOW, find)
     assert asked == [("kube-system", "volcano-vgpu-device-config")]
-    assert geometries_of(process.kept[DEVICE_CONFIG], "NVIDIA-A100") == (
+    assert geometries_of(process.external.device_config or {}, "NVIDIA-A100") == (
         Geometry("group1", (Instance("1g.10gb", 10240, 7),)),
     )
 

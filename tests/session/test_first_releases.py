@@ -11,6 +11,7 @@ from plinian.engine.session.framework.session import Session
 from plinian.engine.session.framework.statement import Statement
 from plinian.engine.session.nodes.future_idle import check_future_idle
 from plinian.engine.session.nodes.node_selection import Purpose
+from plinian.engine.session.nodes.node_views import NodeViews
 from plinian.engine.volcano.releases import RELEASES
 from sessions import Accepting, Document, document, group, node, opened, pod, queue, tasks
 
@@ -30,7 +31,7 @@ def test_sessions_of_all_releases_enqueue_and_place(release: str) -> None:
         release=release,
     )
     for action in ("enqueue", "allocate", "backfill", "preempt", "reclaim"):
-        ACTIONS[action](ssn)
+        ACTIONS[action](ssn, NodeViews(ssn))
     assert ssn.errors == []
     placed = tasks(ssn, "a", "b", "free")
     assert [ssn.tasks.node.item(task) for task in placed] == [0, 0, 0]
@@ -50,7 +51,7 @@ class Refusing(Accepting):
 def test_a_pod_that_cannot_be_bound_keeps_its_place_or_not(release: str, status: Status) -> None:
     ssn = session(release, node("n"), group("g"), pod("p", "g"))
     ssn.cache = Refusing()
-    ACTIONS["allocate"](ssn)
+    ACTIONS["allocate"](ssn, NodeViews(ssn))
     (task,) = tasks(ssn, "p")
     assert ssn.tasks.status.item(task) == status
     assert "no room" in ssn.errors[0]
@@ -63,7 +64,7 @@ def session(release: str, *documents: Document, plugins: str = PLUGINS) -> Sessi
 
 def told(ssn: Session, action: str, name: str) -> str:
     """Run an action, and return why a pod was placed nowhere; empty if it was."""
-    ACTIONS[action](ssn)
+    ACTIONS[action](ssn, NodeViews(ssn))
     (task,) = tasks(ssn, name)
     errors = ssn.jobs.fit_errors.get(task)
     return "" if errors is None else errors.error()
@@ -116,7 +117,7 @@ def test_whether_preempt_makes_room_on_a_node_full_of_pods(
         pod("p", "high", cpu=8, priority=10),
         plugins=conf,
     )
-    ACTIONS["preempt"](ssn)
+    ACTIONS["preempt"](ssn, NodeViews(ssn))
     (victim,) = tasks(ssn, "victim")
     assert (ssn.tasks.status.item(victim) == Status.RELEASING) is evicts
 
@@ -140,7 +141,7 @@ def test_whether_a_bound_pod_is_a_victim(
     )
     (victim,) = tasks(ssn, "victim")
     assert ssn.tasks.status[victim] == Status.BOUND
-    ACTIONS["preempt"](ssn)
+    ACTIONS["preempt"](ssn, NodeViews(ssn))
     assert (ssn.tasks.status.item(victim) == Status.RELEASING) is goes
 
 
@@ -150,7 +151,7 @@ def test_whether_backfill_looks_at_scores(release: str, on: str) -> None:
     ssn = session(
         release, node("a"), node("b"), group("old"), busy, group("g"), pod("p", "g", cpu=0)
     )
-    ACTIONS["backfill"](ssn)
+    ACTIONS["backfill"](ssn, NodeViews(ssn))
     (task,) = tasks(ssn, "p")
     assert ssn.nodes.names[ssn.tasks.node[task]] == on
 
@@ -163,7 +164,7 @@ def test_whether_a_pod_that_fits_nowhere_ends_its_job_in_backfill(
     lost = pod("a", "g", cpu=0, creationTimestamp="2025-11-21T12:00:00Z")
     lost["spec"]["nodeSelector"] = {"no": "where"}
     ssn = session(release, node("n"), group("g"), lost, pod("p", "g", cpu=0))
-    ACTIONS["backfill"](ssn)
+    ACTIONS["backfill"](ssn, NodeViews(ssn))
     (task,) = tasks(ssn, "p")
     assert (ssn.tasks.node.item(task) >= 0) is placed
 
@@ -212,7 +213,7 @@ def test_whether_a_capability_of_one_kind_of_gpu_forbids_others(
             pod("p", "g", requests=gpu),
             release=release,
         )
-        ACTIONS["allocate"](ssn)
+        ACTIONS["allocate"](ssn, NodeViews(ssn))
         (task,) = tasks(ssn, "p")
         assert (ssn.tasks.node.item(task) >= 0) is free
 
@@ -235,7 +236,7 @@ def test_whether_a_spread_may_name_a_least_number_of_domains(
     ]
     there = pod("there", "old", on="n", labels={"app": "a"})
     ssn = session(release, node("n", labels={zone: "x"}), group("old"), there, group("g"), spread)
-    ACTIONS["allocate"](ssn)
+    ACTIONS["allocate"](ssn, NodeViews(ssn))
     (task,) = tasks(ssn, "p")
     assert (ssn.tasks.node.item(task) < 0) is asked
 
@@ -255,7 +256,7 @@ def test_whether_the_cache_of_filters_forgets_what_failed(
     cordoned = node("n", spec={"unschedulable": True})
     groups = (group("g-a"), group("g-b"))
     ssn, _ = opened(conf, queue("default"), cordoned, *groups, *pods, release=release)
-    ACTIONS["allocate"](ssn)
+    ACTIONS["allocate"](ssn, NodeViews(ssn))
     assert [int(ssn.tasks.node[task]) >= 0 for task in tasks(ssn, "a", "b")] == [False, forgives]
 
 
@@ -292,8 +293,8 @@ def test_what_ends_no_asking_is_told_in_one_sentence_where_nobody_objects() -> N
     own["spec"]["volumes"] = [{"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}}]
     full = node("n", more={"pods": "0"})
     ssn = session(LAST, full, group("g"), own)
-    told_all = ssn.selection.predicate(
-        tasks(ssn, "p")[0], ssn.selection.all_rows, Purpose.BACKFILL, None
+    told_all = NodeViews(ssn).selection.predicate(
+        tasks(ssn, "p")[0], ssn.all_rows, Purpose.BACKFILL, None
     )[1]
     lost = 'looking up PVC ns/p-v: persistentvolumeclaim "p-v" not found'
     assert list(told_all.reasons()) == [f"node(s) pod number exceeded,{lost}"]
@@ -310,7 +311,7 @@ def test_where_a_pod_goes_whose_claim_has_no_volume_yet(release: str, placed: li
         node("zoneless"),
         *(now, claim, group("g"), mounting("p", "c")),
     )
-    ACTIONS["allocate"](ssn)
+    ACTIONS["allocate"](ssn, NodeViews(ssn))
     (task,) = tasks(ssn, "p")
     row = ssn.tasks.node.item(task)
     assert [name for place, name in enumerate(ssn.nodes.names) if place == row] == placed
@@ -342,7 +343,7 @@ def test_how_much_an_overhead_of_cpu_counts_for_scores(release: str, chosen: str
         heavy,
         plugins="gang predicates nodeorder",
     )
-    ACTIONS["allocate"](ssn)
+    ACTIONS["allocate"](ssn, NodeViews(ssn))
     (task,) = tasks(ssn, "p")
     assert ssn.nodes.names[ssn.tasks.node.item(task)] == chosen
 
@@ -361,7 +362,7 @@ def test_whom_a_spread_counts_that_selects_all_pods(release: str, chosen: str) -
         *(group("there", phase="Running"), pod("x", "there", on="full", cpu="100m")),
         *(pod("y", "there", on="full", cpu="100m"), group("g"), spreading),
     )
-    ACTIONS["allocate"](ssn)
+    ACTIONS["allocate"](ssn, NodeViews(ssn))
     (task,) = tasks(ssn, "p")
     assert ssn.nodes.names[ssn.tasks.node.item(task)] == chosen
 
@@ -379,7 +380,7 @@ def test_whether_reclaim_nominates_a_pod_that_asks_for_nothing(
         *(group("g"), pod("p", "g", cpu=0)),
         plugins="gang conformance predicates",
     )
-    ACTIONS["reclaim"](ssn)
+    ACTIONS["reclaim"](ssn, NodeViews(ssn))
     assert ssn.evictions == []
     (task,) = tasks(ssn, "p")
     assert (ssn.tasks.status.item(task) == Status.PIPELINED) is waits
@@ -396,7 +397,7 @@ def test_whether_backfill_tries_a_node_again_that_turned_another_of_the_role_dow
     second["spec"]["nodeSelector"] = {"disk": "hdd"}
     nodes = [node(disk, labels={"disk": disk}) for disk in ("ssd", "hdd")]
     ssn = session(release, *nodes, group("g"), first, second)
-    ACTIONS["backfill"](ssn)
+    ACTIONS["backfill"](ssn, NodeViews(ssn))
     rows = [ssn.tasks.node.item(task) for task in tasks(ssn, "a", "b")]
     assert rows[0] == ssn.nodes.row["ssd"]
     assert (rows[1] == ssn.nodes.row["hdd"]) is placed
@@ -409,10 +410,10 @@ def test_what_was_promised_once_is_compared_with_what_is_idle_ever_after() -> No
         node("n", more={"pods": "1"}),
         *(group("g"), pod("x", "g", on="n"), pod("y", "g", on="n"), pod("p", "g")),
     )
-    check_future_idle(ssn, ssn.selection.all_rows)
+    check_future_idle(ssn, ssn.all_rows)
     promise = Statement(ssn)
     promise.pipeline(tasks(ssn, "p")[0], 0)
     promise.discard()
     told = r"pods -1\.00> sub <cpu 0\.00, memory 0\.00, pods 0\.00>"
     with pytest.raises(Panic, match=told):
-        check_future_idle(ssn, ssn.selection.all_rows)
+        check_future_idle(ssn, ssn.all_rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import random
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plinian.engine.session.actions import preempt
+from plinian.engine.session.framework import orders
 from plinian.engine.session.framework.outcome import SessionResult
 from plinian.engine.session.framework.priority_queue import PriorityQueue
-from plinian.engine.session.framework.session import ProcessState, Session
+from plinian.engine.session.framework.process import ProcessState
+from plinian.engine.session.framework.session import Session
 from plinian.engine.session.nodes import class_columns
 from plinian.engine.session.nodes.class_columns import ClassColumns
-from plinian.engine.session.nodes.eviction_candidates import Hopes, Lying
+from plinian.engine.session.nodes.eviction_candidates import EvictionCandidates, PromisingNodes
 from plinian.engine.session.nodes.node_selection import NodeSelection
 from plinian.engine.session.run import SessionInput, run_session
 from plinian.engine.volcano.conf import parse_scheduler_conf
@@ -120,9 +123,11 @@ def no_quick_best(*_: Any) -> None:
     """Let nodes be found by filters and scores, in place of the ranking by class."""
 
 
-def every_node(_lying: Lying, _point: str, _task: int, nodes: Any, _who: Any) -> Hopes:
+def every_node(
+    _candidates: EvictionCandidates, _point: str, _task: int, nodes: Any, _who: Any
+) -> PromisingNodes:
     """Ask plugins about every node."""
-    return Hopes(nodes, np.ones(len(nodes), dtype=np.bool_))
+    return PromisingNodes(nodes, np.ones(len(nodes), dtype=np.bool_))
 
 
 def search_again(_search: Any, ssn: Session, task: int, **_: bool) -> tuple[int, object]:
@@ -132,22 +137,22 @@ def search_again(_search: Any, ssn: Session, task: int, **_: bool) -> tuple[int,
 
 def compared_jobs(ssn: Session) -> PriorityQueue[int]:
     """Compare jobs each time."""
-    return PriorityQueue(ssn.job_order)
+    return orders.changing_job_queue(ssn)
 
 
 def compared_tasks(ssn: Session, tasks: list[int]) -> PriorityQueue[int]:
     """Compare tasks each time."""
-    return PriorityQueue(ssn.task_order, tasks)
+    return PriorityQueue(partial(orders.task_order, ssn), tasks)
 
 
 LONG_WAYS: tuple[tuple[object, str, object, int], ...] = (
     (NodeSelection, "quick_best", no_quick_best, 15),
     (class_columns, "_FEW", -1, 15),
     (class_columns, "_FEW", 10**9, 15),
-    (Lying, "could_help", every_node, 100),
+    (EvictionCandidates, "could_help", every_node, 100),
     (preempt._Search, "begin", search_again, 30),
-    (Session, "job_queue", compared_jobs, 15),
-    (Session, "task_queue", compared_tasks, 15),
+    (orders, "job_queue", compared_jobs, 15),
+    (orders, "task_queue", compared_tasks, 15),
 )
 """What is put in the place of what, and on how many clusters."""
 
@@ -187,7 +192,7 @@ def test_the_shortcuts_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     note(NodeSelection, "quick_best", lambda found: found is not None)
     note(ClassColumns, "_update", lambda _: True)
     note(ClassColumns, "_update_one", lambda _: True)
-    note(Lying, "_freed", lambda freed: freed.any())
+    note(EvictionCandidates, "_freed", lambda freed: freed.any())
     note(preempt._Search, "begin", lambda now: now is None)
     for seed in range(40):
         Cluster(seed).decide()
@@ -200,10 +205,10 @@ def test_one_node_is_judged_as_many_are(seed: int) -> None:
     """The twins of every filter and score agree, on nodes in any state."""
     cluster = Cluster(seed)
     ssn, _ = opened(cluster.conf, *cluster.documents)
-    rows, tasks = ssn.selection.all_rows, range(len(ssn.tasks))
+    rows, tasks = ssn.all_rows, range(len(ssn.tasks))
     for task in list(tasks)[:: max(1, len(ssn.tasks) // 5)]:
         for point in ("Predicate", "NodeOrder"):
-            for _, entry in ssn.flat(point):
+            for _, entry in ssn.registry.flat(point):
                 answer = entry.function(task, rows)
                 many = np.zeros(len(rows)) if answer is None else answer
                 assert [entry.one(task, row) for row in rows.tolist()] == many.tolist()

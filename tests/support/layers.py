@@ -20,7 +20,16 @@ ORDER = (
     *("engine.ingest.reading", "engine.ingest.objects", "engine.ingest.audit"),
     *("engine.ingest.components", "engine.ingest.lists", "engine.ingest.scenario"),
     *("engine.ingest.watch", "engine.ingest"),
-    *("engine.log", "engine.state", "engine.session"),
+    *("engine.log", "engine.state"),
+    *("engine.session.topology", "engine.session.reasons", "engine.session.jobs"),
+    *("engine.session.framework", "engine.session.nodes", "engine.session.kube"),
+    *("engine.session.plugins.shared", "engine.session.plugins.capacity"),
+    *("engine.session.plugins.deviceshare", "engine.session.plugins.nodeorder"),
+    *("engine.session.plugins.numaaware", "engine.session.plugins.predicates"),
+    *("engine.session.plugins.task_topology", "engine.session.plugins.tdm"),
+    *("engine.session.plugins.drf", "engine.session.plugins.network_topology_aware"),
+    "engine.session.plugins",
+    *("engine.session.actions", "engine.session"),
     *("migrations", "migrations.versions"),
     *("replay", "replay.moments", "replay.ingest", "replay.sessions", "replay.simulate"),
     *("replay.compare", "replay.fidelity", "replay.lint", "replay.render", "replay.facade"),
@@ -59,6 +68,10 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = MappingProxyType(
 """The large parts, and what each may import besides itself; a part that is not here obeys the
 order of folders alone."""
 
+FRAMEWORK, PLUGINS, ACTIONS = (
+    f"plinian.engine.session.{part}" for part in ("framework", "plugins", "actions")
+)
+
 
 def folder_of(module: str, folders: Iterable[str] = ORDER) -> str:
     """Return the folder that a module lies in, by the longest name that fits."""
@@ -79,6 +92,34 @@ def layers(source: laws.Source) -> Iterator[laws.Finding]:
             yield laws.Finding(source.path, line, f"{own} imports {other}, which is above it")
         elif part and not laws.within(other, part) and not _allowed(other, MAY_IMPORT[part]):
             yield laws.Finding(source.path, line, f"{part} may not import {other}")
+
+
+def plugins_apart(source: laws.Source) -> Iterator[laws.Finding]:
+    """Let a plugin import no other plugin: what several use stands in ``plugins.shared``.
+
+    A plugin is a module or a folder of ``plugins``; ``plugins/__init__.py`` lists all of them.
+    """
+    own = _plugin(source.module)
+    for line, name, _ in laws.imported(source):
+        other = _plugin(name)
+        if own and other and other not in {own, "shared"}:
+            yield laws.Finding(source.path, line, f"plugin {own} imports plugin {other}")
+
+
+def _plugin(module: str) -> str:
+    """Return the plugin that a module belongs to; empty if to none."""
+    if not laws.within(module, PLUGINS):
+        return ""
+    return module.removeprefix(PLUGINS).removeprefix(".").partition(".")[0]
+
+
+def framework_apart(source: laws.Source) -> Iterator[laws.Finding]:
+    """Let the framework import no plugin and no action, wherever these stand in the order."""
+    if not laws.within(source.module, FRAMEWORK):
+        return
+    for line, name, _ in laws.imported(source):
+        if laws.within(name, PLUGINS) or laws.within(name, ACTIONS):
+            yield laws.Finding(source.path, line, f"the framework imports {name}")
 
 
 def _allowed(folder: str, parts: tuple[str, ...]) -> bool:

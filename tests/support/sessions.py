@@ -6,7 +6,8 @@ from typing import Any
 
 from plinian.engine.cache.cache import SchedulerCache
 from plinian.engine.kubernetes import objects
-from plinian.engine.session.framework.session import Plugin, ProcessState, Session
+from plinian.engine.session.framework.process import ProcessState
+from plinian.engine.session.framework.session import Plugin, Session
 from plinian.engine.session.framework.trace import Trace
 from plinian.engine.session.run import open_plugins
 from plinian.engine.volcano.conf import parse_scheduler_conf

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from plinian.engine.model.panic import Panic
-from plinian.engine.session.framework.session import ProcessState, Session
+from plinian.engine.session.framework.process import ProcessState
+from plinian.engine.session.framework.session import Session
 from plinian.engine.session.framework.trace import Trace
 from plinian.engine.session.plugins import BUILDERS, NEWER_PLUGINS
 from plinian.engine.session.run import open_plugins

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from ...volcano.behaviours import ReclaimUnit
-from ..framework.session import Execute, Session
+from ..framework.session import Session
+from ..nodes.node_views import NodeViews
 from . import (
     allocate,
     backfill,
@@ -19,14 +20,17 @@ from . import (
     shuffle,
 )
 
+Execute = Callable[[Session, NodeViews], None]
+"""An action: it works on the session and returns nothing."""
+
 _RECLAIM: Mapping[ReclaimUnit, Execute] = MappingProxyType(
     {ReclaimUnit.TASK: reclaim.execute, ReclaimUnit.JOB: reclaim_by_job.execute}
 )
 
 
-def _reclaim(ssn: Session) -> None:
+def _reclaim(ssn: Session, views: NodeViews) -> None:
     """Reclaim as the release does."""
-    _RECLAIM[ssn.behaviours.reclaim_unit](ssn)
+    _RECLAIM[ssn.behaviours.reclaim_unit](ssn, views)
 
 
 ACTIONS: Mapping[str, Execute] = MappingProxyType(

@@ -5,114 +5,47 @@ Source: ``pkg/scheduler/actions/allocate/allocate.go``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import Enum
-
-from ...model.panic import Panic
-from ...model.tables import NO_NODE, Rows, Status
-from ...volcano.behaviours import FailedPipelining, JobReturn, NoBestNode
-from ..framework.fit_errors import FitErrors
-from ..framework.kept_arguments import KeptArguments
+from ...model.tables import Status
+from ...volcano.behaviours import JobReturn
+from ..framework import orders, voting
 from ..framework.priority_queue import PriorityQueue, Queue
-from ..framework.reasons import PASS, StatusCode
-from ..framework.session import Session, fits
-from ..framework.statement import Statement
-from ..jobs.sub_jobs import SubJob
-from ..nodes.future_idle import check_future_idle
-from ..nodes.node_selection import ErrorCache, NodeSelection, Purpose, new_error_cache
-from ..topology.allocated_hypernodes import recall_all
-from ..topology.top_hypernode import CLUSTER_TOP
+from ..framework.session import Session
+from ..nodes.node_selection import NodeSelection
+from ..nodes.node_views import NodeViews
 from . import topology
 from .gradients import Gradients
+from .job_hypernode import hard_tier
+from .placing import Placing
 
-ERROR_CACHE_ARGUMENT = "predicateErrorCacheEnable"
 
-
-def execute(ssn: Session) -> None:
+def execute(ssn: Session, views: NodeViews) -> None:
     """Take queues, jobs and tasks in order, and place one task after the other."""
-    Allocation(ssn).run()
-
-
-_PREDICATING = (
-    "actions/allocate.(*Action).Execute.func1",
-    "util.(*predicateHelper).PredicateNodes.func1",
-)
-_NO_BEST_NODE = Panic(
-    "runtime error: invalid memory address or nil pointer dereference",
-    (
-        "actions/allocate.(*Action).allocateResourcesForTasks",
-        "actions/allocate.(*Action).allocateResources",
-        "actions/allocate.(*Action).Execute",
-    ),
-)
-
-
-class _After(Enum):
-    """How it goes on after a task was looked at."""
-
-    NEXT = "next"
-    """With the next task, without asking whether the job is ready by now."""
-    PLACED = "placed"
-    """It was placed, or placing it failed: the job may be ready."""
-    STOP = "stop"
-    """The rest of the job cannot help."""
-
-
-@dataclass(slots=True)
-class _Visit:
-    """One attempt at a job's tasks on some nodes."""
-
-    job: int
-    queue: str
-    rows: Rows
-    hypernode: str
-    statement: Statement
-    cache: ErrorCache | None
-    keeps_near: bool
-    """Whether the job wants its tasks near each other, without insisting."""
-    placed_in: str
-    """Hypernode that the job is in by now, if it wants its tasks near each other."""
-    told_in: str = ""
-    """Hypernode that is named where no node takes a task."""
-    sub_job: SubJob | None = None
-    """The group whose tasks they are, where groups are told apart."""
+    Allocation(ssn, views.selection).run()
 
 
 class Allocation:
     """The allocate action in one session."""
 
-    def __init__(self, ssn: Session) -> None:
+    def __init__(self, ssn: Session, selection: NodeSelection) -> None:
         self.ssn = ssn
-        self._selection: NodeSelection = ssn.selection
-        self.uses_cache = KeptArguments(ssn, "allocate").get_bool(ERROR_CACHE_ARGUMENT, True)
+        self._placing = Placing(ssn, selection)
         self._job_return = ssn.behaviours.job_return
         self._asks_idle_queues = ssn.behaviours.idle_queues_asked
-        self._goes_on = ssn.behaviours.failed_placements_skipped
-        self._goes_on_unprepared = ssn.behaviours.unprepared_tasks_skipped
-        self._tells_skipped = ssn.behaviours.skipped_tasks_told
         self._tries_gradients = ssn.behaviours.topology_gradients
-        self._gradients = Gradients(self)
-        self._interrupted = False
-        """Whether the last visit to a job ended because it is ready, with tasks left."""
-        self._skips = ssn.behaviours.no_best_node is NoBestNode.SKIPS
-        self._takes_back = ssn.behaviours.failed_pipelining is FailedPipelining.UNDONE
-        self._overfull_crash = ssn.behaviours.overfull_nodes_crash
+        self._gradients = Gradients(self._placing)
         self._queue_returns_first = ssn.behaviours.queue_returns_first
-        self._unfit_ends = ssn.behaviours.unfit_task_ends_job
-        self._nominated_first = ssn.behaviours.nominated_node_first
-        self._nominated_within = ssn.behaviours.nominated_node_within
-        self._queues: PriorityQueue[str] = PriorityQueue(ssn.queue_order)
+        self._queues: PriorityQueue[str] = orders.queues_in_order(ssn)
         self._jobs: dict[str, Queue[int]] = {}
         self._pending: dict[int, Queue[int]] = {}
 
     def run(self) -> None:
         """Go through the queues until none is left."""
         if self._tries_gradients:
-            recall_all(self.ssn)
+            self.ssn.sub_jobs.recover_all()
         self._pick_up()
         while self._queues:
             queue = self._queues.pop()
-            if self.ssn.overused(queue):
+            if voting.overused(self.ssn, queue):
                 continue
             jobs = self._jobs[queue]
             if not jobs:
@@ -129,7 +62,7 @@ class Allocation:
         """
         ssn = self.ssn
         pending = [counts[Status.PENDING] > 0 for counts in ssn.jobs.counts]
-        for task in ssn.sub_jobs.listings.under(Status.PENDING):
+        for task in ssn.sub_jobs.stale.under(Status.PENDING):
             pending[ssn.tasks.job.item(task)] = True
         waits = self._tries_gradients and not ssn.hypernodes.ready
         keeps_idle = self._queue_returns_first or any(
@@ -148,10 +81,10 @@ class Allocation:
             if not self._asks_idle_queues and not (pending[job] and self._tasks_of(job)):
                 continue
             wanted = pending[job] or keeps_idle
-            if (not wanted and queue in self._jobs) or ssn.job_valid(job) is not None:
+            if (not wanted and queue in self._jobs) or voting.job_valid(ssn, job) is not None:
                 continue
             if queue not in self._jobs:
-                self._jobs[queue] = ssn.job_queue()
+                self._jobs[queue] = orders.job_queue(ssn)
                 self._queues.push(queue)
             if wanted:
                 self._jobs[queue].push(job)
@@ -167,9 +100,9 @@ class Allocation:
         if self._tries_gradients and self._has_groups(job):
             self._visit_in_groups(queue, job)
             return
-        highest_tier = None if self._tries_gradients else topology.hard_tier(ssn, job)
+        highest_tier = None if self._tries_gradients else hard_tier(ssn, job)
         if highest_tier is None:
-            statement = self.allocate_tasks(tasks, job, queue, self._selection.all_rows, "")
+            statement = self._placing.allocate_tasks(tasks, job, queue, ssn.all_rows, "")
             if tasks and self._returns(committed=statement is not None):
                 self._jobs[queue].push(job)
         else:
@@ -178,7 +111,9 @@ class Allocation:
                     "RealNodesList not completely populated and not ready to schedule"
                 )
                 return
-            statement, left = topology.allocate_in_hypernodes(self, tasks, job, queue, highest_tier)
+            statement, left = topology.allocate_in_hypernodes(
+                self._placing, tasks, job, queue, highest_tier
+            )
             if left is not None:
                 self._jobs[queue].push(job)
                 self._pending[job] = left
@@ -205,13 +140,13 @@ class Allocation:
         """Return whether a job with tasks left is looked at again."""
         if self._job_return is JobReturn.IF_COMMITTED:
             return committed
-        return self._interrupted or self._job_return is JobReturn.ALWAYS
+        return self._placing.interrupted or self._job_return is JobReturn.ALWAYS
 
     def _tasks_of(self, job: int) -> Queue[int]:
         """Return the job's tasks that are still to be placed, in order."""
         tasks = self._pending.get(job)
         if tasks is None:
-            tasks = self._pending[job] = self.ssn.task_queue(self._pending_tasks(job))
+            tasks = self._pending[job] = orders.task_queue(self.ssn, self._pending_tasks(job))
         return tasks
 
     def _pending_tasks(self, job: int) -> list[int]:
@@ -221,219 +156,3 @@ class Allocation:
             for task in self.ssn.sub_jobs.pending_tasks(job)
             if not info[task].gated and not info[task].request.is_empty()
         ]
-
-    def allocate_tasks(
-        self, tasks: Queue[int], job: int, queue: str, rows: Rows, hypernode: str
-    ) -> Statement | None:
-        """Place tasks of a job on some nodes until it is ready, or no task is left.
-
-        :returns: what is to be committed; ``None`` if the job is not ready. If it is then not even
-            pipelined, all is taken back; else its tasks keep their places in this session.
-        """
-        ssn = self.ssn
-        visit = _Visit(
-            job=job,
-            queue=queue,
-            rows=rows,
-            hypernode=hypernode,
-            statement=Statement(ssn),
-            cache=new_error_cache() if self.uses_cache else None,
-            keeps_near=topology.keeps_near(ssn, job),
-            placed_in=topology.allocated_hypernode(ssn, job),
-        )
-        self._place_in_turn(visit, tasks)
-        if ssn.job_ready(job):
-            topology.note_soft(ssn, job, visit.placed_in)
-            return visit.statement
-        if not ssn.job_pipelined(job):
-            visit.statement.discard()
-        return None
-
-    def allocate_group(
-        self, tasks: Queue[int], sub_job: SubJob, rows: Rows, hypernode: str
-    ) -> Statement | None:
-        """Place tasks of a group on the nodes of a hypernode until it is ready, or none is left.
-
-        :returns: what was done if the group is ready or pipelined; else all is taken back.
-        """
-        ssn, job = self.ssn, sub_job.job
-        visit = _Visit(
-            job=job,
-            queue=ssn.jobs.queue[job],
-            rows=rows,
-            hypernode="",
-            statement=Statement(ssn),
-            cache=new_error_cache() if self.uses_cache else None,
-            keeps_near=sub_job.topology,
-            placed_in=sub_job.hypernode,
-            told_in="" if hypernode == CLUSTER_TOP else hypernode,
-            sub_job=sub_job,
-        )
-        self._place_in_turn(visit, tasks)
-        if ssn.sub_job_ready(sub_job):
-            if sub_job.topology and sub_job.tier is None:
-                sub_job.hypernode = visit.placed_in
-            return visit.statement
-        if ssn.sub_job_pipelined(sub_job):
-            return visit.statement
-        visit.statement.discard()
-        return None
-
-    def _place_in_turn(self, visit: _Visit, tasks: Queue[int]) -> None:
-        """Place one task after the other, until the job, or group, is ready or cannot be met."""
-        self._interrupted = False
-        while tasks:
-            after = self._allocate_task(visit, tasks.pop())
-            ready = after is _After.PLACED and self._is_ready(visit)
-            self._interrupted = ready and bool(tasks)
-            if after is _After.STOP or self._interrupted:
-                return
-
-    def _is_ready(self, visit: _Visit) -> bool:
-        if visit.sub_job is None:
-            return self.ssn.job_ready(visit.job)
-        return self.ssn.sub_job_ready(visit.sub_job)
-
-    def _need_continue(self, visit: _Visit) -> bool:
-        if visit.sub_job is None:
-            return self.ssn.jobs.need_continue_allocating(visit.job)
-        return self.ssn.sub_jobs.need_continue_allocating(visit.sub_job)
-
-    def _allocate_task(self, visit: _Visit, task: int) -> _After:
-        """Place one task, or note why no node takes it."""
-        ssn, job = self.ssn, visit.job
-        refused = self._refused(visit, task)
-        if refused is not None:
-            return refused
-        found = self._find_near(visit, task)
-        if isinstance(found, FitErrors):
-            found.set_hypernode(visit.told_in)
-            ssn.jobs.set_fit_errors(job, task, found)
-            if self._unfit_ends or not self._need_continue(visit):
-                return _After.STOP
-            return _After.NEXT
-        node, score = found
-        if node is None:
-            if self._skips:
-                return _After.NEXT
-            raise _NO_BEST_NODE
-        if visit.hypernode:
-            topology.add_score(ssn, job, visit.hypernode, score)
-        if self.place(visit.statement, task, node) is not None:
-            return _After.NEXT if self._goes_on else _After.PLACED
-        if visit.keeps_near:
-            visit.placed_in = topology.after_placement(ssn, node, visit.placed_in)
-        return _After.PLACED
-
-    def _refused(self, visit: _Visit, task: int) -> _After | None:
-        """Return how it goes on where a task is not to be placed at all; ``None`` if it is."""
-        ssn, job = self.ssn, visit.job
-        if not ssn.allocatable(visit.queue, task):
-            return _After.NEXT
-        if not self._unfit_ends and ssn.jobs.task_has_fit_errors(job, task):
-            if self._tells_skipped:
-                ssn.jobs.set_fit_errors(job, task, _skipped(ssn, task))
-            return _After.NEXT
-        error = ssn.pre_predicate(task)
-        if error is None:
-            return None
-        ssn.jobs.set_fit_errors(job, task, everywhere(ssn, visit.rows, error))
-        goes_on = self._goes_on_unprepared and self._need_continue(visit)
-        return _After.NEXT if goes_on else _After.STOP
-
-    def _find_near(self, visit: _Visit, task: int) -> tuple[int | None, float] | FitErrors:
-        """Find a node near where the job is; a task that fits nowhere is not told where that is."""
-        if not visit.keeps_near:
-            return self._find(visit, task)
-        told = self.ssn.tasks.job_hypernode
-        before = told.get(task)
-        told[task] = visit.placed_in
-        found = self._find(visit, task)
-        if isinstance(found, FitErrors):
-            if before is None:
-                del told[task]
-            else:
-                told[task] = before
-        return found
-
-    def _find(self, visit: _Visit, task: int) -> tuple[int | None, float] | FitErrors:
-        """Return (the best node, its score), or why no node takes a task."""
-        if self._overfull_crash:
-            check_future_idle(self.ssn, visit.rows, *_PREDICATING)
-        if visit.rows is self._selection.all_rows and self.nominated_row(task) == NO_NODE:
-            best = self._selection.quick_best(task, visit.cache)
-            if best is not None:
-                return best
-        fitting = self._fitting(task, visit.rows, visit.cache)
-        return fitting if isinstance(fitting, FitErrors) else self._best(task, fitting)
-
-    def _fitting(self, task: int, rows: Rows, cache: ErrorCache | None) -> Rows | FitErrors:
-        """Return the nodes that take a task, or why none does; its nominated node goes first."""
-        node = self.nominated_row(task)
-        elsewhere = self._nominated_within and rows is not self._selection.all_rows
-        if elsewhere and node not in rows:
-            node = NO_NODE
-        if node != NO_NODE and self._fits_nominated(task, node):
-            found, _ = self._selection.predicate(
-                task, self._selection.all_rows[node : node + 1], Purpose.ALLOCATE, cache
-            )
-            if len(found):
-                return found
-        found, errors = self._selection.predicate(task, rows, Purpose.ALLOCATE, cache)
-        return found if len(found) else errors
-
-    def nominated_row(self, task: int) -> int:
-        """Return the node that is tried first, ``NO_NODE`` if there is none."""
-        ssn = self.ssn
-        name = ssn.sub_jobs.nominated_node(task) if self._nominated_first else ""
-        return ssn.nodes.row.get(name, NO_NODE) if name else NO_NODE
-
-    def _fits_nominated(self, task: int, node: int) -> bool:
-        nodes, may_free = self.ssn.nodes, self.ssn.behaviours.nominated_node_may_free
-        room = nodes.future_idle(node) if may_free else nodes.idle[node]
-        return fits(self.ssn.asked(task), room)
-
-    def _best(self, task: int, rows: Rows) -> tuple[int | None, float]:
-        """Return the best node that has room now, else the best that will have it."""
-        columns = self._selection.columns(task)
-        idle = columns.fits_idle[rows]
-        for fits_now in (True, False):
-            group = rows[idle] if fits_now else rows[~idle & (columns.insufficient[rows] == PASS)]
-            if len(group) == 1:
-                return int(group[0]), 0.0
-            if len(group):
-                node, score = self._selection.best(task, group)
-                if node is not None:
-                    return node, score
-        return None, 0.0
-
-    def place(self, statement: Statement, task: int, node: int) -> str | None:
-        """Allocate a task if the node has room now, else pipeline it; return the error."""
-        columns = self._selection.columns(task)
-        if columns.fits_idle[node]:
-            error = statement.allocate(task, node)
-            if error is not None:
-                statement.un_allocate(task)
-            return error
-        if columns.insufficient[node] == PASS:
-            error = statement.pipeline(task, node)
-            if error is not None and self._takes_back:
-                statement.un_pipeline(task)
-            return error
-        return None
-
-
-def _skipped(ssn: Session, task: int) -> FitErrors:
-    """Return what is said of a task whose role was found to fit nowhere."""
-    info, errors = ssn.tasks.info[task], FitErrors.none(ssn.reasons, len(ssn.nodes))
-    errors.set_error(
-        f"Task {info.name} with role spec {info.role} has already predicated failed, skip"
-    )
-    return errors
-
-
-def everywhere(ssn: Session, rows: Rows, error: str) -> FitErrors:
-    """Return fit errors that say the same of some nodes."""
-    errors = FitErrors.none(ssn.reasons, len(ssn.nodes))
-    errors.verdicts[rows] = ssn.reasons.intern(StatusCode.ERROR, error)
-    return errors

@@ -10,35 +10,40 @@ from collections.abc import Iterator
 from ...model.panic import Panic
 from ...model.tables import Rows, Status
 from ...volcano.behaviours import BackfillFailure
-from ..framework.fit_errors import FitErrors
+from ..framework import immediate, orders, voting
 from ..framework.priority_queue import PriorityQueue, Queue
-from ..framework.reasons import StatusCode
 from ..framework.session import Session
 from ..framework.statement import Statement
-from ..nodes.node_selection import ErrorCache, Purpose, new_error_cache
-from .allocate import everywhere
+from ..nodes.node_selection import ErrorCache, NodeSelection, Purpose, new_error_cache
+from ..nodes.node_views import NodeViews
+from ..reasons.fit_errors import FitErrors
+from ..reasons.statuses import StatusCode
+from .placing import everywhere
 
 
-def execute(ssn: Session) -> None:
-    """Place each task without request at once; neither Overused nor Allocatable is asked."""
+def execute(ssn: Session, views: NodeViews) -> None:
+    """Place each task without request at once; neither Overused nor Allocatable votes."""
     failure = ssn.behaviours.backfill_failure
     by_job = failure in {BackfillFailure.ENDS_JOB, BackfillFailure.UNPREPARED_ENDS_JOB}
     for tasks in _by_job(ssn) if by_job else [_pick_up(ssn)]:
         kept = new_error_cache()
         for task in tasks:
             failed = kept if failure is BackfillFailure.ENDS_JOB else new_error_cache()
-            if not _place(ssn, task, failed) and failure is not BackfillFailure.CONTINUES:
+            if (
+                not _place(ssn, views.selection, task, failed)
+                and failure is not BackfillFailure.CONTINUES
+            ):
                 break
 
 
-def _place(ssn: Session, task: int, failed: ErrorCache) -> bool:
+def _place(ssn: Session, selection: NodeSelection, task: int, failed: ErrorCache) -> bool:
     """Place one task; return whether those after it are to be placed as well."""
     job = int(ssn.tasks.job[task])
-    error = ssn.pre_predicate(task)
+    error = voting.pre_predicate(ssn, task)
     if error is not None:
-        ssn.jobs.set_fit_errors(job, task, everywhere(ssn, ssn.selection.all_rows, error))
+        ssn.jobs.set_fit_errors(job, task, everywhere(ssn, ssn.all_rows, error))
         return False
-    rows, errors = ssn.selection.predicate(task, ssn.selection.all_rows, Purpose.BACKFILL, failed)
+    rows, errors = selection.predicate(task, ssn.all_rows, Purpose.BACKFILL, failed)
     if not len(rows):
         ssn.jobs.set_fit_errors(job, task, errors)
         return ssn.behaviours.backfill_failure is BackfillFailure.UNPREPARED_ENDS_JOB
@@ -47,13 +52,13 @@ def _place(ssn: Session, task: int, failed: ErrorCache) -> bool:
         return True
     node: int | None = int(rows[0])
     if len(rows) > 1:
-        node, _ = ssn.selection.best(task, rows)
+        node, _ = selection.best(task, rows)
     if node is None:
         raise Panic(
             "runtime error: invalid memory address or nil pointer dereference",
             ("actions/backfill.(*Action).Execute",),
         )
-    error = ssn.allocate(task, node)
+    error = immediate.allocate(ssn, task, node)
     if error is not None:
         ssn.errors.append(f"Failed to bind Task {ssn.task_name(task)} of {ssn.jobs.keys[job]}")
         if ssn.behaviours.backfill_failure is BackfillFailure.CONTINUES:
@@ -69,7 +74,7 @@ def _take_any(ssn: Session, task: int, rows: Rows, errors: FitErrors) -> None:
         equals = sorted(left)
         chosen = ssn.chooser.choose("node", ssn.task_name(task), equals) if len(equals) > 1 else 0
         node = left.pop(equals[chosen])
-        failed = ssn.allocate(task, node)
+        failed = immediate.allocate(ssn, task, node)
         if failed is None:
             return
         ssn.errors.append(f"Failed to bind Task {ssn.task_name(task)} of {ssn.jobs.keys[job]}")
@@ -81,7 +86,7 @@ def _by_job(ssn: Session) -> Iterator[list[int]]:
     """Yield the pending tasks of each job that ask for nothing; queues and orders do not matter."""
     info = ssn.tasks.info
     for job in range(len(ssn.jobs)):
-        if not ssn.jobs.is_pending(job) and ssn.job_valid(job) is None:
+        if not ssn.jobs.is_pending(job) and voting.job_valid(ssn, job) is None:
             yield [task for task in ssn.jobs.pending_tasks(job) if info[task].best_effort]
 
 
@@ -93,7 +98,7 @@ def _on_one(ssn: Session, node: int, error: str) -> FitErrors:
 
 def _pick_up(ssn: Session) -> list[int]:
     """Return the tasks to place, by queue, job and task; pipelined ones are freed first."""
-    queues: PriorityQueue[str] = PriorityQueue(ssn.queue_order)
+    queues = orders.queues_in_order(ssn)
     jobs_of: dict[str, Queue[int]] = {}
     tasks_of: dict[int, Queue[int]] = {}
     for job in range(len(ssn.jobs)):
@@ -101,7 +106,7 @@ def _pick_up(ssn: Session) -> list[int]:
         if (
             not ssn.jobs.best_effort[job]
             or ssn.jobs.is_pending(job)
-            or ssn.job_valid(job) is not None
+            or voting.job_valid(ssn, job) is not None
             or queue not in ssn.queues
         ):
             continue
@@ -110,7 +115,7 @@ def _pick_up(ssn: Session) -> list[int]:
             continue
         tasks_of[job] = tasks
         if queue not in jobs_of:
-            jobs_of[queue] = ssn.job_queue()
+            jobs_of[queue] = orders.job_queue(ssn)
             queues.push(queue)
         jobs_of[queue].push(job)
     return _flatten(queues, jobs_of, tasks_of)
@@ -127,7 +132,7 @@ def _tasks(ssn: Session, job: int) -> Queue[int]:
         if info[task].best_effort:
             Statement(ssn).un_pipeline(task)
             tasks.append(task)
-    return ssn.task_queue(tasks)
+    return orders.task_queue(ssn, tasks)
 
 
 def _flatten(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ...kubernetes.objects import Pod
 from ...model.tables import NO_NODE
 from ..framework.session import Session
-from ..nodes.node_selection import Purpose
+from ..nodes.node_selection import NodeSelection, Purpose
 
 DISRUPTION_TARGET = "DisruptionTarget"
 BY_PREEMPTION = "PreemptionByScheduler"
@@ -20,7 +20,7 @@ def never_preempts(ssn: Session, task: int) -> bool:
     return policy == "Never" and ssn.behaviours.preemption_policy_kept
 
 
-def may_preempt(ssn: Session, task: int) -> bool:
+def may_preempt(ssn: Session, selection: NodeSelection, task: int) -> bool:
     """Return whether a task may preempt: its policy allows it, and it waits for no node.
 
     A pod that was nominated a node waits if the node takes it, or pods of lower priority that it
@@ -36,8 +36,8 @@ def may_preempt(ssn: Session, task: int) -> bool:
     node = ssn.nodes.row.get(nominated, NO_NODE)
     if node == NO_NODE:
         return False
-    row = ssn.selection.all_rows[node : node + 1]
-    found, errors = ssn.selection.predicate(task, row, Purpose.BACKFILL, None)
+    row = ssn.all_rows[node : node + 1]
+    found, errors = selection.predicate(task, row, Purpose.BACKFILL, None)
     prepared = ssn.prepared is None or task in ssn.prepared
     if len(found) and prepared:
         return False

@@ -16,7 +16,7 @@ v1.15.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -25,14 +25,16 @@ from numpy.typing import NDArray
 from ...model.resource import ZERO, Resource
 from ...model.tables import NO_JOB, Rows
 from ...model.task import PREEMPTABLE
-from ..framework.priority_queue import PriorityQueue
-from ..framework.registration import GangEviction
+from ..framework import orders, voting
+from ..framework.registry import GangEviction
 from ..framework.session import Session
 from ..framework.statement import Statement
+from ..nodes.node_selection import NodeSelection
+from ..nodes.node_views import NodeViews
 from ..topology.top_hypernode import CLUSTER_TOP
 from .bundle import Bundle, apply_allowed, create_job_bundles
+from .job_hypernode import hypernode_rows
 from .simulate import pending_tasks, plan_in_domain
-from .topology import hypernode_rows
 from .victims import starving_jobs
 
 MOST_DOMAINS = "maxDomains"
@@ -42,8 +44,18 @@ _DEFAULT_DOMAINS = 8
 Verdicts = NDArray[np.bool_]
 
 
+@dataclass(slots=True)
+class GangArguments:
+    """What a process remembers: by action, how many domains, and whether jobs may lose their gang.
+
+    A process has a record of its own for each action.
+    """
+
+    by_action: dict[str, tuple[int, bool]] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True)
-class Way:
+class GangRules:
     """How an action differs from the other.
 
     :param may: whether an action evicts at all for these tasks of a queue.
@@ -65,30 +77,32 @@ class _Search:
     :param need: what its pending tasks request.
     """
 
-    way: Way
+    rules: GangRules
     job: int
     need: Resource
     takes_whole: bool
 
 
-def execute(ssn: Session, way: Way) -> None:
+def execute(ssn: Session, views: NodeViews, rules: GangRules) -> None:
     """Take queues and their starving jobs in order; evict for a job if it is pipelined then."""
-    most, takes_whole = _arguments(ssn, way.action)
+    most, takes_whole = _arguments(ssn, rules.action)
     names, jobs_of, _ = starving_jobs(ssn)
-    queues: PriorityQueue[str] = PriorityQueue(ssn.queue_order, names)
+    queues = orders.queues_in_order(ssn, names)
     while queues:
         queue = queues.pop()
-        if way.skips(ssn, queue):
+        if rules.skips(ssn, queue):
             continue
         jobs = jobs_of.get(queue)
         while jobs:
             job = jobs.pop()
             statement, hypernodes = Statement(ssn), dict[str, str]()
             pending = pending_tasks(ssn, job)
-            if pending and way.may(ssn, queue, pending):
+            if pending and rules.may(ssn, queue, pending):
                 need = ssn.jobs.sum_requests(pending)
-                hypernodes = _evict(ssn, statement, _Search(way, job, need, takes_whole), most)
-            if ssn.job_pipelined(job):
+                hypernodes = _evict(
+                    ssn, views.selection, statement, _Search(rules, job, need, takes_whole), most
+                )
+            if voting.job_pipelined(ssn, job):
                 statement.commit()
                 _nominate(ssn, job, hypernodes)
             else:
@@ -100,15 +114,15 @@ def _arguments(ssn: Session, action: str) -> tuple[int, bool]:
 
     What a configuration leaves out stays as the one before had it.
     """
-    kept: dict[str, tuple[int, bool]] = ssn.process.kept.setdefault("gang eviction: arguments", {})
-    most, takes_whole = kept.get(action, (_DEFAULT_DOMAINS, True))
-    arguments = ssn.action_arguments(action)
-    most = arguments.get_int(MOST_DOMAINS, most)
-    kept[action] = (
+    known = ssn.process.memory.of(GangArguments).by_action
+    most, takes_whole = known.get(action, (_DEFAULT_DOMAINS, True))
+    given = ssn.conf.action_arguments(action)
+    most = given.get_int(MOST_DOMAINS, most)
+    known[action] = (
         most if most > 0 else _DEFAULT_DOMAINS,
-        arguments.get_bool(TAKES_WHOLE, takes_whole),
+        given.get_bool(TAKES_WHOLE, takes_whole),
     )
-    return kept[action]
+    return known[action]
 
 
 def _nominate(ssn: Session, job: int, hypernodes: dict[str, str]) -> None:
@@ -118,7 +132,9 @@ def _nominate(ssn: Session, job: int, hypernodes: dict[str, str]) -> None:
         ssn.sub_jobs.nominated.add(job)
 
 
-def _evict(ssn: Session, statement: Statement, search: _Search, most: int) -> dict[str, str]:
+def _evict(
+    ssn: Session, selection: NodeSelection, statement: Statement, search: _Search, most: int
+) -> dict[str, str]:
     """Find the first domain and the fewest bundles there that make room; plan the evictions.
 
     :returns: the hypernodes in which the job's groups find room, by UID; empty if there is none.
@@ -127,7 +143,7 @@ def _evict(ssn: Session, statement: Statement, search: _Search, most: int) -> di
         rows = hypernode_rows(ssn, domain)
         if rows is None or not len(rows):
             continue
-        eviction = GangEviction(search.way.action, search.job, domain, ssn.jobs.keys[search.job])
+        eviction = GangEviction(search.rules.action, search.job, domain, ssn.jobs.keys[search.job])
         room = _room(ssn, rows)
         victims: list[int] = []
         for bundle in _bundles(ssn, search, eviction, rows):
@@ -135,7 +151,7 @@ def _evict(ssn: Session, statement: Statement, search: _Search, most: int) -> di
             room.add(bundle.freed)
             if not search.need.less_equal(room, ZERO):
                 continue
-            plan = plan_in_domain(ssn, eviction, victims)
+            plan = plan_in_domain(ssn, selection, eviction, victims)
             if plan is None:
                 continue
             error = statement.recover_operations(plan.operations)
@@ -153,12 +169,13 @@ def _domains(ssn: Session, job: int, most: int) -> list[str]:
     division = ssn.sub_jobs.of(job)
     if division.tier is None:
         return [CLUSTER_TOP]
-    gradients = ssn.hyper_node_gradient(
+    gradients = voting.hyper_node_gradient(
+        ssn,
         CLUSTER_TOP,
         division.tier,
         division.hypernode,
         ssn.jobs.min_resources(job),
-        "evict",
+        purpose="evict",
     )
     return list(dict.fromkeys(name for gradient in gradients for name in gradient))[:most]
 
@@ -171,7 +188,7 @@ def _room(ssn: Session, rows: Rows) -> Resource:
 
 def _bundles(ssn: Session, search: _Search, eviction: GangEviction, rows: Rows) -> list[Bundle]:
     """Return the bundles of victims on some nodes that plugins let a job evict, in order."""
-    way, job = search.way, search.job
+    rules, job = search.rules, search.job
     tasks_of: dict[int, list[int]] = {}
     for row in rows.tolist():
         for task, status in ssn.nodes.tasks(row).values():
@@ -179,7 +196,7 @@ def _bundles(ssn: Session, search: _Search, eviction: GangEviction, rows: Rows) 
             if (
                 theirs != NO_JOB
                 and ssn.tasks.info[task].preemptable
-                and way.gives_way(ssn, job, task, status)
+                and rules.gives_way(ssn, job, task, status)
                 and may_lose_gang(ssn, theirs)
             ):
                 tasks_of.setdefault(theirs, []).append(task)
@@ -188,10 +205,10 @@ def _bundles(ssn: Session, search: _Search, eviction: GangEviction, rows: Rows) 
         for each in sorted(tasks_of)
         for bundle in create_job_bundles(ssn, each, tasks_of[each])
     ]
-    bundles = way.sort(ssn, job, bundles, search.need)
+    bundles = rules.sort(ssn, job, bundles, search.need)
     candidates = [task for bundle in bundles for task in bundle.tasks]
-    allowed = set(ssn.unified_evictable(eviction, candidates)) if candidates else set()
-    bundles = way.sort(ssn, job, apply_allowed(ssn, bundles, allowed), search.need)
+    allowed = set(voting.unified_evictable(ssn, eviction, candidates)) if candidates else set()
+    bundles = rules.sort(ssn, job, apply_allowed(ssn, bundles, allowed), search.need)
     return [bundle for bundle in bundles if search.takes_whole or not bundle.whole]
 
 

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from ...model.resource import Resource
 from ...model.tables import PREEMPTABLE_STATUS
-from ..framework.registration import PREEMPT
+from ..framework import orders
+from ..framework.registry import PREEMPT
 from ..framework.session import Session
+from ..nodes.node_views import NodeViews
 from . import gang_eviction
 from .bundle import Bundle
 
 
-def execute(ssn: Session) -> None:
+def execute(ssn: Session, views: NodeViews) -> None:
     """Evict for one starving job after the other, if that pipelines it."""
-    gang_eviction.execute(ssn, _WAY)
+    gang_eviction.execute(ssn, views, _RULES)
 
 
 def _gives_way(ssn: Session, job: int, task: int, status: int) -> bool:
@@ -35,11 +37,11 @@ def _sort(ssn: Session, _: int, bundles: list[Bundle], __: Resource) -> list[Bun
 
     Source: ``SortBundlesForPreempt``.
     """
-    last = sorted(bundles, key=lambda bundle: ssn.job_key(bundle.job), reverse=True)
+    last = sorted(bundles, key=lambda bundle: orders.job_key(ssn, bundle.job), reverse=True)
     return sorted(last, key=lambda bundle: bundle.whole)
 
 
-_WAY = gang_eviction.Way(
+_RULES = gang_eviction.GangRules(
     action=PREEMPT,
     skips=lambda _ssn, _queue: False,
     may=lambda _ssn, _queue, _tasks: True,

@@ -9,15 +9,17 @@ from functools import cmp_to_key
 
 from ...model.resource import Resource
 from ...model.tables import Status
-from ..framework.registration import RECLAIM
+from ..framework import orders, voting
+from ..framework.registry import RECLAIM
 from ..framework.session import Session
+from ..nodes.node_views import NodeViews
 from . import gang_eviction
 from .bundle import Bundle
 
 
-def execute(ssn: Session) -> None:
+def execute(ssn: Session, views: NodeViews) -> None:
     """Evict for one starving job after the other, if its queue may and that pipelines it."""
-    gang_eviction.execute(ssn, _WAY)
+    gang_eviction.execute(ssn, views, _RULES)
 
 
 def _gives_way(ssn: Session, job: int, task: int, status: int) -> bool:
@@ -43,8 +45,8 @@ def _sort(ssn: Session, job: int, bundles: list[Bundle], need: Resource) -> list
             return 1 if one.whole else -1
         left, right = queue_of[one.job], queue_of[other.job]
         if left != right:
-            first = ssn.victim_queue_order(left, right, own)
-            if first != ssn.victim_queue_order(right, left, own):
+            first = orders.victim_queue_order(ssn, left, right, own)
+            if first != orders.victim_queue_order(ssn, right, left, own):
                 return -1 if first else 1
         worth, others = one.worth(need), other.worth(need)
         if worth != others:
@@ -60,10 +62,10 @@ def _place(ssn: Session, bundle: Bundle) -> tuple[str, str, int]:
     return ssn.jobs.keys[bundle.job], first, len(bundle.tasks)
 
 
-_WAY = gang_eviction.Way(
+_RULES = gang_eviction.GangRules(
     action=RECLAIM,
-    skips=lambda ssn, queue: ssn.overused(queue),
-    may=lambda ssn, queue, tasks: ssn.preemptive(queue, tasks),
+    skips=voting.overused,
+    may=voting.preemptive,
     gives_way=_gives_way,
     sort=_sort,
 )

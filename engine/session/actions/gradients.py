@@ -11,19 +11,17 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from ..framework import orders, voting
 from ..framework.priority_queue import KeyedQueue, Queue
 from ..framework.session import Session
 from ..framework.statement import Operation, Statement
-from ..jobs.sub_jobs import SubJob
-from ..topology.allocated_hypernodes import note
+from ..jobs.division import SubJob
 from ..topology.top_hypernode import CLUSTER_TOP, lca
+from .job_hypernode import hypernode_rows
 from .nomination import place_nominated
-from .topology import hypernode_rows
-
-if TYPE_CHECKING:
-    from .allocate import Allocation
+from .placing import Placing
 
 
 @dataclass(slots=True)
@@ -52,21 +50,21 @@ def organize(ssn: Session, job: int, tasks: list[int]) -> Worksheet:
     Source: ``organizeJobWorksheet``.
     """
     division, to_place = ssn.sub_jobs.of(job), set(tasks)
-    ready = {sub.uid for sub in division.sub_jobs if ssn.sub_job_ready(sub)}
+    ready = {sub.uid for sub in division.sub_jobs if voting.sub_job_ready(ssn, sub)}
     enough = Counter(sub.policy for sub in division.sub_jobs if sub.uid in ready)
     required: set[str] = set()
-    for sub in sorted(division.sub_jobs, key=ssn.sub_job_key):
+    for sub in sorted(division.sub_jobs, key=lambda sub: orders.sub_job_key(ssn, sub)):
         if sub.uid not in ready and enough[sub.policy] < division.minima.get(sub.policy, 0):
             required.add(sub.uid)
             enough[sub.policy] += 1
 
     def key(sub: SubJob) -> tuple[Any, ...]:
-        return (sub.uid not in required, *ssn.sub_job_key(sub))
+        return (sub.uid not in required, *orders.sub_job_key(ssn, sub))
 
     groups = [(sub, [task for task in sub.tasks if task in to_place]) for sub in division.sub_jobs]
     return Worksheet(
         KeyedQueue(key, [sub for sub, some in groups if some]),
-        {sub.uid: ssn.task_queue(some) for sub, some in groups if some},
+        {sub.uid: orders.task_queue(ssn, some) for sub, some in groups if some},
     )
 
 
@@ -81,9 +79,9 @@ class _Trial(NamedTuple):
 class Gradients:
     """The search for hypernodes in one session."""
 
-    def __init__(self, allocation: Allocation) -> None:
-        self._ssn = allocation.ssn
-        self._allocation = allocation
+    def __init__(self, placing: Placing) -> None:
+        self._ssn = placing.ssn
+        self._placing = placing
         self._worksheets: dict[int, Worksheet] = {}
         self._inside_always = self._ssn.behaviours.groups_search_inside
         self._waits = self._ssn.behaviours.sub_groups_wait_for_topology
@@ -113,11 +111,11 @@ class Gradients:
             return False
         statement = None
         if sub.nominated and self._heeds:
-            statement = place_nominated(self._allocation, sub, tasks)
+            statement = place_nominated(self._placing, sub, tasks)
         if statement is None:
-            rows = ssn.selection.all_rows
-            statement = self._allocation.allocate_group(tasks, sub, rows, CLUSTER_TOP)
-        if statement is None or not ssn.job_ready(job):
+            rows = ssn.all_rows
+            statement = self._placing.allocate_group(tasks, sub, rows, CLUSTER_TOP)
+        if statement is None or not voting.job_ready(ssn, job):
             return False
         statement.commit()
         if self._heeds:
@@ -129,11 +127,11 @@ class Gradients:
         if best is None:
             return False
         hypernode, statement = best
-        if not self._ssn.job_ready(job):
+        if not voting.job_ready(self._ssn, job):
             return False
         statement.commit()
         groups = self._groups.get((job, hypernode), {})
-        note(self._ssn, job, hypernode, groups)
+        self._ssn.sub_jobs.note_placed(job, hypernode, groups)
         for sub in self._ssn.sub_jobs.of(job).sub_jobs:
             if sub.uid in groups:
                 sub.nominated = ""
@@ -167,8 +165,8 @@ class Gradients:
         if division.tier is None:
             return [[CLUSTER_TOP]]
         least = ssn.jobs.min_resources(job)
-        return ssn.hyper_node_gradient(
-            CLUSTER_TOP, division.tier, division.hypernode, least, "allocate"
+        return voting.hyper_node_gradient(
+            ssn, CLUSTER_TOP, division.tier, division.hypernode, least, purpose="allocate"
         )
 
     def _try(self, job: int, sheet: Worksheet, hypernode: str) -> _Trial | None:
@@ -188,12 +186,12 @@ class Gradients:
             score += found[1]
             if sheet.tasks[sub.uid]:
                 sheet.sub_jobs.push(sub)
-            if ssn.job_ready(job):
+            if voting.job_ready(ssn, job):
                 break
         for sub, given in zip(sub_jobs, before, strict=True):
             sub.hypernode = given
         operations = [each for some in statements for each in some.save_operations()]
-        met = bool(operations) and (ssn.job_ready(job) or ssn.job_pipelined(job))
+        met = bool(operations) and (voting.job_ready(ssn, job) or voting.job_pipelined(ssn, job))
         for statement in statements:
             statement.discard()
         return _Trial(operations, sheet, score) if met else None
@@ -209,7 +207,7 @@ class Gradients:
         """
         ssn = self._ssn
         if sub.nominated:
-            pinned = place_nominated(self._allocation, sub, sheet.tasks[sub.uid])
+            pinned = place_nominated(self._placing, sub, sheet.tasks[sub.uid])
             if pinned is not None:
                 self._groups.setdefault((sub.job, hypernode), {})[sub.uid] = sub.hypernode
                 return pinned, 0.0
@@ -220,7 +218,7 @@ class Gradients:
                 rest, rows = sheet.tasks[sub.uid].clone(), hypernode_rows(ssn, name)
                 if rows is None or not len(rows):
                     continue
-                statement = self._allocation.allocate_group(rest, sub, rows, name)
+                statement = self._placing.allocate_group(rest, sub, rows, name)
                 if statement is not None and statement.operations:
                     trials[name] = (statement.save_operations(), rest)
                     statement.discard()
@@ -239,7 +237,9 @@ class Gradients:
                 if ssn.sub_jobs.of_task(task) is sub
             ]
         )
-        return ssn.hyper_node_gradient(hypernode, sub.tier, sub.hypernode, pending, "allocate")
+        return voting.hyper_node_gradient(
+            ssn, hypernode, sub.tier, sub.hypernode, pending, purpose="allocate"
+        )
 
     def _take_best(
         self,
@@ -250,7 +250,7 @@ class Gradients:
     ) -> tuple[Statement, float] | None:
         ssn = self._ssn
         groups = {name: rows for name in trials if (rows := hypernode_rows(ssn, name)) is not None}
-        scores = ssn.hyper_node_order(sub.job, sub.tasks, groups)
+        scores = voting.hyper_node_order(ssn, sub.job, sub.tasks, groups)
         highest = max(scores.get(name, 0.0) for name in trials)
         equals = [name for name in sorted(trials) if scores.get(name, 0.0) == highest]
         best = equals[0]
@@ -262,7 +262,7 @@ class Gradients:
         if error is not None:
             ssn.errors.append(f"Failed to recover operations: {error}")
             return None
-        sub.hypernode = lca(ssn, sub.hypernode, best)
+        sub.hypernode = lca(ssn.hypernodes, sub.hypernode, best)
         sheet.tasks[sub.uid] = left
         self._groups.setdefault((sub.job, hypernode), {})[sub.uid] = sub.hypernode
         return statement, highest

@@ -10,36 +10,33 @@ Source: ``pkg/scheduler/actions/allocate/allocate.go`` (``allocateFromNomination
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from ..framework import voting
 from ..framework.priority_queue import Queue
 from ..framework.statement import Statement
+from ..jobs.division import SubJob
 from ..nodes.node_selection import Purpose, new_error_cache
 from ..topology.top_hypernode import lca
-from .topology import hypernode_rows
-
-if TYPE_CHECKING:
-    from ..jobs.sub_jobs import SubJob
-    from .allocate import Allocation
+from .job_hypernode import hypernode_rows
+from .placing import Placing
 
 Plan = list[tuple[int, int]]
 """(task, node), in order."""
 
 
-def place_nominated(allocation: Allocation, sub: SubJob, tasks: Queue[int]) -> Statement | None:
+def place_nominated(placing: Placing, sub: SubJob, tasks: Queue[int]) -> Statement | None:
     """Place a group's tasks on the nodes that they were nominated for; ``None`` if that fails.
 
     No task is left over then, and the group is in the hypernode.
     """
-    ssn = allocation.ssn
-    plan = _plan(allocation, sub, tasks.clone())
+    ssn = placing.ssn
+    plan = _plan(placing, sub, tasks.clone())
     statement = Statement(ssn)
     for task, node in plan or ():
         if sub.topology:
             ssn.tasks.job_hypernode[task] = sub.nominated
-        if allocation.place(statement, task, node) is not None:
+        if placing.place(statement, task, node) is not None:
             statement.discard()
             plan = None
             break
@@ -48,28 +45,28 @@ def place_nominated(allocation: Allocation, sub: SubJob, tasks: Queue[int]) -> S
         ssn.sub_jobs.nominations_dropped.update(_all(tasks.clone()))
         return None
     _all(tasks)
-    sub.hypernode = lca(ssn, sub.hypernode, sub.nominated)
+    sub.hypernode = lca(ssn.hypernodes, sub.hypernode, sub.nominated)
     return statement
 
 
-def _plan(allocation: Allocation, sub: SubJob, tasks: Queue[int]) -> Plan | None:
+def _plan(placing: Placing, sub: SubJob, tasks: Queue[int]) -> Plan | None:
     """Return where the tasks go; ``None`` if one of them cannot go where it was nominated."""
-    ssn = allocation.ssn
+    ssn = placing.ssn
     rows = hypernode_rows(ssn, sub.nominated)
     within = set() if rows is None else set(rows.tolist())
-    cache = new_error_cache() if allocation.uses_cache else None
+    cache = new_error_cache() if placing.uses_cache else None
     plan: Plan = []
     while tasks and within:
         task = tasks.pop()
-        node = allocation.nominated_row(task)
+        node = placing.nominated_row(task)
         if (
-            not ssn.allocatable(ssn.jobs.queue[sub.job], task)
+            not voting.allocatable(ssn, ssn.jobs.queue[sub.job], task)
             or node not in within
-            or ssn.pre_predicate(task) is not None
+            or voting.pre_predicate(ssn, task) is not None
         ):
             return None
         only = np.array([node], dtype=np.intp)
-        found, _ = ssn.selection.predicate(task, only, Purpose.ALLOCATE, cache)
+        found, _ = placing.selection.predicate(task, only, Purpose.ALLOCATE, cache)
         if not len(found):
             return None
         plan.append((task, node))

@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..framework.fit_errors import FitErrors
+from ..framework import orders, voting
+from ..framework.orders import victims_queue
 from ..framework.priority_queue import PriorityQueue, Queue
 from ..framework.session import Session, fits
 from ..framework.statement import Statement
-from ..nodes.eviction_candidates import Hopes
-from ..nodes.node_selection import ErrorCache, Purpose, new_error_cache
+from ..nodes.eviction_candidates import PromisingNodes
+from ..nodes.node_selection import NodeSelection, Purpose, new_error_cache
+from ..nodes.node_views import NodeViews
+from ..reasons.fit_errors import FitErrors
 from . import topology_aware_preempt
 from .eligibility import may_preempt
-from .victims import pending_queue, resolvable_nodes, starving_jobs, victims_queue, would_help
+from .victims import pending_queue, resolvable_nodes, starving_jobs, would_help
 
-Moment = tuple[int, FitErrors | None]
-"""How far the session's journal was, and what was known by then of why a task fits nowhere."""
+SessionPoint = tuple[int, FitErrors | None]
+"""How many node changes the session had made, and why the task fits nowhere as far as known."""
 
 
 class _Search:
@@ -29,33 +32,36 @@ class _Search:
     where plugins look at the class only.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, views: NodeViews) -> None:
+        self.views = views
         self.cache = new_error_cache()
-        self._failed: dict[tuple[int, int, bool], Moment] = {}
+        self._failed: dict[tuple[int, int, bool], SessionPoint] = {}
 
-    def begin(self, ssn: Session, task: int, *, own: bool) -> Moment | None:
+    def begin(self, ssn: Session, task: int, *, own: bool) -> SessionPoint | None:
         """Return the present moment; ``None`` if the task is known to find no node."""
         now = len(ssn.touched), ssn.jobs.fit_errors.get(task)
         return None if self._failed.get(self._key(ssn, task, own=own)) == now else now
 
-    def note_failure(self, ssn: Session, task: int, began: Moment, *, own: bool) -> None:
+    def note_failure(self, ssn: Session, task: int, began: SessionPoint, *, own: bool) -> None:
         """Note that a task found no node."""
         untouched = len(ssn.touched) == began[0]
-        if untouched and not ssn.trace.on and _looks_at_class_only(ssn, task):
+        if untouched and not ssn.trace.on and _looks_at_class_only(ssn, self.views.selection, task):
             self._failed[self._key(ssn, task, own=own)] = began
 
     def _key(self, ssn: Session, task: int, *, own: bool) -> tuple[int, int, bool]:
         return ssn.tasks.job.item(task), ssn.tasks.klass.item(task), own
 
 
-def _looks_at_class_only(ssn: Session, task: int) -> bool:
-    plugins = ssn.flat("Preemptable")
+def _looks_at_class_only(ssn: Session, selection: NodeSelection, task: int) -> bool:
+    plugins = ssn.registry.flat("Preemptable")
     if topology_aware_preempt.enabled(ssn):
         return False
-    return ssn.selection.tells_by_class(task) and all(entry.per == "class" for _, entry in plugins)
+    return selection.depends_on_class_only(task) and all(
+        entry.per == "class" for _, entry in plugins
+    )
 
 
-def execute(ssn: Session) -> None:
+def execute(ssn: Session, views: NodeViews) -> None:
     """Let starving jobs preempt: first each against other jobs of its queue, then within itself.
 
     The second part runs once for every queue, over the starving jobs of all queues, and leaves to
@@ -64,12 +70,12 @@ def execute(ssn: Session) -> None:
 
     def starves(job: int) -> bool:
         waits = skips and ssn.sub_jobs.wants_near(job)
-        return ssn.job_starving(job) and not waits
+        return voting.job_starving(ssn, job) and not waits
 
     topology_aware_preempt.read_arguments(ssn)
     skips = ssn.behaviours.topologies_never_preempt
     queues, jobs_of, tasks_of = starving_jobs(ssn, starves)
-    search = _Search()
+    search = _Search(views)
     if ssn.behaviours.preempt_in_queue_order:
         _in_queue_order(ssn, jobs_of, tasks_of, search)
         return
@@ -93,7 +99,7 @@ def _in_queue_order(
 ) -> None:
     """Take the queues with starving jobs in order; the second part is about their own jobs only."""
     starving = sorted(tasks_of)
-    queues: PriorityQueue[str] = PriorityQueue(ssn.queue_order, sorted(jobs_of))
+    queues = orders.queues_in_order(ssn, sorted(jobs_of))
     while queues:
         queue = queues.pop()
         jobs = jobs_of[queue]
@@ -107,7 +113,7 @@ def _in_queue_order(
 def _evict_unwanted(ssn: Session) -> None:
     """Evict the tasks that plugins want evicted for their own sake."""
     statement = Statement(ssn)
-    for victim in ssn.victim_tasks([]):
+    for victim in voting.victim_tasks(ssn, []):
         statement.evict(victim, "evict")
     statement.commit()
 
@@ -122,11 +128,11 @@ def _preempt_between_jobs(
     job = jobs.pop()
     statement, tasks = Statement(ssn), tasks_of[job]
     assigned = False
-    while ssn.job_starving(job) and tasks:
+    while voting.job_starving(ssn, job) and tasks:
         # In v1.8 and v1.9 one that was found counts to the end: the job, pushed without tasks, does
         # nothing more.
         assigned = _preempt(ssn, statement, tasks.pop(), search, own=False)
-    if not ssn.job_pipelined(job):
+    if not voting.job_pipelined(ssn, job):
         statement.discard()
         return
     statement.commit()
@@ -154,42 +160,47 @@ def _preempt(ssn: Session, statement: Statement, task: int, search: _Search, *, 
 
     :param own: whether tasks of the same job go, and not those of other jobs of the queue.
     """
-    if not may_preempt(ssn, task) or ssn.pre_predicate(task) is not None:
+    if (
+        not may_preempt(ssn, search.views.selection, task)
+        or voting.pre_predicate(ssn, task) is not None
+    ):
         return False
     before = search.begin(ssn, task, own=own)
     if before is None:
         return False
-    found = _find_node(ssn, statement, task, search.cache, own=own)
+    found = _find_node(ssn, statement, task, search, own=own)
     if not found:
         search.note_failure(ssn, task, before, own=own)
     return found
 
 
 def _find_node(
-    ssn: Session, statement: Statement, task: int, cache: ErrorCache, *, own: bool
+    ssn: Session, statement: Statement, task: int, search: _Search, *, own: bool
 ) -> bool:
     """Go through the nodes from the best to the worst, until evicting on one gives it room."""
-    rows, _ = ssn.selection.predicate(task, resolvable_nodes(ssn, task), Purpose.PREEMPT, cache)
+    selection, candidates = search.views.selection, search.views.candidates
+    resolvable = resolvable_nodes(ssn, task)
+    rows, _ = selection.predicate(task, resolvable, Purpose.PREEMPT, search.cache)
     if not len(rows):
         return False
     if topology_aware_preempt.enabled(ssn):
-        return topology_aware_preempt.preempt(ssn, statement, task, rows, own=own)
-    lying, who = ssn.lying, ssn.lying.preemptable_by(task, own=own)
-    hopes = Hopes(rows, np.ones(len(rows), dtype=np.bool_))
+        return topology_aware_preempt.preempt(ssn, candidates, statement, task, rows, own=own)
+    who = candidates.preemptable_by(task, own=own)
+    promising = PromisingNodes(rows, np.ones(len(rows), dtype=np.bool_))
     if not ssn.behaviours.overfull_nodes_crash:
-        hopes = lying.could_help("Preemptable", task, rows, who)
-    order = ssn.selection.sorted_places(task, rows, hopes.nodes)
+        promising = candidates.could_help("Preemptable", task, rows, who)
+    order = selection.sorted_places(task, rows, promising.nodes)
     queue = ssn.jobs.queue[ssn.tasks.job.item(task)]
     takes, done = None, -1
     for node, evicts in zip(
-        hopes.nodes[order].tolist(), hopes.victims[order].tolist(), strict=True
+        promising.nodes[order].tolist(), promising.victims[order].tolist(), strict=True
     ):
         if not evicts:
             if done < len(statement.operations):
                 takes, done = _queue_takes(ssn, queue, task), len(statement.operations)
             if not takes:
                 continue  # nobody can be evicted there, and only evictions let a queue take more
-        victims = ssn.preemptable(task, lying.on(node, who))
+        victims = voting.preemptable(ssn, task, candidates.on(node, who))
         if not would_help(ssn, task, node, victims, "actions/preempt.preempt"):
             continue
         if _attempt(ssn, statement, task, node, victims):
@@ -229,11 +240,13 @@ def _evict_for(
 
 
 def _takes(ssn: Session, queue: str, task: int, node: int) -> bool:
-    return _queue_takes(ssn, queue, task) and fits(ssn.asked(task), ssn.nodes.future_idle(node))
+    return _queue_takes(ssn, queue, task) and fits(
+        ssn.named_request(task), ssn.nodes.future_idle(node)
+    )
 
 
 def _queue_takes(ssn: Session, queue: str, task: int) -> bool:
     """Return whether a queue stands in the way of a task no longer."""
     if ssn.behaviours.preempts_until_overused:
-        return not ssn.overused(queue)
-    return ssn.allocatable(queue, task)
+        return not voting.overused(ssn, queue)
+    return voting.allocatable(ssn, queue, task)

@@ -11,16 +11,18 @@ from types import MappingProxyType
 from ...model.resource import ZERO, Resource
 from ...model.tables import Status
 from ...volcano.behaviours import ReclaimWhen
-from ..framework.priority_queue import PriorityQueue
+from ..framework import immediate, orders, voting
+from ..framework.orders import victims_queue
 from ..framework.session import Session
-from ..nodes.node_selection import Purpose
+from ..nodes.node_selection import NodeSelection, Purpose
+from ..nodes.node_views import NodeViews
 from .eligibility import never_preempts
-from .victims import resolvable_nodes, starving_jobs, victims_queue, would_help
+from .victims import resolvable_nodes, starving_jobs, would_help
 
 _EXECUTE = "actions/reclaim.(*Action).Execute"
 
 
-def execute(ssn: Session) -> None:
+def execute(ssn: Session, views: NodeViews) -> None:
     """Take queues in order; for one task of each visit, evict on the first node where that helps.
 
     A queue whose job starves no more, or may not reclaim, is dropped. Evictions are done at once.
@@ -28,12 +30,10 @@ def execute(ssn: Session) -> None:
     by_queue = ssn.behaviours.preemptive_by_queue
     starves = STARVES[ssn.behaviours.reclaim_when](ssn)
     names, jobs_of, tasks_of = starving_jobs(ssn, starves)
-    queues: PriorityQueue[str] = PriorityQueue(ssn.queue_order)
-    for name in names:
-        queues.push(name)
+    queues = orders.queues_in_order(ssn, names)
     while queues:
         queue = queues.pop()
-        if ssn.overused(queue) or (by_queue and not ssn.preemptive(queue, ())):
+        if voting.overused(ssn, queue) or (by_queue and not voting.preemptive(ssn, queue, ())):
             continue
         jobs = jobs_of.get(queue)
         if not jobs:
@@ -49,18 +49,18 @@ def execute(ssn: Session) -> None:
             continue
         if not _may_reclaim(ssn, queue, task):
             continue
-        if _reclaim(ssn, task, queue):
+        if _reclaim(ssn, views, task, queue):
             jobs.push(job)
         queues.push(queue)
 
 
 def _may_reclaim(ssn: Session, queue: str, task: int) -> bool:
     """Return whether a queue may reclaim for a task; if not, it is dropped."""
-    if ssn.behaviours.reclaim_asks_allocatable and not ssn.allocatable(queue, task):
+    if ssn.behaviours.reclaim_asks_allocatable and not voting.allocatable(ssn, queue, task):
         return False
-    if not (ssn.behaviours.preemptive_by_queue or ssn.preemptive(queue, (task,))):
+    if not (ssn.behaviours.preemptive_by_queue or voting.preemptive(ssn, queue, (task,))):
         return False
-    return ssn.pre_predicate(task) is None
+    return voting.pre_predicate(ssn, task) is None
 
 
 def _has_pending(ssn: Session) -> Callable[[int], bool]:
@@ -68,7 +68,7 @@ def _has_pending(ssn: Session) -> Callable[[int], bool]:
 
 
 def _starves(ssn: Session) -> Callable[[int], bool]:
-    return ssn.job_starving
+    return lambda job: voting.job_starving(ssn, job)
 
 
 STARVES: Mapping[ReclaimWhen, Callable[[Session], Callable[[int], bool]]] = MappingProxyType(
@@ -76,24 +76,27 @@ STARVES: Mapping[ReclaimWhen, Callable[[Session], Callable[[int], bool]]] = Mapp
 )
 
 
-def _reclaim(ssn: Session, task: int, queue: str) -> bool:
+def _reclaim(ssn: Session, views: NodeViews, task: int, queue: str) -> bool:
     """Evict on one node after the other until one gives a task its request; return whether."""
-    who = ssn.lying.reclaimable_by(queue)
-    for node in ssn.lying.reclaimed_on(task, resolvable_nodes(ssn, task), who):
-        victims = _victims(ssn, task, node, ssn.lying.on(node, who))
+    candidates = views.candidates
+    who = candidates.reclaimable_by(queue)
+    for node in candidates.reclaimed_on(task, resolvable_nodes(ssn, task), who):
+        victims = _victims(ssn, views.selection, task, node, candidates.on(node, who))
         if victims is not None and _evict_for(ssn, task, node, victims):
             return True
     return False
 
 
-def _victims(ssn: Session, task: int, node: int, candidates: list[int]) -> list[int] | None:
+def _victims(
+    ssn: Session, selection: NodeSelection, task: int, node: int, candidates: list[int]
+) -> list[int] | None:
     """Return whom of some candidates a task may reclaim on a node; ``None`` if none helps."""
     if not candidates:
         return None
-    row = ssn.selection.all_rows[node : node + 1]
-    if not len(ssn.selection.predicate(task, row, Purpose.PREEMPT, None)[0]):
+    row = ssn.all_rows[node : node + 1]
+    if not len(selection.predicate(task, row, Purpose.PREEMPT, None)[0]):
         return None
-    victims = ssn.reclaimable(task, candidates)
+    victims = voting.reclaimable(ssn, task, candidates)
     return victims if would_help(ssn, task, node, victims, _EXECUTE) else None
 
 
@@ -102,13 +105,13 @@ def _evict_for(ssn: Session, task: int, node: int, victims: list[int]) -> bool:
     request = ssn.tasks.info[task].request
     reclaimed = Resource()
     for victim in _ordered(ssn, task, victims):
-        if ssn.evict(victim, "reclaim") is None:
+        if immediate.evict(ssn, victim, "reclaim") is None:
             reclaimed.add(ssn.tasks.info[victim].request)
             if request.less_equal(reclaimed, ZERO):
                 break
     if not request.less_equal(reclaimed, ZERO):
         return False
-    error = ssn.pipeline(task, node)
+    error = immediate.pipeline(ssn, task, node)
     if error is not None:
         ssn.errors.append(f"Failed to pipeline Task <{ssn.task_name(task)}>: {error}")
     return True

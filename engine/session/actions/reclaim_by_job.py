@@ -6,57 +6,61 @@ Source: ``pkg/scheduler/actions/reclaim/reclaim.go`` since v1.14.
 from __future__ import annotations
 
 from ...model.tables import Floats
-from ..framework.priority_queue import PriorityQueue, Queue
+from ..framework import orders, voting
+from ..framework.orders import victims_queue
+from ..framework.priority_queue import Queue
 from ..framework.session import Session, fits
 from ..framework.statement import Statement
 from ..nodes.node_selection import Purpose
+from ..nodes.node_views import NodeViews
 from .eligibility import never_preempts
-from .victims import resolvable_nodes, starving_jobs, victims_queue, would_help
+from .victims import resolvable_nodes, starving_jobs, would_help
 
 
-def execute(ssn: Session) -> None:
+def execute(ssn: Session, views: NodeViews) -> None:
     """Take queues and their starving jobs in order; evict for a job if it is pipelined then."""
     names, jobs_of, tasks_of = starving_jobs(ssn)
-    queues: PriorityQueue[str] = PriorityQueue(ssn.queue_order)
-    for name in names:
-        queues.push(name)
+    queues = orders.queues_in_order(ssn, names)
     while queues:
         queue = queues.pop()
-        if ssn.overused(queue):
+        if voting.overused(ssn, queue):
             continue
         jobs = jobs_of.get(queue)
         while jobs:
             job = jobs.pop()
-            _reclaim_for_job(ssn, queue, job, tasks_of[job])
+            _reclaim_for_job(ssn, views, queue, job, tasks_of[job])
             if jobs:
                 queues.push(queue)
 
 
-def _reclaim_for_job(ssn: Session, queue: str, job: int, tasks: Queue[int]) -> None:
+def _reclaim_for_job(
+    ssn: Session, views: NodeViews, queue: str, job: int, tasks: Queue[int]
+) -> None:
     """Reclaim for one task after the other as long as the job starves."""
     statement = Statement(ssn)
-    while tasks and ssn.job_starving(job):
+    while tasks and voting.job_starving(ssn, job):
         task = tasks.pop()
         if (
             never_preempts(ssn, task)
-            or not ssn.preemptive(queue, (task,))
-            or ssn.pre_predicate(task) is not None
+            or not voting.preemptive(ssn, queue, (task,))
+            or voting.pre_predicate(ssn, task) is not None
         ):
             continue
-        _reclaim(ssn, statement, queue, task)
-    if ssn.job_pipelined(job):
+        _reclaim(ssn, views, statement, queue, task)
+    if voting.job_pipelined(ssn, job):
         statement.commit()
     else:
         statement.discard()
 
 
-def _reclaim(ssn: Session, statement: Statement, queue: str, task: int) -> None:
+def _reclaim(ssn: Session, views: NodeViews, statement: Statement, queue: str, task: int) -> None:
     """Find a node for a task by evicting, and pipeline it there."""
     by_node = ssn.behaviours.unused_nodes_spared
-    rows, _ = ssn.selection.predicate(task, resolvable_nodes(ssn, task), Purpose.PREEMPT, None)
-    who = ssn.lying.reclaimable_by(queue)
-    for node in ssn.lying.reclaimed_on(task, rows, who):
-        victims = ssn.reclaimable(task, ssn.lying.on(node, who))
+    resolvable, candidates = resolvable_nodes(ssn, task), views.candidates
+    rows, _ = views.selection.predicate(task, resolvable, Purpose.PREEMPT, None)
+    who = candidates.reclaimable_by(queue)
+    for node in candidates.reclaimed_on(task, rows, who):
+        victims = voting.reclaimable(ssn, task, candidates.on(node, who))
         if not would_help(ssn, task, node, victims):
             continue
         if by_node:
@@ -74,7 +78,7 @@ def _evict_for(
     Evictions stay in the statement if the node does not take it in the end.
     """
     waiting, evicted = victims_queue(ssn, victims, task), False
-    request, room = ssn.asked(task), _room(ssn, node)
+    request, room = ssn.named_request(task), _room(ssn, node)
     while waiting:
         victim = waiting.pop()
         if statement.evict(victim, "reclaim") is None:
@@ -95,7 +99,7 @@ def _evict_on_node(
     """Evict until the node takes a task, and pipeline it; else nothing was done on the node."""
     own = Statement(ssn)
     waiting, evicted = victims_queue(ssn, victims, task), False
-    request, room = ssn.asked(task), _room(ssn, node)
+    request, room = ssn.named_request(task), _room(ssn, node)
     while waiting and not fits(request, room):
         victim = waiting.pop()
         own.evict(victim, "reclaim")

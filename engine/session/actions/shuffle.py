@@ -9,12 +9,14 @@ Source: ``pkg/scheduler/actions/shuffle/shuffle.go``.
 from __future__ import annotations
 
 from ...model.tables import Status
+from ..framework import immediate, voting
 from ..framework.session import Session
+from ..nodes.node_views import NodeViews
 
 REASON = "shuffle"
 
 
-def execute(ssn: Session) -> None:
+def execute(ssn: Session, _: NodeViews) -> None:
     """Ask the plugins about all running tasks, and evict at once whom they name.
 
     The original evicts in the order of a map, here it is that of rows; a task that several plugins
@@ -23,7 +25,7 @@ def execute(ssn: Session) -> None:
     running = [
         task for job in range(len(ssn.jobs)) for task in ssn.jobs.tasks_with(job, (Status.RUNNING,))
     ]
-    for victim in ssn.victim_tasks(running):
-        error = ssn.evict(victim, REASON)
+    for victim in voting.victim_tasks(ssn, running):
+        error = immediate.evict(ssn, victim, REASON)
         if error is not None:
             ssn.errors.append(f"Failed to evict Task <{ssn.task_name(victim)}>: {error}")

@@ -9,14 +9,15 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ...model.tables import Rows
+from ..framework import voting
 from ..framework.priority_queue import Queue
-from ..framework.registration import GangEviction
+from ..framework.registry import GangEviction
 from ..framework.session import Session, fits
 from ..framework.statement import Operation, Statement
-from ..jobs.sub_jobs import SubJob
-from ..nodes.node_selection import ErrorCache, Purpose, new_error_cache
+from ..jobs.division import SubJob
+from ..nodes.node_selection import ErrorCache, NodeSelection, Purpose, new_error_cache
 from .gradients import Worksheet, organize
-from .topology import hypernode_rows
+from .job_hypernode import hypernode_rows
 from .victims import resolvable_nodes
 
 ERROR_CACHE_ARGUMENT = "predicateErrorCacheEnable"
@@ -43,7 +44,7 @@ def pending_tasks(ssn: Session, job: int) -> list[int]:
 
     Source: ``CollectPendingTasksForGangEviction``.
     """
-    sheet, ready = worksheet(ssn, job), ssn.job_ready(job)
+    sheet, ready = worksheet(ssn, job), voting.job_ready(ssn, job)
     pending: list[int] = []
     while sheet.sub_jobs and not (ready and pending):
         tasks = sheet.tasks[sheet.sub_jobs.pop().uid]
@@ -59,18 +60,21 @@ class Plan(NamedTuple):
     hypernodes: dict[str, str]
 
 
-class _Trial(NamedTuple):
+class _Attempt(NamedTuple):
     """What the attempts at one plan share.
 
     ``evicts`` says whether there are victims at all.
     """
 
     ssn: Session
+    selection: NodeSelection
     eviction: GangEviction
     evicts: bool
 
 
-def plan_in_domain(ssn: Session, eviction: GangEviction, victims: Sequence[int]) -> Plan | None:
+def plan_in_domain(
+    ssn: Session, selection: NodeSelection, eviction: GangEviction, victims: Sequence[int]
+) -> Plan | None:
     """Evict victims, then place the job's groups one after the other until it is pipelined.
 
     All is taken back in any case.
@@ -80,8 +84,8 @@ def plan_in_domain(ssn: Session, eviction: GangEviction, victims: Sequence[int])
     Source: ``BuildNominationPlanInDomain``.
     """
     job, done = eviction.job, []
-    trial = _Trial(ssn, eviction, bool(victims))
-    sheet, was_ready = worksheet(ssn, job), ssn.job_ready(job)
+    attempt = _Attempt(ssn, selection, eviction, bool(victims))
+    sheet, was_ready = worksheet(ssn, job), voting.job_ready(ssn, job)
     if victims and sheet.sub_jobs:
         done.append(Statement(ssn))
         for victim in victims:
@@ -89,13 +93,13 @@ def plan_in_domain(ssn: Session, eviction: GangEviction, victims: Sequence[int])
     pipelined, hypernodes = False, {}
     while sheet.sub_jobs:
         sub = sheet.sub_jobs.pop()
-        placed = _place_group(trial, sub, sheet.tasks[sub.uid])
+        placed = _place_group(attempt, sub, sheet.tasks[sub.uid])
         if placed is None:
             pipelined = False
             break
         done.append(placed[0])
         hypernodes[sub.uid] = placed[1]
-        pipelined = ssn.job_pipelined(job)
+        pipelined = voting.job_pipelined(ssn, job)
         if was_ready or pipelined:
             break
     operations = [each for statement in done for each in statement.save_operations()]
@@ -104,76 +108,82 @@ def plan_in_domain(ssn: Session, eviction: GangEviction, victims: Sequence[int])
     return Plan(operations, hypernodes) if pipelined else None
 
 
-def _place_group(trial: _Trial, sub: SubJob, tasks: Queue[int]) -> tuple[Statement, str] | None:
+def _place_group(attempt: _Attempt, sub: SubJob, tasks: Queue[int]) -> tuple[Statement, str] | None:
     """Place a group in the first hypernode that takes all of it; ``None`` if none does.
 
     It is the domain itself if neither the job nor a group is bound to hypernodes.
     """
-    ssn, domain = trial.ssn, trial.eviction.hypernode
+    ssn, domain = attempt.ssn, attempt.eviction.hypernode
     gradients = [[domain]]
     if ssn.sub_jobs.of(sub.job).hard and sub.tier is not None:
         waiting = set(ssn.sub_jobs.pending_tasks(sub.job))
         least = ssn.jobs.sum_requests([task for task in sub.tasks if task in waiting])
-        gradients = ssn.hyper_node_gradient(domain, sub.tier, sub.hypernode, least, "evict")
+        gradients = voting.hyper_node_gradient(
+            ssn, domain, sub.tier, sub.hypernode, least, purpose="evict"
+        )
     for gradient in gradients:
         for name in gradient:
-            statement = _place_within(trial, sub, tasks.clone(), name)
+            statement = _place_within(attempt, sub, tasks.clone(), name)
             if statement is not None:
                 return statement, name
     return None
 
 
 def _place_within(
-    trial: _Trial, sub: SubJob, tasks: Queue[int], hypernode: str
+    attempt: _Attempt, sub: SubJob, tasks: Queue[int], hypernode: str
 ) -> Statement | None:
     """Pipeline all of a group's tasks on the nodes of a hypernode, or nothing.
 
     Source: ``runSimulateTrialAtHyperNode``.
     """
-    ssn, rows = trial.ssn, hypernode_rows(trial.ssn, hypernode)
+    ssn, rows = attempt.ssn, hypernode_rows(attempt.ssn, hypernode)
     if rows is None or not len(rows):
         return None
     # The flag is that of allocate: these actions have none of their own.
-    uses_cache = ssn.action_arguments("allocate").get_bool(ERROR_CACHE_ARGUMENT, True)
+    uses_cache = ssn.conf.action_arguments("allocate").get_bool(ERROR_CACHE_ARGUMENT, True)
     cache = new_error_cache() if uses_cache else None
     statement = Statement(ssn)
     while tasks:
         task = tasks.pop()
-        node = _find_node(ssn, task, rows, cache)
-        if node is None or not _pipeline(trial, statement, task, node):
+        node = _find_node(ssn, attempt.selection, task, rows, cache)
+        if node is None or not _pipeline(attempt, statement, task, node):
             statement.discard()
             return None
-    if statement.operations and (ssn.sub_job_ready(sub) or ssn.sub_job_pipelined(sub)):
+    if statement.operations and (
+        voting.sub_job_ready(ssn, sub) or voting.sub_job_pipelined(ssn, sub)
+    ):
         return statement
     statement.discard()
     return None
 
 
-def _pipeline(trial: _Trial, statement: Statement, task: int, node: int) -> bool:
-    if statement.pipeline(task, node, evicted=trial.evicts) is None:
+def _pipeline(attempt: _Attempt, statement: Statement, task: int, node: int) -> bool:
+    if statement.pipeline(task, node, evicted=attempt.evicts) is None:
         return True
     statement.un_pipeline(task)
     return False
 
 
-def _find_node(ssn: Session, task: int, rows: Rows, cache: ErrorCache | None) -> int | None:
+def _find_node(
+    ssn: Session, selection: NodeSelection, task: int, rows: Rows, cache: ErrorCache | None
+) -> int | None:
     """Return the best node that has room now, else the best that will have it.
 
     Where evicting is known to help nowhere, all nodes are looked at nevertheless.
     """
-    if not ssn.allocatable(ssn.jobs.queue[ssn.tasks.job.item(task)], task):
+    if not voting.allocatable(ssn, ssn.jobs.queue[ssn.tasks.job.item(task)], task):
         return None
     resolvable = resolvable_nodes(ssn, task)
     if len(resolvable):
         among = set(resolvable.tolist())
         rows = rows[[row in among for row in rows.tolist()]]
-    if not len(rows) or ssn.pre_predicate(task) is not None:
+    if not len(rows) or voting.pre_predicate(ssn, task) is not None:
         return None
-    found, _ = ssn.selection.predicate(task, rows, Purpose.SIMULATE, cache)
-    idle = ssn.selection.columns(task).fits_idle[found]
+    found, _ = selection.predicate(task, rows, Purpose.SIMULATE, cache)
+    idle = selection.columns(task).fits_idle[found]
     for group in (found[idle], found[~idle]):
         if len(group):
-            node = int(group[0]) if len(group) == 1 else ssn.selection.best(task, group)[0]
+            node = int(group[0]) if len(group) == 1 else selection.best(task, group)[0]
             if node is not None:
-                return node if fits(ssn.asked(task), ssn.nodes.future_idle(node)) else None
+                return node if fits(ssn.named_request(task), ssn.nodes.future_idle(node)) else None
     return None

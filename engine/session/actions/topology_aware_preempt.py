@@ -9,18 +9,20 @@ Source: ``pkg/scheduler/actions/preempt/preempt.go`` (``topologyAwarePreempt``,
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...kubernetes.objects.metadata import seconds
 from ...model.tables import Rows
-from ..framework.kept_arguments import KeptArguments
+from ..framework import voting
+from ..framework.orders import victims_queue
 from ..framework.priority_queue import PriorityQueue
 from ..framework.session import Session, fits
 from ..framework.statement import Statement
-from .victims import victims_queue, would_help
+from ..nodes.eviction_candidates import EvictionCandidates
+from .victims import would_help
 
 ENABLED = "enableTopologyAwarePreemption"
-_OPTIONS = "preempt: options"
 
 
 class _Candidate(NamedTuple):
@@ -30,16 +32,20 @@ class _Candidate(NamedTuple):
     victims: list[int]
 
 
-class _Trial(NamedTuple):
-    """A victim that is gone on trial, and what it was before."""
+class _Simulated(NamedTuple):
+    """A victim whose eviction is simulated, and what it was before."""
 
     victim: int
     status: int
     attempt: Statement
 
 
-class _Options(NamedTuple):
-    """What the action was told of this kind of preemption: in per cent, and numbers of nodes."""
+@dataclass(slots=True)
+class TopologyAwareOptions:
+    """What a process remembers of this kind of preemption: its last arguments.
+
+    :ivar percentage: how many of the nodes are candidates; ``least`` and ``most`` bound the number.
+    """
 
     enabled: bool = False
     percentage: int = 10
@@ -52,18 +58,15 @@ def read_arguments(ssn: Session) -> None:
 
     What it leaves out stays as the one before had it.
     """
-    arguments, default = KeptArguments(ssn, "preempt"), _Options()
-    ssn.process.kept[_OPTIONS] = _Options(
-        arguments.get_bool(ENABLED, default.enabled),
-        arguments.get_int("minCandidateNodesPercentage", default.percentage),
-        arguments.get_int("minCandidateNodesAbsolute", default.least),
-        arguments.get_int("maxCandidateNodesAbsolute", default.most),
-    )
+    options, given = _options(ssn), ssn.conf.action_arguments("preempt")
+    options.enabled = given.get_bool(ENABLED, options.enabled)
+    options.percentage = given.get_int("minCandidateNodesPercentage", options.percentage)
+    options.least = given.get_int("minCandidateNodesAbsolute", options.least)
+    options.most = given.get_int("maxCandidateNodesAbsolute", options.most)
 
 
-def _options(ssn: Session) -> _Options:
-    options: _Options = ssn.process.kept.get(_OPTIONS, _Options())
-    return options
+def _options(ssn: Session) -> TopologyAwareOptions:
+    return ssn.process.memory.of(TopologyAwareOptions)
 
 
 def enabled(ssn: Session) -> bool:
@@ -71,19 +74,27 @@ def enabled(ssn: Session) -> bool:
     return ssn.behaviours.topology_aware_preemption and _options(ssn).enabled
 
 
-def preempt(ssn: Session, statement: Statement, task: int, rows: Rows, *, own: bool) -> bool:
+def preempt(
+    ssn: Session,
+    candidates: EvictionCandidates,
+    statement: Statement,
+    task: int,
+    rows: Rows,
+    *,
+    own: bool,
+) -> bool:
     """Evict on the best of the first nodes where that helps, and pipeline a task there."""
-    candidates: list[_Candidate] = []
+    found: list[_Candidate] = []
     wanted = _number(ssn, len(rows))
     for node in rows.tolist():
-        victims = _victims_on(ssn, task, node, own=own)
+        victims = _victims_on(ssn, candidates, task, node, own=own)
         if victims:
-            candidates.append(_Candidate(node, victims))
-            if len(candidates) == wanted:
+            found.append(_Candidate(node, victims))
+            if len(found) == wanted:
                 break
-    if not candidates:
+    if not found:
         return False
-    best = min(candidates, key=lambda candidate: _rank(ssn, candidate))
+    best = min(found, key=lambda candidate: _rank(ssn, candidate))
     attempt = Statement(ssn)
     for victim in best.victims:
         attempt.evict(victim, "preempt")
@@ -103,25 +114,27 @@ def _number(ssn: Session, nodes: int) -> int:
     return min(max(part, options.least), options.most, nodes)
 
 
-def _victims_on(ssn: Session, task: int, node: int, *, own: bool) -> list[int]:
+def _victims_on(
+    ssn: Session, candidates: EvictionCandidates, task: int, node: int, *, own: bool
+) -> list[int]:
     """Return who has to go on a node for a task; nobody, if that does not help."""
-    who = ssn.lying.preemptable_by(task, own=own)
-    possible = ssn.preemptable(task, ssn.lying.on(node, who))
+    who = candidates.preemptable_by(task, own=own)
+    possible = voting.preemptable(ssn, task, candidates.on(node, who))
     if not would_help(ssn, task, node, possible):
         return []
-    if ssn.trials_fail:
+    if ssn.simulations_fail:
         return []
-    if not (ssn.affinity_heeds_victims or ssn.simulated_predicate(task, node)):
+    if not (ssn.affinity_counts_victims or ssn.simulated_predicate(task, node)):
         return []
-    ssn.tries_out = True
-    victims = _tried_out(ssn, task, node, victims_queue(ssn, possible, task))
-    ssn.tries_out = False
+    ssn.simulating_evictions = True
+    victims = _needed_victims(ssn, task, node, victims_queue(ssn, possible, task))
+    ssn.simulating_evictions = False
     return victims
 
 
-def _tried_out(ssn: Session, task: int, node: int, waiting: PriorityQueue[int]) -> list[int]:
-    """Return whom of the waiting it takes; all of them are back on the node in the end."""
-    gone: list[_Trial] = []
+def _needed_victims(ssn: Session, task: int, node: int, waiting: PriorityQueue[int]) -> list[int]:
+    """Return which victims are needed; all of them are back on the node in the end."""
+    gone: list[_Simulated] = []
     while waiting:
         gone.append(_without(ssn, waiting.pop()))
         if _fits(ssn, task, node):
@@ -129,44 +142,44 @@ def _tried_out(ssn: Session, task: int, node: int, waiting: PriorityQueue[int]) 
     victims: list[int] = []
     if gone and _affinity_allows(ssn, task, node):
         order = reversed(gone) if ssn.behaviours.important_victims_stay else iter(gone)
-        for trial in list(order):
-            _bring_back(ssn, trial)
-            gone.remove(trial)
+        for simulated in list(order):
+            _bring_back(ssn, simulated)
+            gone.remove(simulated)
             if not _fits(ssn, task, node):
-                gone.append(_without(ssn, trial.victim))
-                victims.append(trial.victim)
-    for trial in reversed(gone):
-        _bring_back(ssn, trial)
+                gone.append(_without(ssn, simulated.victim))
+                victims.append(simulated.victim)
+    for simulated in reversed(gone):
+        _bring_back(ssn, simulated)
     return victims
 
 
-def _without(ssn: Session, victim: int) -> _Trial:
-    """Evict a victim on trial."""
-    trial = _Trial(victim, ssn.tasks.status.item(victim), Statement(ssn))
-    trial.attempt.evict(victim, "preempt")
-    return trial
+def _without(ssn: Session, victim: int) -> _Simulated:
+    """Evict a victim in a simulation."""
+    simulated = _Simulated(victim, ssn.tasks.status.item(victim), Statement(ssn))
+    simulated.attempt.evict(victim, "preempt")
+    return simulated
 
 
-def _bring_back(ssn: Session, trial: _Trial) -> None:
-    """Undo a trial; the victim is what it was, where taking back would make it Running."""
-    trial.attempt.discard()
-    if ssn.tasks.status.item(trial.victim) != trial.status:
-        ssn.set_status(trial.victim, trial.status)
-        ssn.replace(trial.victim, ssn.tasks.node.item(trial.victim))
+def _bring_back(ssn: Session, simulated: _Simulated) -> None:
+    """Undo a simulated eviction: the victim has its old status again, where undo says Running."""
+    simulated.attempt.discard()
+    if ssn.tasks.status.item(simulated.victim) != simulated.status:
+        ssn.set_status(simulated.victim, simulated.status)
+        ssn.replace(simulated.victim, ssn.tasks.node.item(simulated.victim))
 
 
 def _fits(ssn: Session, task: int, node: int) -> bool:
     queue = ssn.jobs.queue[ssn.tasks.job.item(task)]
     return (
-        ssn.allocatable(queue, task)
-        and fits(ssn.asked(task), ssn.nodes.future_idle(node))
+        voting.allocatable(ssn, queue, task)
+        and fits(ssn.named_request(task), ssn.nodes.future_idle(node))
         and _affinity_allows(ssn, task, node)
     )
 
 
 def _affinity_allows(ssn: Session, task: int, node: int) -> bool:
     """Return whether affinity to pods allows a node; it does already if it heeds no victims."""
-    return not ssn.affinity_heeds_victims or ssn.simulated_predicate(task, node)
+    return not ssn.affinity_counts_victims or ssn.simulated_predicate(task, node)
 
 
 def _rank(ssn: Session, candidate: _Candidate) -> tuple[int, int, int, int, str]:

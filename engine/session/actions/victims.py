@@ -8,8 +8,10 @@ GetUnschedulableAndUnresolvableNodesForTask``.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from ...model.tables import Rows
+from ..framework import orders, voting
 from ..framework.priority_queue import PriorityQueue, Queue
 from ..framework.session import Session, fits
 from ..nodes.future_idle import check_future_idle
@@ -17,7 +19,7 @@ from ..nodes.future_idle import check_future_idle
 
 def resolvable_nodes(ssn: Session, task: int) -> Rows:
     """Return the nodes where evicting could help a task, as far as this session has found out."""
-    rows = ssn.selection.all_rows
+    rows = ssn.all_rows
     errors = ssn.jobs.fit_errors.get(task)
     if not ssn.behaviours.incurable_nodes_skipped:
         return rows
@@ -30,39 +32,11 @@ def would_help(ssn: Session, task: int, node: int, victims: list[int], place: st
     :param place: the function that asks, for a crash that the release may have here.
     """
     if ssn.behaviours.overfull_nodes_crash:
-        check_future_idle(
-            ssn, ssn.selection.all_rows[node : node + 1], "util.ValidateVictims", place
-        )
+        check_future_idle(ssn, ssn.all_rows[node : node + 1], "util.ValidateVictims", place)
     room = ssn.nodes.future_idle(node)
     for victim in victims:
         room = room + ssn.tasks.request[victim]
-    return fits(ssn.asked(task), room)
-
-
-def victims_queue(ssn: Session, victims: list[int], preemptor: int) -> PriorityQueue[int]:
-    """Return the victims with the least important first."""
-    job_of, queue_of = ssn.tasks.job, ssn.jobs.queue
-    by_queue = ssn.behaviours.victims_by_queue
-    own_queue = queue_of[int(job_of[preemptor])]
-    ties_by_task = ssn.behaviours.equal_victims_by_task
-
-    def less(left: int, right: int) -> bool:
-        one, other = int(job_of[left]), int(job_of[right])
-        if one == other:
-            return not ssn.task_order(left, right)
-        if by_queue and queue_of[one] != queue_of[other]:
-            return ssn.victim_queue_order(queue_of[one], queue_of[other], own_queue)
-        if not ties_by_task:
-            return not ssn.job_order(one, other)
-        ranks = [[key(job) for _, key in ssn.flat("JobOrder")] for job in (one, other)]
-        if ranks[0] == ranks[1]:
-            return not ssn.task_order(left, right)
-        return ranks[0] > ranks[1]
-
-    queue: PriorityQueue[int] = PriorityQueue(less)
-    for victim in victims:
-        queue.push(victim)
-    return queue
+    return fits(ssn.named_request(task), room)
 
 
 def starving_jobs(
@@ -72,17 +46,21 @@ def starving_jobs(
 
     :param starves: whether a job starves; if not given, what plugins say.
     """
-    starves = starves or ssn.job_starving
+    starves = starves or partial(voting.job_starving, ssn)
     queues: dict[str, None] = {}
     jobs_of: dict[str, PriorityQueue[int]] = {}
     tasks_of: dict[int, Queue[int]] = {}
     for job in range(len(ssn.jobs)):
         queue = ssn.jobs.queue[job]
-        if ssn.jobs.is_pending(job) or ssn.job_valid(job) is not None or queue not in ssn.queues:
+        if (
+            ssn.jobs.is_pending(job)
+            or voting.job_valid(ssn, job) is not None
+            or queue not in ssn.queues
+        ):
             continue
         queues[queue] = None
         if starves(job):
-            jobs_of.setdefault(queue, PriorityQueue(ssn.job_order)).push(job)
+            jobs_of.setdefault(queue, orders.changing_job_queue(ssn)).push(job)
             tasks_of[job] = pending_queue(ssn, job)
     return list(queues), jobs_of, tasks_of
 
@@ -90,4 +68,6 @@ def starving_jobs(
 def pending_queue(ssn: Session, job: int) -> Queue[int]:
     """Return a job's pending tasks without gates, in order; those without request too."""
     info = ssn.tasks.info
-    return ssn.task_queue([task for task in ssn.jobs.pending_tasks(job) if not info[task].gated])
+    return orders.task_queue(
+        ssn, [task for task in ssn.jobs.pending_tasks(job) if not info[task].gated]
+    )

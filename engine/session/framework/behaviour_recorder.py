@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...volcano.behaviours import Behaviours
-from .trace import Step, Trace
+from .trace import Trace, TraceStep
 
 _NAMES = frozenset(field.name for field in dataclasses.fields(Behaviours)) - {"release"}
 
 
-class Consulted(Behaviours):
+class RecordedBehaviours(Behaviours):
     """The behaviours of a release, which remember that they were asked for.
 
     Values are those of the record that it was made of (:meth:`of`).
@@ -33,9 +33,9 @@ class Consulted(Behaviours):
     _trace: Trace | None
 
     @classmethod
-    def of(cls, behaviours: Behaviours) -> Consulted:
+    def of(cls, behaviours: Behaviours) -> RecordedBehaviours:
         """Return a record with the same values, of which nothing was asked yet."""
-        plain = behaviours.plain if isinstance(behaviours, Consulted) else behaviours
+        plain = behaviours.plain if isinstance(behaviours, RecordedBehaviours) else behaviours
         values = {field.name: getattr(plain, field.name) for field in dataclasses.fields(plain)}
         made = cls(**values)
         made._set(plain=plain, _asked={}, _steps={}, _opening={}, _trace=None)
@@ -72,7 +72,7 @@ class Consulted(Behaviours):
         """All behaviours that were ever asked for."""
         return frozenset(self._asked)
 
-    def at(self, trace: Sequence[Step], number: int) -> list[str]:
+    def at(self, trace: Sequence[TraceStep], number: int) -> list[str]:
         """Return the behaviours that were asked for with regard to a step, by name.
 
         They are those that were asked for between the step before and this one, when its plugin was

@@ -8,18 +8,25 @@ Source: ``parseArguments`` of the actions; ``framework/arguments.go``.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from .session import Session
 
-_KEPT = "arguments of actions"
+
+@dataclass(slots=True)
+class ActionArguments:
+    """What a process remembers: the last arguments of its actions, by action and name."""
+
+    by_action: dict[str, dict[str, int | bool]] = field(default_factory=dict)
 
 
 class KeptArguments:
     """The arguments of an action, to be read each time that it runs."""
 
     def __init__(self, ssn: Session, action: str) -> None:
-        self._given = ssn.action_arguments(action)
-        by_action: dict[str, dict[str, int | bool]] = ssn.process.kept.setdefault(_KEPT, {})
-        self._kept = by_action.setdefault(action, {})
+        self._given = ssn.conf.action_arguments(action)
+        known = ssn.process.memory.of(ActionArguments).by_action
+        self._kept = known.setdefault(action, {})
 
     def get_int(self, key: str, default: int) -> int:
         """Return an integer; ``default`` is that of a process that was never given any."""

@@ -6,8 +6,18 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ...model.panic import Panic
-from .session import Condition, ProcessState
-from .trace import Step
+from .process import ProcessState
+from .trace import TraceStep
+
+
+class Condition(NamedTuple):
+    """A condition of a PodGroup; ``ours`` says that this session wrote it (its transition id)."""
+
+    type: str
+    status: str
+    reason: str = ""
+    message: str = ""
+    ours: bool = False
 
 
 class PodGroupStatus(NamedTuple):
@@ -71,6 +81,6 @@ class SessionResult:
     jobs: list[str] = field(default_factory=list)
     events: list[tuple[str, str, str]] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
-    trace: list[Step] = field(default_factory=list)
+    trace: list[TraceStep] = field(default_factory=list)
     panic: Panic | None = None
     process: ProcessState = field(default_factory=ProcessState)

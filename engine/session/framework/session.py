@@ -1,4 +1,7 @@
-"""A scheduling session: a snapshot, the plugins that were opened on it, and what it changed.
+"""A scheduling session: its tables, its configuration, and what it has changed so far.
+
+A session is data. Plugins register functions in its registry; :mod:`.voting` makes one answer of
+theirs, :mod:`.orders` sorts by them, and :mod:`.immediate` and :mod:`.statement` place and evict.
 
 Source: ``pkg/scheduler/framework/session.go`` and ``framework.go``.
 """
@@ -6,38 +9,36 @@ Source: ``pkg/scheduler/framework/session.go`` and ``framework.go``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
-from ...kubernetes.go.text import parse_int
 from ...model.resource import Resource
 from ...model.subtraction import subtraction
-from ...model.tables import IS_ALLOCATED, NO_JOB, NO_NODE, TOLERANCE, Status
+from ...model.tables import IS_ALLOCATED, NO_JOB, TOLERANCE, Floats, Status
+from ..jobs.allocated_hypernodes import AllocatedHypernodes, HypernodeMemory
 from ..jobs.jobs import JobTable
 from ..jobs.sub_jobs import SubJobs
-from ..nodes.eviction_candidates import Lying
-from ..nodes.node_selection import NodeSelection
+from ..reasons.statuses import Reasons
 from ..topology.top_hypernode import session_tree
 from .chooser import Chooser, LeastName
-from .priority_queue import KeyedQueue, PriorityQueue, Queue
-from .reasons import Reasons
-from .registration import SearchPurpose
-from .sub_job_extension import SubJobExtensions
-from .trace import Trace
+from .registry import Registry
 
 if TYPE_CHECKING:
     from ...cache.snapshot import Snapshot
+    from ...model.tables import Rows
     from ...volcano.behaviours import Behaviours
-    from ...volcano.conf import Arguments, SchedulerConf
+    from ...volcano.conf import SchedulerConf
+    from .outcome import Condition
+    from .process import ProcessState
+    from .trace import Trace
 
 _NEW = frozenset({Status.ALLOCATED, Status.PIPELINED, Status.BINDING})
 """Statuses with which a task comes to a node."""
 
 
 class CacheActions(Protocol):
-    """What a session asks of the cache at once: it may refuse."""
+    """What a session requests of the cache at once; the cache may refuse."""
 
     def add_bind_task(self, job: str, uid: str, node: str) -> str | None:
         """Bind a task of a job (``ns/podgroup``); return the error, or ``None``.
@@ -68,31 +69,11 @@ class Plugin(Protocol):
         ...
 
 
-@dataclass(slots=True)
-class ProcessState:
-    """What a scheduler process keeps from session to session outside its cache.
+class Session:
+    """The state of one session; plugins and actions work on it.
 
-    ``gauges`` are the exported metrics by queue; ``kept`` belongs to plugins and actions, by name.
-    ``from_start``: it is known since its start; else it ran for long before its first session here.
+    Its methods keep its tables consistent with each other, and decide nothing.
     """
-
-    gauges: dict[str, dict[str, float]] = field(default_factory=dict)
-    kept: dict[str, Any] = field(default_factory=dict)
-    from_start: bool = False
-
-
-class Condition(NamedTuple):
-    """A condition of a PodGroup; ``ours`` says that this session wrote it (its transition id)."""
-
-    type: str
-    status: str
-    reason: str = ""
-    message: str = ""
-    ours: bool = False
-
-
-class Session(SubJobExtensions):
-    """The state of one session; plugins and actions work on it."""
 
     def __init__(
         self,
@@ -107,92 +88,114 @@ class Session(SubJobExtensions):
         chooser: Chooser | None = None,
         samples_nodes: bool = False,
     ) -> None:
-        super().__init__(conf.tiers, trace)
-        self.samples_nodes = samples_nodes
-        """Whether the search for nodes ends when enough are found."""
         self.snapshot = snapshot
         self.conf = conf
         self.behaviours = behaviours
-        self.victims_start_anew = behaviours.victims_start_anew
         self.now = now
         """Microseconds since 1970: the time that the session believes it is."""
         self.process = process
         self.cache = cache
+        self.trace = trace
         self.chooser: Chooser = chooser or LeastName()
+        self.samples_nodes = samples_nodes
+        """Whether the search for nodes ends when enough are found."""
+        self.registry = Registry(conf.tiers)
+        self.victims_start_anew = behaviours.victims_start_anew
+        """Whether a plugin decides alone after the ones before it agreed on no victim."""
+        self._take_tables(snapshot)
+        self._begin_results()
+        self._set_hooks()
+        self._named_requests: dict[int, Floats] = {}
+
+    def _take_tables(self, snapshot: Snapshot) -> None:
+        """Copy what the session changes of a snapshot, and share the rest."""
+        behaviours = self.behaviours
+        self.dims = snapshot.dims
+        self.nodes = snapshot.nodes.copy()
+        self.all_rows: Rows = np.arange(len(self.nodes))
+        """The rows of all nodes; never changed."""
+        self.tasks = snapshot.tasks.copy()
+        self.jobs = JobTable(snapshot.jobs, self.tasks, self.nodes, behaviours)
+        self.queues = snapshot.queues
+        self.quotas = snapshot.quotas
+        self.objects = snapshot.objects
+        self.hypernodes = session_tree(snapshot, behaviours)
+        self.accounts_checked = behaviours.subtractions_checked
+        """Whether a node takes a task only if its account has room."""
+        self.subtract = subtraction(checked=self.accounts_checked)
+        """How accounts give back: with an assertion, or what there is."""
+        self.out_of_sync = self.nodes.overfull() & behaviours.overfull_nodes_skipped
+        """By node: whether it is skipped because more is used on it than it has."""
+        self.total: Resource = snapshot.total()
+        """Sum of the nodes' allocatable."""
+        recovery = AllocatedHypernodes(
+            memory=self.process.memory.of(HypernodeMemory).by_job,
+            jobs=self.jobs,
+            tasks=self.tasks,
+            opening=snapshot.tasks.status,
+            tree=self.hypernodes,
+            behaviours=behaviours,
+            choose=lambda job, equals: self.chooser.choose("hypernode", job, equals),
+        )
+        self.sub_jobs = SubJobs(self.jobs, self.tasks, self.hypernodes, behaviours, recovery)
+
+    def _begin_results(self) -> None:
+        """Begin with nothing decided and nothing written."""
         self.reasons = Reasons()
         self.errors: list[str] = []
         """What the scheduler would log at error level."""
         self.events: list[tuple[int, str, str]] = []
         """(job, reason, message) of events about PodGroups."""
-
-        self._take(snapshot)
         self.conditions: dict[int, list[Condition]] = {}
         """Conditions of the jobs whose conditions this session changed."""
         self.touched: list[int] = []
         """Rows of the nodes whose account changed, in order; grows only."""
         self.binds: list[tuple[int, int]] = []
         self.evictions: list[tuple[int, str]] = []
-        self._selection: NodeSelection | None = None
-        self._lying: Lying | None = None
-        self.sub_jobs = SubJobs(self)
-        self._task_keys: dict[int, tuple[Any, ...]] = {}
-        self._named: dict[int, np.ndarray[Any, Any]] = {}
-        self.ended: Callable[[str], None] = lambda _: None
-        """Is told the name of each action when it is over."""
-        self.node_scores: dict[int, tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]] = {}
+        self.node_scores: dict[int, tuple[Rows, Floats]] = {}
         """(rows, scores) of the last scoring of each task, while tracing."""
+        self.task_keys: dict[int, tuple[Any, ...]] = {}
+        """By task: its key in the order of tasks, as far as it was needed."""
 
-    def _take(self, snapshot: Snapshot) -> None:
-        """Copy what the session changes of a snapshot, and share the rest."""
-        self.dims = snapshot.dims
-        self.nodes = snapshot.nodes.copy()
-        self.tasks = snapshot.tasks.copy()
-        self.jobs = JobTable(snapshot.jobs, self.tasks, self.nodes, self.behaviours)
-        self.queues = snapshot.queues
-        self.quotas = snapshot.quotas
-        self.objects = snapshot.objects
-        self.hypernodes = session_tree(snapshot, self.behaviours)
-        self._checked = self.behaviours.subtractions_checked
-        self.subtract = subtraction(checked=self._checked)
-        """How accounts give back: with an assertion, or what there is."""
-        self.out_of_sync = self.nodes.overfull() & self.behaviours.overfull_nodes_skipped
-        """By node: whether it is passed over because more is used on it than it has."""
-        self.total: Resource = snapshot.total()
-        """Sum of the nodes' allocatable."""
-        self.total_guarantee = Resource()
-        """Set by capacity; written to the root queue at the close."""
-        self.total_deserved = Resource()
-        """Likewise, by releases that do not write the total there."""
+    def _set_hooks(self) -> None:
+        """Set what a plugin offers to another one, or to an action; here as without that plugin."""
+        self.share_devices: Callable[[int, int], str] = lambda _task, _node: ""
+        """Of deviceshare: give a task its part of a node's devices; returns the error."""
+        self.take_devices: Callable[[int, int], None] = lambda _task, _node: None
+        """Of deviceshare: take the part back."""
+        self.device_amounts: dict[int, dict[str, float]] = {}
+        """Of deviceshare, by task: what queues' statuses count of shared devices instead of its
+        request."""
+        self.simulated_predicate: Callable[[int, int], bool] = lambda _task, _node: True
+        """Of predicates: whether affinity to pods lets a task onto a node as things are now."""
+        self.affinity_counts_victims = True
+        """Of predicates: whether that answer changes while evictions are simulated."""
+        self.prepared: set[int] | None = None
+        """Of predicates: tasks that the filters were prepared for, if an action needs to know;
+        ``None``: all are."""
+        self.simulating_evictions = False
+        """Of preempt: whether evictions are being simulated. The original does so on copies, which
+        plugins do not see."""
+        self.simulations_fail = False
+        """Whether a plugin gets simulated evictions without being prepared for the pod."""
         self.reserved: dict[int, list[Callable[[], object]]] = {}
         """By job: how plugins that permitted it to be enqueued give back what they reserved."""
-        self.device_amounts: dict[int, dict[str, float]] = {}
-        """By task: what queues' statuses tell of its shared devices instead of what it requests."""
+        self.total_guarantee = Resource()
+        """Of capacity; written to the root queue at the close."""
+        self.total_deserved = Resource()
+        """Of capacity, for releases that do not write the total there."""
 
-    @property
-    def selection(self) -> NodeSelection:
-        """Return the filters and scores of nodes; to be asked for when all plugins are open."""
-        if self._selection is None:
-            self._selection = NodeSelection(self)
-        return self._selection
+    def expect_simulations(self, plugin: str) -> None:
+        """Note whether simulated evictions fail for a plugin that must be prepared for the pod.
 
-    @property
-    def lying(self) -> Lying:
-        """Return what lies on the nodes, by task."""
-        if self._lying is None:
-            self._lying = Lying(self)
-        return self._lying
-
-    @property
-    def gauges(self) -> dict[str, dict[str, float]]:
-        """Return the exported metrics by queue."""
-        return self.process.gauges
-
-    def action_arguments(self, action: str) -> Arguments:
-        """Return the arguments that the configuration gives an action."""
-        return self.conf.action_arguments(action)
+        It gets the victims under one enable flag, and is prepared under another.
+        """
+        points = self.registry.enabled_points(plugin)
+        simulates = bool(points & {"Preemptable", "Allocatable"})
+        self.simulations_fail = self.simulations_fail or (simulates and "Predicate" not in points)
 
     def record_event(self, job: int, reason: str, message: str) -> None:
-        """Say something about a PodGroup."""
+        """Record an event about a PodGroup."""
         self.events.append((job, reason, message))
         self.trace.add("event", self.jobs.keys[job], outcome=reason, numbers={"message": message})
 
@@ -200,106 +203,6 @@ class Session(SubJobExtensions):
         """Return ``ns/pod``."""
         name: str = self.tasks.info[task].key
         return name
-
-    # Orders, with the fallbacks of session_plugins.go.
-
-    def job_key(self, job: int) -> tuple[Any, ...]:
-        """Return by what jobs are ordered: plugins' keys, the time of creation, then ns/name."""
-        keys = [key(job) for _, key in self.flat("JobOrder")]
-        return (*keys, self.jobs.created[job], job)  # rows are in order of ns/name, the job's UID
-
-    def job_order(self, left: int, right: int) -> bool:
-        """Return whether the left job comes first."""
-        return self.job_key(left) < self.job_key(right)
-
-    def job_queue(self) -> Queue[int]:
-        """Return a queue for jobs to which nothing happens as long as they lie in it."""
-        return KeyedQueue(self.job_key)
-
-    def queue_order(self, left: str, right: str) -> bool:
-        """Return whether the left queue comes first."""
-        for tier in self.functions("QueueOrder"):
-            for _, fn in tier:
-                order = fn(left, right)
-                if order:
-                    return bool(order < 0)
-        one, other = self.queues[left].created, self.queues[right].created
-        return left < right if one == other else one < other
-
-    def victim_queue_order(self, left: str, right: str, preemptor: str) -> bool:
-        """Return whether the left queue's victims come first."""
-        for tier in self.functions("VictimQueueOrder"):
-            for _, fn in tier:
-                order = fn(left, right, preemptor)
-                if order:
-                    return bool(order < 0)
-        return not self.queue_order(left, right)
-
-    def task_order(self, left: int, right: int) -> bool:
-        """Return whether the left task comes first.
-
-        Without an opinion of a plugin: the number at the end of the pod's name, then the time of
-        creation, then the UID (``pkg/controllers/job/helpers:CompareTask``).
-        """
-        for _, order in self.flat("TaskOrder"):
-            opinion = order.compare(left, right)
-            if opinion:
-                return bool(opinion < 0)
-        one, other = self.tasks.info[left], self.tasks.info[right]
-        at, beside = pod_index(one.name), pod_index(other.name)
-        if at is not None and beside is not None and at != beside:
-            return at < beside
-        return (one.created, one.uid) < (other.created, other.uid)
-
-    def task_key(self, task: int) -> tuple[Any, ...]:
-        """Return by what tasks are ordered, if all orders have keys; see :meth:`task_queue`."""
-        known = self._task_keys.get(task)
-        if known is None:
-            info = self.tasks.info[task]
-            keys = [order.key(task) for _, order in self.flat("TaskOrder")]
-            known = (*keys, pod_index(info.name) or 0, info.created, info.uid)
-            self._task_keys[task] = known
-        return known
-
-    def task_queue(self, tasks: list[int]) -> Queue[int]:
-        """Return a queue with these tasks.
-
-        If some of their pods have numbers and others do not, no key says how they compare.
-        """
-        numbered = {pod_index(self.tasks.info[task].name) is not None for task in tasks}
-        keyed = all(order.key is not None for _, order in self.flat("TaskOrder"))
-        if keyed and len(numbered) == 1:
-            return KeyedQueue(self.task_key, tasks)
-        return PriorityQueue(self.task_order, tasks)
-
-    def hierarchy_enabled(self, plugin: str) -> bool:
-        """Return the flag ``enableHierarchy`` where the configuration names a plugin first.
-
-        Source: ``framework/session.go:HierarchyEnabled``.
-        """
-        for tier in self.tiers:
-            for option in tier:
-                if option.name == plugin:
-                    return option.enabled_hierarchy
-        return False
-
-    def hyper_node_gradient(
-        self, root: str, highest: int, given: str, least: Resource, purpose: SearchPurpose
-    ) -> list[list[str]]:
-        """Return the hypernodes that the first plugin with an opinion wants tried, by gradient.
-
-        :param root: the hypernode within which is searched; it alone, if no plugin says more.
-        :param highest: the highest tier that a job may span.
-        :param given: the hypernode that the job is in; empty if in none.
-        :param least: what there must be room for.
-        :param purpose: for a job that evicts, the widest are tried first, and not all.
-        """
-        for _, fn in self.flat("HyperNodeGradient"):
-            found: list[list[str]] = fn(root, highest, given, least, purpose)
-            return found
-        return [[root]]
-
-    # What happens to tasks.
 
     def set_status(self, task: int, status: int) -> None:
         """Move a task to another status within its job."""
@@ -341,134 +244,44 @@ class Session(SubJobExtensions):
         self.unplace(task, node)
         return self.place(task, node)
 
-    def tell_allocated(self, task: int, node: int) -> list[str]:
-        """Tell the plugins that a task was placed; return their errors."""
-        return [error for handle in self._on_allocate if (error := handle(task, node))]
+    def named_request(self, task: int) -> Floats:
+        """Return a task's request, with -inf for resources that it does not name.
 
-    def tell_deallocated(self, task: int, node: int) -> None:
-        """Tell the plugins that a task was taken away."""
-        for handle in self._on_deallocate:
-            handle(task, node)
-
-    def dispatch(self, task: int) -> str | None:
-        """Ask the cache to bind an allocated task; return the error, or ``None``.
-
-        Source: ``framework/session.go:dispatch``.
-        """
-        info, node = self.tasks.info[task], self.tasks.node.item(task)
-        name = self.nodes.names[node]
-        error = self.cache.add_bind_task(info.job, info.uid, name)
-        if error is not None:
-            return error
-        self.binds.append((task, node))
-        self.set_status(task, Status.BINDING)
-        if self.trace.on:
-            self.trace.add("bind", info.key, outcome=name)
-        return None
-
-    def allocate(self, task: int, node: int) -> str | None:
-        """Place a task at once, and bind all allocated tasks of its job if that is ready.
-
-        Nothing is rolled back on an error, unless accounts are checked.
-        Source: ``framework/session.go:Allocate``.
-        """
-        self.set_status(task, Status.ALLOCATED)
-        self.tasks.node[task] = node
-        error = self.place(task, node)
-        if error is not None:
-            self.errors.append(f"Failed to add task <{self.task_name(task)}> to node: {error}")
-            if self._checked:
-                self.set_status(task, Status.PENDING)
-                self.tasks.node[task] = NO_NODE
-            return error
-        self.tell_allocated(task, node)
-        job = int(self.tasks.job[task])
-        if self.job_ready(job):
-            for ready in self.jobs.tasks_with(job, (Status.ALLOCATED,)):
-                error = self.dispatch(ready)
-                if error is not None:
-                    self.errors.append(
-                        f"Failed to dispatch task <{self.task_name(ready)}>: {error}"
-                    )
-                    return error
-        return None
-
-    def pipeline(self, task: int, node: int) -> str | None:
-        """Pipeline a task at once. Source: ``framework/session.go:Pipeline``."""
-        self.set_status(task, Status.PIPELINED)
-        self.tasks.node[task] = node
-        error = self.place(task, node)
-        if error is None:
-            self.tell_allocated(task, node)
-        return error
-
-    def evict(self, task: int, reason: str) -> str | None:
-        """Evict a task at once. Source: ``framework/session.go:Evict``."""
-        error = self.evict_in_cache(task, reason)
-        if error is not None:
-            return error
-        self.set_status(task, Status.RELEASING)
-        node = int(self.tasks.node[task])
-        if node != NO_NODE:
-            self.replace(task, node)
-        self.tell_deallocated(task, node)
-        return None
-
-    def evict_in_cache(self, task: int, reason: str) -> str | None:
-        """Ask the cache to evict a task; return the error, or ``None``."""
-        info = self.tasks.info[task]
-        error = self.cache.evict(info.job, info.uid, reason)
-        if error is None:
-            self.evictions.append((task, reason))
-            self.trace.add("evict", info.key, outcome=reason)
-        return error
-
-    def asked(self, task: int) -> np.ndarray[Any, Any]:
-        """Return a task's request, with -inf for what it does not name: of that there is enough.
-
-        A node may have less than nothing, for instance of GPUs that it lost.
+        Of those there is always enough: a node may have less than nothing, for instance of GPUs
+        that it lost.
         """
         klass = self.tasks.klass.item(task)
-        known = self._named.get(klass)
+        known = self._named_requests.get(klass)
         if known is None:
             named = {"cpu", "memory", *(self.tasks.info[task].request.scalars or ())}
             unnamed = [dim for dim, name in enumerate(self.dims) if name not in named]
-            known = self._named[klass] = self.tasks.request[task].copy()
+            known = self._named_requests[klass] = self.tasks.request[task].copy()
             known[unnamed] = -np.inf
         return known
 
     def _takes(self, task: int, node: int, status: int) -> bool:
-        """Return whether a node has room; what is not to be bound is asked only if all is checked.
+        """Return whether a node has room; where a task is not bound, only if all is checked.
 
-        Source: ``api/node_info.go:AddTask``, which asks when a task is to be bound.
+        Source: ``api/node_info.go:AddTask``, which checks when a task is to be bound.
         """
         if self.out_of_sync.item(node) and status in _NEW:
             return False
-        if status == Status.BINDING or (self._checked and status == Status.ALLOCATED):
-            return fits(self.asked(task), self.nodes.idle[node])
-        if self._checked and status == Status.PIPELINED:
-            return fits(self.asked(task), self.nodes.future_idle(node))
+        if status == Status.BINDING or (self.accounts_checked and status == Status.ALLOCATED):
+            return fits(self.named_request(task), self.nodes.idle[node])
+        if self.accounts_checked and status == Status.PIPELINED:
+            return fits(self.named_request(task), self.nodes.future_idle(node))
         return True
 
     def _account(self, task: int, node: int, status: int, sign: float) -> None:
-        request = self.tasks.request[task]
-        self.nodes.account(node, -request if sign < 0 else request, status, checked=self._checked)
+        request, checked = self.tasks.request[task], self.accounts_checked
+        self.nodes.account(node, -request if sign < 0 else request, status, checked=checked)
         self.touched.append(node)
 
 
-def pod_index(name: str) -> int | None:
-    """Return the number at the end of a pod's name, or ``None``: ``job-task-index``.
-
-    Source: ``pkg/controllers/job/helpers:GetPodIndexUnderTask``.
-    """
-    head, _, last = name.rpartition("-")
-    return parse_int(last) if "-" in head else None
-
-
-def fits(request: np.ndarray[Any, Any], room: np.ndarray[Any, Any]) -> bool:
+def fits(request: Floats, room: Floats) -> bool:
     """Return whether every part of a request is at most the room, or within 0.1 of it.
 
-    :param request: as :meth:`Session.asked` gives it: what is not named is not compared.
+    :param request: as :meth:`Session.named_request` returns it: the rest is not compared.
 
     Source: ``api/resource_info.go:LessEqual`` with dimensions that the room lacks as zero.
     """
@@ -479,7 +292,3 @@ def allocated_mask(session: Session) -> np.ndarray[Any, Any]:
     """Return, by task row, whether the task held resources when the session was opened."""
     mask: np.ndarray[Any, Any] = IS_ALLOCATED[session.snapshot.tasks.status]
     return mask
-
-
-Execute = Callable[[Session], None]
-"""An action: it works on the session and returns nothing."""

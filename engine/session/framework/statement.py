@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ...model.tables import NO_NODE, Status
 from ...volcano.behaviours import FailedPipelining
+from . import immediate
 from .session import Session
 
 _UNNOTICED = frozenset({FailedPipelining.UNHEEDED, FailedPipelining.UNNOTICED})
@@ -61,7 +62,7 @@ class Statement:
             if error is not None:
                 ssn.errors.append(f"Failed to update task <{ssn.task_name(task)}>: {error}")
                 return error
-        ssn.tell_deallocated(task, node)
+        ssn.registry.notify_deallocated(task, node)
         self.operations.append(Operation(Kind.EVICT, task, node, reason))
         return None
 
@@ -77,7 +78,7 @@ class Statement:
             ssn.tasks.eviction_occurred.add(task)
         else:
             ssn.tasks.eviction_occurred.discard(task)
-        errors += ssn.tell_allocated(task, node)
+        errors += ssn.registry.notify_allocated(task, node)
         if errors and self._notices:
             return self._failed("pipeline", task, node, errors)
         self.operations.append(Operation(Kind.PIPELINE, task, node, evicted=evicted))
@@ -89,7 +90,7 @@ class Statement:
         """Give a task what a node has idle; as for :meth:`pipeline` on an error."""
         ssn = self._ssn
         errors = self._put(task, node, Status.ALLOCATED)
-        errors += ssn.tell_allocated(task, node)
+        errors += ssn.registry.notify_allocated(task, node)
         if errors and self._notices:
             return self._failed("allocate", task, node, errors)
         self.operations.append(Operation(Kind.ALLOCATE, task, node))
@@ -112,12 +113,12 @@ class Statement:
             task = operation.task
             ssn.tasks.last_transaction.pop(task, None)
             if operation.kind is Kind.EVICT:
-                error = ssn.evict_in_cache(task, operation.reason)
+                error = immediate.evict_in_cache(ssn, task, operation.reason)
                 if error is not None:
                     self._un_evict(task)
                     ssn.errors.append(f"Failed to evict task: {error}")
             elif operation.kind is Kind.ALLOCATE:
-                error = ssn.dispatch(task)
+                error = immediate.dispatch(ssn, task)
                 if error is not None:
                     if self._binds_or_takes_back:
                         self.un_allocate(task)
@@ -163,7 +164,7 @@ class Statement:
         last = self._ssn.tasks.last_transaction
         for operation in operations:
             if self._lists_groups:
-                self._ssn.sub_jobs.listings.keep(operation.task, last.get(operation.task))
+                self._ssn.sub_jobs.stale.keep(operation.task, last.get(operation.task))
             self._remember(operation.task, operation.before)
             if operation.kind is Kind.EVICT:
                 error = self.evict(operation.task, operation.reason)
@@ -184,8 +185,8 @@ class Statement:
         if self._lists_groups:
             noted = status if self._recovering else noted
             if noted != present and not self._recovering:
-                self._remember(task, ssn.sub_jobs.listings.kept(task))
-            ssn.sub_jobs.listings.move(task, present, noted, status)
+                self._remember(task, ssn.sub_jobs.stale.kept(task))
+            ssn.sub_jobs.stale.move(task, present, noted, status)
         ssn.set_status(task, status)
 
     def _remember(self, task: int, discarded: tuple[int, int, bool] | None) -> None:
@@ -208,7 +209,7 @@ class Statement:
         node = int(ssn.tasks.node[task])
         if node != NO_NODE:
             ssn.unplace(task, node)
-        ssn.tell_deallocated(task, node)
+        ssn.registry.notify_deallocated(task, node)
         ssn.tasks.node[task] = NO_NODE
         ssn.tasks.job_hypernode.pop(task, None)
 
@@ -222,7 +223,7 @@ class Statement:
             if error is not None:
                 ssn.errors.append(f"Failed to update task <{ssn.task_name(task)}>: {error}")
                 return
-        ssn.tell_allocated(task, node)
+        ssn.registry.notify_allocated(task, node)
 
     def _failed(self, what: str, task: int, node: int, errors: list[str]) -> str:
         ssn = self._ssn

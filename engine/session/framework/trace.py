@@ -26,7 +26,7 @@ ABSTAINED = Verdict(ABSTAIN)
 REJECTED = Verdict(REJECT)
 
 
-class Step(NamedTuple):
+class TraceStep(NamedTuple):
     """One thing that happened in a session.
 
     ``about`` names the object: a queue, ``ns/podgroup`` or ``ns/pod``; ``what`` is the extension
@@ -53,7 +53,7 @@ class Trace:
     def __init__(self, *, on: bool = True, scores: bool = True) -> None:
         self.on = on
         self.scores = scores
-        self.steps: list[Step] = []
+        self.steps: list[TraceStep] = []
         self.action = ""
         self.opening = ""
 
@@ -68,8 +68,8 @@ class Trace:
     ) -> None:
         """Add a step, if the trace is on."""
         if self.on:
-            self.keep(Step(self.action, what, about, by, outcome, numbers))
+            self.keep(TraceStep(self.action, what, about, by, outcome, numbers))
 
-    def keep(self, step: Step) -> None:
+    def keep(self, step: TraceStep) -> None:
         """Keep a step; what a trace of another kind does otherwise."""
         self.steps.append(step)

@@ -22,7 +22,7 @@ from ...model.tables import (
     TaskTable,
 )
 from ...volcano.behaviours import Behaviours, Nomination
-from ..framework.fit_errors import FitErrors, histogram
+from ..reasons.fit_errors import FitErrors, histogram
 
 POD_GROUP_NOT_READY = "pod group is not ready"
 POD_GROUP_READY = "pod group is ready"

@@ -17,7 +17,7 @@ from __future__ import annotations
 Discarded = tuple[int, int, bool]
 
 
-class Listings:
+class StaleStatusIndex:
     """By task: the statuses under which its group lists it besides its own."""
 
     def __init__(self) -> None:

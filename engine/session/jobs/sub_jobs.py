@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,82 +17,45 @@ import numpy as np
 from ...kubernetes.expressions.selectors import SelectorError, label_selector
 from ...kubernetes.go.text import parse_int
 from ...model.tables import READY_STATUS, STATUSES, Rows, Status
-from ..topology.allocated_hypernodes import recall
 from ..topology.top_hypernode import allowed_tier, top_tier
-from .stale_status_index import Listings
+from .allocated_hypernodes import AllocatedHypernodes
+from .division import Division, SubJob
+from .jobs import JobTable
+from .stale_status_index import StaleStatusIndex
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ...kubernetes.objects import NetworkTopology, SubGroupPolicy
-    from ..framework.session import Session
+    from ...model.hypernode import HyperNodes
+    from ...model.tables import TaskTable
+    from ...volcano.behaviours import Behaviours
 
 _MOST_BYTES = 128
 _SAFE_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 _READY = sorted(READY_STATUS)
 
 
-@dataclass(slots=True, eq=False)
-class SubJob:
-    """One group of a job's tasks.
-
-    :param uid: ``namespace/podgroup/policy-values``; that of the job for tasks of no policy.
-    :param policy: what groups of one policy have in common (``GID``).
-    :param match_index: the value of the first key, if it is a number: by it groups are ordered.
-    :param priority: the highest of its tasks', at least 0.
-    :param divided: whether its job is divided at all.
-    :param topology: whether its tasks want to be near each other.
-    :param tier: the highest tier that it may span; ``None`` if that is left open.
-    :param hypernode: where its tasks were placed so far; empty if nowhere.
-    :param nominated: where room was made for it in this session; empty if nowhere.
-    """
-
-    uid: str
-    policy: str
-    job: int
-    tasks: list[int]
-    min_available: int
-    match_index: int
-    priority: int
-    divided: bool
-    topology: bool
-    tier: int | None
-    hypernode: str = ""
-    nominated: str = ""
-
-
-@dataclass(slots=True, eq=False)
-class Division:
-    """A job and its groups.
-
-    :param sub_jobs: in order of UID; only those that have tasks.
-    :param minima: by policy, how many of its groups must be ready.
-    :param tier: the highest tier that the job may span; ``None`` if that is left open.
-    :param hard: whether the job or a policy is bound to hypernodes, if perhaps in vain.
-    :param hypernode: where its tasks were placed so far; empty if nowhere.
-    """
-
-    sub_jobs: list[SubJob]
-    minima: Mapping[str, int]
-    topology: bool
-    tier: int | None
-    hard: bool
-    hypernode: str = ""
-
-    @property
-    def near(self) -> bool:
-        """Whether the job or one of its groups wants its tasks near each other."""
-        return self.topology or any(sub.topology for sub in self.sub_jobs)
-
-
 class SubJobs:
     """The groups of a session's jobs; each job is divided when it is asked for."""
 
-    def __init__(self, ssn: Session) -> None:
-        self._ssn = ssn
+    def __init__(
+        self,
+        jobs: JobTable,
+        tasks: TaskTable,
+        tree: HyperNodes,
+        behaviours: Behaviours,
+        recovery: AllocatedHypernodes,
+    ) -> None:
+        self._jobs = jobs
+        self._tasks = tasks
+        self._tree = tree
+        self._behaviours = behaviours
+        self._recovery = recovery
         self._of: dict[int, Division] = {}
         self._of_task: dict[int, SubJob] = {}
-        self.listings = Listings()
+        self.stale = StaleStatusIndex()
+        """Statuses under which groups list tasks that have another status by now."""
         self.nominated: set[int] = set()
         """Jobs for whose groups room was made in this session."""
         self.nominations_dropped: set[int] = set()
@@ -104,19 +66,31 @@ class SubJobs:
         known = self._of.get(job)
         if known is None:
             known = self._of[job] = self._divide(job)
-            recall(self._ssn, job, known)
+            self._recovery.recover(job, known)
             for sub in known.sub_jobs:
                 self._of_task.update(dict.fromkeys(sub.tasks, sub))
-            if job in self._ssn.jobs.grouped:
+            if job in self._jobs.grouped:
                 groups = {task: sub.uid for sub in known.sub_jobs for task in sub.tasks}
-                self._ssn.jobs.group_of.update(groups)
+                self._jobs.group_of.update(groups)
         return known
+
+    def recover_all(self) -> None:
+        """Look at all jobs that the process remembers, and forget what is not true any more."""
+        for job in self._recovery.forget_absent():
+            self.of(job)
+
+    def note_placed(self, job: int, hypernode: str, groups: Mapping[str, str]) -> None:
+        """Remember that a job was placed in one more hypernode, and its groups within it.
+
+        :param groups: hypernode by UID of the group.
+        """
+        self._recovery.note(job, self.of(job), hypernode, groups)
 
     def of_task(self, task: int) -> SubJob:
         """Return the group of a job's task."""
         known = self._of_task.get(task)
         if known is None:
-            self.of(self._ssn.tasks.job.item(task))
+            self.of(self._tasks.job.item(task))
             known = self._of_task[task]
         return known
 
@@ -124,27 +98,27 @@ class SubJobs:
         """Return the node that an earlier session nominated a pod for; empty if it was dropped."""
         if task in self.nominations_dropped:
             return ""
-        name: str = self._ssn.tasks.info[task].pod.status.nominated_node_name
+        name: str = self._tasks.info[task].pod.status.nominated_node_name
         return name
 
     def pending_tasks(self, job: int) -> list[int]:
         """Return the tasks of a job that its groups list as pending."""
-        pending = self._ssn.jobs.pending_tasks(job)
-        if self.listings:
-            job_of = self._ssn.tasks.job.item
-            pending += [task for task in self.listings.under(Status.PENDING) if job_of(task) == job]
+        pending = self._jobs.pending_tasks(job)
+        if self.stale:
+            job_of = self._tasks.job.item
+            pending += [task for task in self.stale.under(Status.PENDING) if job_of(task) == job]
         return pending
 
     def default(self, job: int) -> SubJob | None:
         """Return the group of the tasks that no policy takes; ``None`` if there are none."""
-        uid = self._ssn.jobs.keys[job]
+        uid = self._jobs.keys[job]
         return next((sub for sub in self.of(job).sub_jobs if sub.uid == uid), None)
 
     def wants_near(self, job: int) -> bool:
         """Return whether a job or one of its groups wants its tasks near each other."""
-        if self._ssn.jobs.pod_group(job).spec.network_topology is not None:
+        if self._jobs.pod_group(job).spec.network_topology is not None:
             return True
-        return job in self._ssn.jobs.grouped and self.of(job).near
+        return job in self._jobs.grouped and self.of(job).near
 
     def ready_task_num(self, sub: SubJob) -> int:
         """Return how many tasks hold resources or have succeeded, or ask for nothing."""
@@ -164,7 +138,7 @@ class SubJobs:
 
         Source: ``JobInfo.NeedContinueAllocating``.
         """
-        jobs = self._ssn.jobs
+        jobs = self._jobs
         if not sub.divided:
             return jobs.need_continue_allocating(sub.job)
         whole = jobs.min_available[sub.job] == len(jobs.tasks[sub.job])
@@ -177,40 +151,40 @@ class SubJobs:
         return all(met[policy] >= least for policy, least in division.minima.items())
 
     def _counts(self, sub: SubJob) -> Rows:
-        counts = np.bincount(self._ssn.tasks.status[sub.tasks], minlength=STATUSES)
-        for status in range(STATUSES) if self.listings else ():
-            counts[status] += len(set(sub.tasks) & set(self.listings.under(status)))
+        counts = np.bincount(self._tasks.status[sub.tasks], minlength=STATUSES)
+        for status in range(STATUSES) if self.stale else ():
+            counts[status] += len(set(sub.tasks) & set(self.stale.under(status)))
         return counts
 
     def _free(self, sub: SubJob) -> int:
-        if not self._ssn.jobs.best_effort[sub.job]:
+        if not self._jobs.best_effort[sub.job]:
             return 0
-        tasks, status = self._ssn.tasks, self._ssn.tasks.status.item
+        tasks, status = self._tasks, self._tasks.status.item
         return sum(
             tasks.info[task].best_effort and status(task) == Status.PENDING for task in sub.tasks
         )
 
     def _divide(self, job: int) -> Division:
         """Put each task into the group of the first policy that takes it."""
-        ssn = self._ssn
-        key, spec = ssn.jobs.keys[job], ssn.jobs.pod_group(job).spec
+        jobs, tasks, top = self._jobs, self._tasks, top_tier(self._tree)
+        key, spec = jobs.keys[job], jobs.pod_group(job).spec
         topology = spec.network_topology
-        tier = allowed_tier(ssn, topology, top_tier(ssn))
-        policies = spec.sub_group_policy if job in ssn.jobs.grouped else ()
+        tier = self._allowed_tier(topology, top)
+        policies = spec.sub_group_policy if job in jobs.grouped else ()
         tasks_of: dict[str, list[int]] = {}
         made_by: dict[str, tuple[SubGroupPolicy, tuple[str, ...]]] = {}
-        for task in ssn.jobs.tasks[job]:
-            uid, found = key, _first_match(policies, ssn.tasks.info[task].pod.metadata.labels)
+        for task in jobs.tasks[job]:
+            uid, found = key, _first_match(policies, tasks.info[task].pod.metadata.labels)
             if found is not None:
                 uid = _uid(key, *found)
                 made_by[uid] = found
             tasks_of.setdefault(uid, []).append(task)
-        limit = top_tier(ssn) if topology is None else _bound(topology, tier, top_tier(ssn))
+        limit = top if topology is None else _bound(topology, tier, top)
         sub_jobs = []
         for uid in sorted(tasks_of):
             policy, values = made_by.get(uid, (None, ()))
             wanted = topology if policy is None else policy.network_topology
-            least = 1 if policies else ssn.jobs.min_available[job]
+            least = 1 if policies else jobs.min_available[job]
             if policy is not None and policy.sub_group_size is not None:
                 least = policy.sub_group_size
             sub_jobs.append(
@@ -221,19 +195,24 @@ class SubJobs:
                     tasks=tasks_of[uid],
                     min_available=least,
                     match_index=_index(values),
-                    priority=max([0, *(ssn.tasks.info[task].priority for task in tasks_of[uid])]),
+                    priority=max([0, *(tasks.info[task].priority for task in tasks_of[uid])]),
                     divided=bool(policies),
                     topology=wanted is not None,
-                    tier=allowed_tier(
-                        ssn, wanted, limit, translates=ssn.behaviours.group_tier_names
+                    tier=self._allowed_tier(
+                        wanted, limit, translates=self._behaviours.group_tier_names
                     ),
                 )
             )
         minima = {f"{key}/{policy.name}": policy.min_sub_groups or 0 for policy in policies}
-        named = (allowed_tier(ssn, policy.network_topology, limit) for policy in policies)
+        named = (self._allowed_tier(policy.network_topology, limit) for policy in policies)
         tiers = (tier, *(sub.tier for sub in sub_jobs), *named)
         hard = any(each is not None for each in tiers)
         return Division(sub_jobs, minima, topology is not None, tier, hard)
+
+    def _allowed_tier(
+        self, wanted: NetworkTopology | None, limit: int, *, translates: bool = True
+    ) -> int | None:
+        return allowed_tier(self._tree, self._behaviours, wanted, limit, translates=translates)
 
 
 def _bound(topology: NetworkTopology, tier: int | None, top: int) -> int:

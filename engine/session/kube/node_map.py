@@ -11,6 +11,7 @@ k8s.io/kubernetes/pkg/scheduler/framework/types.go NodeInfo.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,10 +32,6 @@ CPU, MEMORY, GPU, NONZERO_CPU, NONZERO_MEMORY, PODS = range(6)
 _COLUMNS = 6
 _DENSE = 8
 """With so many (node, class) pairs for each pod, pods are better added up one by one."""
-
-_KEPT_COLUMNS = "kube.node_columns"
-_KEPT_CLASSES = "kube.pod_classes"
-_KEPT_MAP = "kube.node_map"
 
 
 class DomainCounts:
@@ -255,17 +252,24 @@ class NodeMap:
         return mask
 
 
+@dataclass(slots=True)
+class NodeMapCache:
+    """What saves work: columns and classes from session to session, the map within a session."""
+
+    columns: NodeColumns | None = None
+    classes: dict[int, PodClass] = field(default_factory=dict)
+    map: NodeMap | None = None
+
+
 def node_map(ssn: Session) -> NodeMap:
     """Return the session's view of its nodes, which its plugins share."""
-    kept = ssn.process.kept
-    known: NodeMap | None = kept.get(_KEPT_MAP)
-    if known is None or not known.belongs_to(ssn):
-        columns: NodeColumns | None = kept.get(_KEPT_COLUMNS)
+    cache = ssn.process.caches.of(NodeMapCache)
+    if cache.map is None or not cache.map.belongs_to(ssn):
+        columns = cache.columns
         if columns is None or not columns.holds(ssn.nodes.info):
-            columns = kept[_KEPT_COLUMNS] = NodeColumns(ssn.nodes.info, columns)
-        classes: dict[int, PodClass] = kept.setdefault(_KEPT_CLASSES, {})
-        known = kept[_KEPT_MAP] = NodeMap(ssn, columns, classes)
-    return known
+            columns = cache.columns = NodeColumns(ssn.nodes.info, columns)
+        cache.map = NodeMap(ssn, columns, cache.classes)
+    return cache.map
 
 
 def _placed(ssn: Session) -> Ints:

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from ...model.resource_names import ATTACHABLE, PODS
 from ...model.tables import Floats, Ints, Rows
-from ..framework.extension import BatchEntry, NodeOrderEntry, PredicateEntry
-from ..framework.reasons import PASS, StatusCode
+from ..framework.registry import BatchEntry, NodeOrderEntry, PredicateEntry
+from ..reasons.statuses import PASS, StatusCode
 
 if TYPE_CHECKING:
     from ..framework.session import Session

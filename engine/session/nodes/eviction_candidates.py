@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...model.tables import NO_JOB, NO_NODE, PREEMPTABLE_STATUS, Floats, Ints, Rows, Status
-from ..framework.extension import EvictableEntry
+from ..framework.registry import EvictableEntry
 
 if TYPE_CHECKING:
     from ..framework.session import Session
@@ -27,14 +27,14 @@ _SLACK = 1.0
 """So much may be lost to rounding in a sum; a node that lacks less is asked about."""
 
 
-class Hopes(NamedTuple):
+class PromisingNodes(NamedTuple):
     """Nodes where evicting could help, and of each whether there could be a victim at all."""
 
     nodes: Rows
     victims: Mask
 
 
-class Lying:
+class EvictionCandidates:
     """The tasks on nodes as the nodes noted them, brought up to date from the session's journal."""
 
     def __init__(self, ssn: Session) -> None:
@@ -111,19 +111,19 @@ class Lying:
         if len(peopled) > first:
             yield from self.could_help("Reclaimable", task, peopled[first:], who).nodes.tolist()
 
-    def could_help(self, point: str, task: int, nodes: Rows, who: Mask) -> Hopes:
+    def could_help(self, point: str, task: int, nodes: Rows, who: Mask) -> PromisingNodes:
         """Leave out nodes that lack room for a task whomever of some tasks the plugins let go.
 
         :param point: the extension point whose plugins are asked.
         """
         ssn, candidates = self._ssn, np.flatnonzero(who)
         chosen = np.zeros(len(who), dtype=np.bool_)
-        for tier in ssn.functions(point) if len(candidates) else ():
+        for tier in ssn.registry.functions(point) if len(candidates) else ():
             chosen[self._chosen(tier, task, candidates)] = True
         room = ssn.nodes.future_idle() + self._freed(np.flatnonzero(chosen))
-        enough: Mask = np.all(ssn.asked(task) - room < _SLACK, axis=1)
+        enough: Mask = np.all(ssn.named_request(task) - room < _SLACK, axis=1)
         kept: Rows = nodes[np.take(enough, nodes)]
-        return Hopes(kept, self.nodes_of(chosen)[kept])
+        return PromisingNodes(kept, self.nodes_of(chosen)[kept])
 
     def _freed(self, victims: Rows) -> Floats:
         """Return, by node and resource, what victims would free."""

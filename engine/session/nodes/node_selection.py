@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from ...model.tables import Floats, Ints, Rows
 from ...volcano.behaviours import Filtering
 from ..framework.chooser import LeastName
-from ..framework.extension import BatchEntry, NodeOrderEntry, PredicateEntry, ScoreError
-from ..framework.fit_errors import FitErrors
-from ..framework.reasons import PASS, StatusCode
+from ..framework.registry import BatchEntry, NodeOrderEntry, PredicateEntry, ScoreError
+from ..reasons.fit_errors import FitErrors
+from ..reasons.statuses import PASS, StatusCode
 from .class_columns import ClassColumns, apply_filters, batch_score, order_score
-from .sampling import Sampling
+from .sampling import Sampling, SamplingMemory
 
 if TYPE_CHECKING:
     from ..framework.session import Session
@@ -85,8 +85,10 @@ class NodeSelection:
     def __init__(self, ssn: Session) -> None:
         self._ssn = ssn
         self._predicates: list[PredicateEntry] = [*_skipping(ssn), *_filters(ssn)]
-        orders: list[NodeOrderEntry] = [entry for _, entry in ssn.flat("NodeOrder")]
-        self._batches: list[BatchEntry] = [entry for _, entry in ssn.flat("BatchNodeOrder")]
+        orders: list[NodeOrderEntry] = [entry for _, entry in ssn.registry.flat("NodeOrder")]
+        self._batches: list[BatchEntry] = [
+            entry for _, entry in ssn.registry.flat("BatchNodeOrder")
+        ]
         self._orders = [entry for entry in orders if not entry.late]
         self._late_orders = [entry for entry in orders if entry.late]
         self._late_plugin = self._late_orders[0].plugin if self._late_orders else ""
@@ -98,18 +100,20 @@ class NodeSelection:
         self._uniform: dict[int, float | None] = {}
         self._lowest = lowest_score(ssn)
         self._least_name = isinstance(ssn.chooser, LeastName)
-        self._sampling = Sampling(ssn.process.kept) if ssn.samples_nodes else None
-        self._tells_reasons = ssn.behaviours.filtering is not Filtering.ALL
-        self._tells_by_class = (
+        self._sampling = (
+            Sampling(ssn.process.memory.of(SamplingMemory)) if ssn.samples_nodes else None
+        )
+        self._gives_reasons = ssn.behaviours.filtering is not Filtering.ALL
+        self._ranks_by_class = (
             self._by_class
             and self._least_name
             and bool(ssn.nodes)
             and self._sampling is None
-            and self._tells_reasons
+            and self._gives_reasons
         )
         self._roleless_share = ssn.behaviours.roleless_share_failures
         self._klass = ssn.tasks.class_list
-        self.all_rows: Rows = np.arange(len(ssn.nodes))
+        self._all_rows = ssn.all_rows
 
     def columns(self, task: int) -> ClassColumns:
         """Return the up-to-date columns of a task's class."""
@@ -132,7 +136,7 @@ class NodeSelection:
         :param cache: failures of the task's role so far in this visit; ``None`` to look anew.
         """
         verdicts = self._verdicts(task, rows, purpose)
-        if not self._tells_reasons and purpose not in _EVICTING:
+        if not self._gives_reasons and purpose not in _EVICTING:
             verdicts = self._without_reasons(task, rows, verdicts, purpose)
         if self._sampling is not None:
             passing = self._known(cache, task, rows, verdicts) == PASS
@@ -249,7 +253,7 @@ class NodeSelection:
     def _verdicts(self, task: int, rows: Rows, purpose: Purpose) -> Ints:
         """Return one verdict by row: the resources come first, then the filters in order."""
         columns = self.columns(task)
-        everywhere = len(rows) == len(self.all_rows)
+        everywhere = len(rows) == len(self._all_rows)
         filtered = columns.filter_all() if everywhere else columns.filter_all()[rows]
         short = columns.insufficient if everywhere else columns.insufficient[rows]
         if purpose is Purpose.ALLOCATE:
@@ -292,7 +296,7 @@ class NodeSelection:
         :returns: (node, score), or ``None`` if it must be found out by :meth:`predicate` and
             :meth:`best`; also where there is none or only one, for then nothing is scored.
         """
-        if not self._tells_by_class or self._ssn.trace.on:
+        if not self._ranks_by_class or self._ssn.trace.on:
             return None
         uniform = self._uniform_score(task)
         if uniform is None:
@@ -305,7 +309,7 @@ class NodeSelection:
         highest = ranked.item(best)
         return (best, highest) if highest > self._lowest else None
 
-    def tells_by_class(self, task: int) -> bool:
+    def depends_on_class_only(self, task: int) -> bool:
         """Return whether what nodes are found, and their scores, depend on a task's class only."""
         self.columns(task)
         return (
@@ -368,7 +372,7 @@ class NodeSelection:
 def _filters(ssn: Session) -> list[PredicateEntry]:
     """Return the plugins' filters as far as they are asked."""
     entries: list[PredicateEntry] = []
-    for _, entry in ssn.flat("Predicate"):
+    for _, entry in ssn.registry.flat("Predicate"):
         entries.append(entry)
         if entry.final:
             break

@@ -9,7 +9,7 @@ Source: ``pkg/scheduler/util/scheduler_helper.go:CalculateNumOfFeasibleNodesToFi
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,15 @@ MIN_PERCENTAGE = 5
 BASELINE_PERCENTAGE = 50
 """What is looked for in a small cluster; a percent less for every 125 nodes."""
 
-_LAST = "predicates: index of the node after the last that was looked at"
+
+@dataclass(slots=True)
+class SamplingMemory:
+    """What a process remembers of its searches.
+
+    :ivar next_node: the index of the node after the last that was looked at.
+    """
+
+    next_node: int = 0
 
 
 def nodes_to_find(nodes: int) -> int:
@@ -37,11 +45,11 @@ def nodes_to_find(nodes: int) -> int:
 class Sampling:
     """The place where the next search begins: all searches of a process share it.
 
-    :param kept: where the process keeps it from session to session.
+    :param memory: what the process remembers; it is changed.
     """
 
-    def __init__(self, kept: dict[str, Any]) -> None:
-        self._kept = kept
+    def __init__(self, memory: SamplingMemory) -> None:
+        self._memory = memory
 
     def visit(self, passing: NDArray[np.bool_]) -> NDArray[np.intp]:
         """Return which of a list of nodes are looked at, in that order, and move on.
@@ -53,11 +61,11 @@ class Sampling:
         count = len(passing)
         if not count:
             return np.empty(0, dtype=np.intp)
-        last = int(self._kept.get(_LAST, 0))
+        last = self._memory.next_node
         order = (last + np.arange(count)) % count
         found = np.flatnonzero(passing[order])
         enough = nodes_to_find(count)
         seen = int(found[enough]) + 1 if len(found) > enough else count
-        self._kept[_LAST] = (last + seen) % count
+        self._memory.next_node = (last + seen) % count
         visited: NDArray[np.intp] = order[:seen]
         return visited[:-1] if len(found) > enough else visited

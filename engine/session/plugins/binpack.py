@@ -72,7 +72,7 @@ class Binpack:
         self._allocatable = ssn.nodes.allocatable
         self._everywhere: list[bool] = np.all(ssn.nodes.allocatable, axis=0).tolist()
         """By resource: whether every node has some of it."""
-        ssn.add_node_order(self.name, self.score, per="class", one=self.score_on)
+        ssn.registry.add_node_order(self.name, self.score, per="class", one=self.score_on)
 
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing."""

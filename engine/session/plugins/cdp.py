@@ -33,9 +33,9 @@ class Cdp:
         def evictable(evictor: int, candidates: list[int]) -> tuple[list[int], int]:
             return [task for task in candidates if not _cooling(tasks[task].pod, ssn.now)], PERMIT
 
-        ssn.add_preemptable(self.name, evictable)
+        ssn.registry.add_preemptable(self.name, evictable)
         if ssn.behaviours.cooldown_holds_in_reclaim:
-            ssn.add_reclaimable(self.name, evictable)
+            ssn.registry.add_reclaimable(self.name, evictable)
 
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ...volcano.conf import Arguments
-from ..framework.registration import GangEviction
+from ..framework.registry import GangEviction
 from ..framework.session import Session
 from ..framework.trace import PERMIT
 
@@ -38,9 +38,9 @@ class Conformance:
         def evictable(evictor: int | GangEviction, candidates: list[int]) -> tuple[list[int], int]:
             return [task for task in candidates if not critical(task)], PERMIT
 
-        ssn.add_preemptable(self.name, evictable)
-        ssn.add_reclaimable(self.name, evictable)
-        ssn.add_unified_evictable(self.name, evictable)
+        ssn.registry.add_preemptable(self.name, evictable)
+        ssn.registry.add_reclaimable(self.name, evictable)
+        ssn.registry.add_unified_evictable(self.name, evictable)
 
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing."""

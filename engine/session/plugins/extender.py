@@ -17,19 +17,11 @@ from msgspec.structs import fields
 
 from ...model.tables import Floats, Ints, Rows
 from ...volcano.conf import Arguments
-from ..framework.extension import ScoreError
-from ..framework.reasons import PASS, StatusCode
+from ..framework.registry import ScoreError
 from ..framework.session import Session
 from ..framework.trace import ABSTAIN, PERMIT, REJECT, Verdict
+from ..reasons.statuses import PASS, StatusCode
 from .shared.decoded_arguments import decode_texts
-
-EXTENDER_ANSWERS = "extender-answers"
-"""Under this name the process keeps the recorded answers, by (verb, what was asked about).
-
-That is ``ns/pod node`` for predicates, ``ns/pod`` for priorities and for victims, ``ns/podgroup``
-or a queue's name, and nothing for the opening and the close. An answer is the JSON object that the
-service sent; victims are named by ``ns/pod``.
-"""
 
 Answer = Mapping[str, Any]
 
@@ -111,25 +103,34 @@ class Extender:
         self._ssn = ssn
         if ssn.behaviours.extender_manages_resources:
             self._managed = frozenset(decode_texts(self._arguments, _MANAGED))
-        self._answers: Mapping[tuple[str, str], Answer] = ssn.process.kept.get(EXTENDER_ANSWERS, {})
+        self._answers = ssn.process.external.extender_answers
         opening = self._verb("onSessionOpen")
         if opening and self._ask(opening, "", _Opening) is None and not self._ignorable:
             return
         name = self.name
         registrations: tuple[tuple[str, Callable[[str], None]], ...] = (
-            ("predicate", lambda verb: ssn.add_predicate(name, self._predicate(verb), per="task")),
-            ("prioritize", lambda verb: ssn.add_batch_node_order(name, self._prioritize(verb))),
+            (
+                "predicate",
+                lambda verb: ssn.registry.add_predicate(name, self._predicate(verb), per="task"),
+            ),
+            (
+                "prioritize",
+                lambda verb: ssn.registry.add_batch_node_order(name, self._prioritize(verb)),
+            ),
             (
                 "preemptable",
-                lambda verb: ssn.add_preemptable(name, self._evictable(verb), per="task"),
+                lambda verb: ssn.registry.add_preemptable(name, self._evictable(verb), per="task"),
             ),
             (
                 "reclaimable",
-                lambda verb: ssn.add_reclaimable(name, self._evictable(verb), per="task"),
+                lambda verb: ssn.registry.add_reclaimable(name, self._evictable(verb), per="task"),
             ),
-            ("jobEnqueueable", lambda verb: ssn.add_job_enqueueable(name, self._enqueueable(verb))),
-            ("queueOverused", lambda verb: ssn.add_overused(name, self._overused(verb))),
-            ("jobReady", lambda verb: ssn.add_job_ready(name, self._job_ready(verb))),
+            (
+                "jobEnqueueable",
+                lambda verb: ssn.registry.add_job_enqueueable(name, self._enqueueable(verb)),
+            ),
+            ("queueOverused", lambda verb: ssn.registry.add_overused(name, self._overused(verb))),
+            ("jobReady", lambda verb: ssn.registry.add_job_ready(name, self._job_ready(verb))),
         )
         for point, register in registrations:
             verb = self._verb(point)
@@ -138,7 +139,7 @@ class Extender:
         if ssn.behaviours.extender_told_of_placements:
             told = (self._verb("allocateFunc"), self._verb("deallocateFunc"))
             allocate, deallocate = (self._told(verb) if verb else None for verb in told)
-            ssn.add_event_handler(allocate=allocate, deallocate=deallocate)
+            ssn.registry.add_event_handler(allocate=allocate, deallocate=deallocate)
 
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing: the service's answer to the close has no effect."""

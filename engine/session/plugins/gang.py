@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from ...kubernetes.objects import PodGroup
 from ...model.tables import ALLOCATED_STATUS, Rows
 from ...volcano.conf import Arguments
-from ..close import update_condition
-from ..framework.registration import GangEviction
-from ..framework.session import Condition, Session
+from ..framework.conditions import update_condition
+from ..framework.outcome import Condition
+from ..framework.registry import GangEviction
+from ..framework.session import Session
 from ..framework.trace import PERMIT, REJECT, Verdict
-from ..jobs.sub_jobs import SubJob
+from ..jobs.division import SubJob
 
 NOT_ENOUGH_RESOURCES = "NotEnoughResources"
 READY = Condition("Scheduled", "True", "tasks in gang are ready to be scheduled", ours=True)
@@ -37,17 +38,19 @@ class Gang:
         self._sub_jobs = ssn.sub_jobs
         self._job_of = ssn.tasks.job
         self._least = np.array(ssn.jobs.min_available)
-        ssn.add_job_valid(self.name, self._valid)
-        ssn.add_preemptable(self.name, self._evictable, may=self._may_spare)
-        ssn.add_reclaimable(self.name, self._evictable, may=self._may_spare)
-        ssn.add_unified_evictable(self.name, _anybody)
-        ssn.add_job_order(self.name, self._jobs.is_ready)  # those that are not ready come first
-        ssn.add_job_ready(self.name, self._ready)
-        ssn.add_job_pipelined(self.name, self._pipelined)
-        ssn.add_job_starving(self.name, self._jobs.is_starving)
-        ssn.add_sub_job_ready(self.name, self._sub_jobs.is_ready)
-        ssn.add_sub_job_pipelined(self.name, self._sub_job_pipelined)
-        ssn.add_sub_job_order(self.name, self._sub_jobs.is_ready)
+        ssn.registry.add_job_valid(self.name, self._valid)
+        ssn.registry.add_preemptable(self.name, self._evictable, may=self._may_spare)
+        ssn.registry.add_reclaimable(self.name, self._evictable, may=self._may_spare)
+        ssn.registry.add_unified_evictable(self.name, _anybody)
+        ssn.registry.add_job_order(
+            self.name, self._jobs.is_ready
+        )  # those that are not ready come first
+        ssn.registry.add_job_ready(self.name, self._ready)
+        ssn.registry.add_job_pipelined(self.name, self._pipelined)
+        ssn.registry.add_job_starving(self.name, self._jobs.is_starving)
+        ssn.registry.add_sub_job_ready(self.name, self._sub_jobs.is_ready)
+        ssn.registry.add_sub_job_pipelined(self.name, self._sub_job_pipelined)
+        ssn.registry.add_sub_job_order(self.name, self._sub_jobs.is_ready)
 
     def on_session_close(self, ssn: Session) -> None:
         """Write to every PodGroup, if it has pods, whether its gang is ready, and why not."""

@@ -16,8 +16,8 @@ import numpy as np
 from ...kubernetes.objects import Pod, QueueAffinity
 from ...model.tables import Floats, Ints, Rows
 from ...volcano.conf import Arguments
-from ..framework.reasons import PASS, StatusCode
 from ..framework.session import Session
+from ..reasons.statuses import PASS, StatusCode
 
 NODE_GROUP = "volcano.sh/nodegroup-name"
 QUEUE_NAME = "volcano.sh/queue-name"
@@ -126,9 +126,9 @@ class NodeGroup:
         self._refused = ssn.reasons.intern(StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE, NOT_SATISFIED)
         self._verdicts: dict[str, Ints] = {}
         self._scores: dict[str, Floats] = {}
-        ssn.add_node_order(self.name, self._node_order, per="class")
+        ssn.registry.add_node_order(self.name, self._node_order, per="class")
         final = ssn.behaviours.nodegroup_ends_filtering
-        ssn.add_predicate(self.name, self._predicate, per="class", final=final)
+        ssn.registry.add_predicate(self.name, self._predicate, per="class", final=final)
 
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing."""
@@ -174,7 +174,7 @@ class NodeGroupByJob:
         self._ordered = ssn.behaviours.nodegroup_preferred_order and arguments.get_bool(
             "enablePreferredOrder", False
         )
-        self._inherits = ssn.hierarchy_enabled(name)
+        self._inherits = ssn.registry.hierarchy_enabled(name)
         names = [info.labels.get(NODE_GROUP) for info in ssn.nodes.info]
         labels = sorted({name for name in names if name is not None})
         self._groups: list[str | None] = [None, *labels]
@@ -186,8 +186,8 @@ class NodeGroupByJob:
         self._refused = ssn.reasons.intern(code, UNSATISFIED)
         self._verdicts: dict[str, Ints] = {}
         self._scores: dict[str, Floats] = {}
-        ssn.add_node_order(name, self._node_order, per="task")
-        ssn.add_predicate(name, self._predicate, per="task")
+        ssn.registry.add_node_order(name, self._node_order, per="task")
+        ssn.registry.add_predicate(name, self._predicate, per="task")
 
     def _predicate(self, task: int, rows: Rows) -> Ints | None:
         queue = self._queue(task)

@@ -70,8 +70,8 @@ class Overcommit:
                 least = jobs.min_resources(job)
                 inqueue.add(jobs.deduct_sch_gated_resources(job, least))
 
-        ssn.add_job_enqueueable(self.name, enqueueable)
-        ssn.add_job_enqueued(self.name, enqueued)
+        ssn.registry.add_job_enqueueable(self.name, enqueueable)
+        ssn.registry.add_job_enqueued(self.name, enqueued)
 
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing."""

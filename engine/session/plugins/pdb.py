@@ -69,9 +69,9 @@ class Pdb:
         def evictable(evictor: int, candidates: list[int]) -> tuple[list[int], int]:
             return within_budgets(candidates), PERMIT
 
-        ssn.add_victim_tasks(self.name, within_budgets)
-        ssn.add_preemptable(self.name, evictable)
-        ssn.add_reclaimable(self.name, evictable)
+        ssn.registry.add_victim_tasks(self.name, within_budgets)
+        ssn.registry.add_preemptable(self.name, evictable)
+        ssn.registry.add_reclaimable(self.name, evictable)
 
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing."""

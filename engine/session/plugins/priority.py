@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ...model.tables import Rows
 from ...volcano.conf import Arguments
-from ..framework.registration import RECLAIM, GangEviction
+from ..framework.registry import RECLAIM, GangEviction
 from ..framework.session import Session
 from ..framework.trace import PERMIT
 
@@ -59,12 +59,12 @@ class Priority:
         def starving(job: int) -> bool:
             return jobs.ready_task_num(job) + jobs.waiting_task_num(job) < len(jobs.tasks[job])
 
-        ssn.add_task_key(self.name, lambda task: -tasks[task].priority)
-        ssn.add_job_order(self.name, lambda job: -job_priority[job])
-        ssn.add_sub_job_order(self.name, lambda sub_job: -sub_job.priority)
-        ssn.add_preemptable(self.name, preemptable, may=may_yield)
-        ssn.add_unified_evictable(self.name, evictable)
-        ssn.add_job_starving(self.name, starving)
+        ssn.registry.add_task_key(self.name, lambda task: -tasks[task].priority)
+        ssn.registry.add_job_order(self.name, lambda job: -job_priority[job])
+        ssn.registry.add_sub_job_order(self.name, lambda sub_job: -sub_job.priority)
+        ssn.registry.add_preemptable(self.name, preemptable, may=may_yield)
+        ssn.registry.add_unified_evictable(self.name, evictable)
+        ssn.registry.add_job_starving(self.name, starving)
 
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing."""

@@ -104,15 +104,15 @@ class Proportion:
             )
         except Panic as panic:
             raise panic.through(*_OPENING) from None
-        ssn.add_queue_order(self.name, self._queue_order)
-        ssn.add_reclaimable(self.name, self._reclaimable, may=self._may_reclaim)
-        ssn.add_overused(self.name, self._overused)
-        ssn.add_allocatable(self.name, self._allocatable)
-        ssn.expect_trials(self.name)
+        ssn.registry.add_queue_order(self.name, self._queue_order)
+        ssn.registry.add_reclaimable(self.name, self._reclaimable, may=self._may_reclaim)
+        ssn.registry.add_overused(self.name, self._overused)
+        ssn.registry.add_allocatable(self.name, self._allocatable)
+        ssn.expect_simulations(self.name)
         if not ssn.behaviours.preemptive_by_queue:
-            ssn.add_preemptive(self.name, self._preemptive)
-        ssn.add_job_enqueueable(self.name, self._enqueueable)
-        ssn.add_event_handler(allocate=self._on_allocate, deallocate=self._on_deallocate)
+            ssn.registry.add_preemptive(self.name, self._preemptive)
+        ssn.registry.add_job_enqueueable(self.name, self._enqueueable)
+        ssn.registry.add_event_handler(allocate=self._on_allocate, deallocate=self._on_deallocate)
 
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing."""
@@ -124,7 +124,7 @@ class Proportion:
         demands = queue_demands(ssn)
         set_gauges = gauge_setter(ssn.behaviours)
         for name, queue in ssn.queues.items():
-            gauges = ssn.gauges.setdefault(name, {})
+            gauges = ssn.process.gauges.setdefault(name, {})
             demand = demands.get(name)
             if demand is not None:
                 left = unguaranteed(
@@ -189,7 +189,7 @@ class Proportion:
 
         Where victims are tried out, nobody asks whether the queue is open.
         """
-        ssn, heedless = self._ssn, self._closed_queues_schedule or self._ssn.tries_out
+        ssn, heedless = self._ssn, self._closed_queues_schedule or self._ssn.simulating_evictions
         if ssn.queues[queue].state != OPEN and not heedless:
             return NOT_OPEN
         attr = self._attrs[queue]

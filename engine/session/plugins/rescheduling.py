@@ -30,8 +30,8 @@ _PARSE_LOW_NODE = "plugins/rescheduling.(*LowNodeUtilizationConf).parse"
 
 
 @dataclass(slots=True)
-class Kept:
-    """What the process remembers.
+class ReschedulingMemory:
+    """What a process remembers.
 
     :ivar last: when it rescheduled last, or started, in microseconds since 1970.
     :ivar period: the period of the metrics; it stays when the argument goes.
@@ -72,21 +72,23 @@ class Rescheduling:
         """
         self._ssn = ssn
         # The process started before its first session.
-        self._kept: Kept = ssn.process.kept.setdefault(self.name, Kept(ssn.now - 1))
+        self._memory = ssn.process.memory.of(
+            ReschedulingMemory, lambda: ReschedulingMemory(ssn.now - 1)
+        )
         interval = self._interval()
         if "metricsPeriod" in self._arguments:
-            self._kept.period = text_or_panic(self._arguments["metricsPeriod"], _PARSE)
-        self._kept.period = self._kept.period or DEFAULT_METRICS_PERIOD
+            self._memory.period = text_or_panic(self._arguments["metricsPeriod"], _PARSE)
+        self._memory.period = self._memory.period or DEFAULT_METRICS_PERIOD
         strategies = read_strategies(self._arguments)
-        if self._kept.last + interval >= ssn.now:
+        if self._memory.last + interval >= ssn.now:
             return
-        self._kept.last = ssn.now
+        self._memory.last = ssn.now
         self._usage = node_usage(ssn, self.name)
         # Of several entries of one name the last one's parameters count for all.
         params = dict(strategies).get(LOW_NODE_UTILIZATION, {})
         for name, _ in strategies:
             if name == LOW_NODE_UTILIZATION:
-                ssn.add_victim_tasks(self.name, lambda tasks: self._victims(params, tasks))
+                ssn.registry.add_victim_tasks(self.name, lambda tasks: self._victims(params, tasks))
 
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing."""
@@ -125,7 +127,7 @@ class Rescheduling:
         info = ssn.nodes.info[row]
         assert info.node is not None
         known = self._usage.get(info.name)
-        period = self._kept.period
+        period = self._memory.period
         cpu, memory = (known.cpu, known.memory) if known else ({}, {})
         used = {"cpu": cpu.get(period, 0.0), "memory": memory.get(period, 0.0)}
         placed = ssn.nodes.tasks(row)

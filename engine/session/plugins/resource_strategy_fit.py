@@ -23,8 +23,8 @@ import numpy as np
 from ...model.tables import Floats, Rows
 from ...volcano.arguments import is_int
 from ...volcano.conf import Arguments
-from .predicates.proportional import Proportional, Rate
 from .shared.decoded_arguments import Shape, decode
+from .shared.proportional import Proportional, Rate
 
 if TYPE_CHECKING:
     from ..framework.session import Session
@@ -85,9 +85,9 @@ class ResourceStrategyFit:
         self._ssn = ssn
         if self._rates is not None:
             checks = Proportional(ssn, self._rates, ssn.reasons)
-            ssn.add_predicate(self.name, checks.filter, per="class")
+            ssn.registry.add_predicate(self.name, checks.filter, per="class")
         if self._weight > 0 or self._scarce.weight > 0:
-            ssn.add_node_order(self.name, self._score, per="class")
+            ssn.registry.add_node_order(self.name, self._score, per="class")
 
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing."""

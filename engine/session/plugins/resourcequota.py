@@ -60,7 +60,7 @@ class ResourceQuota:
                 permitted[name] = permitted.get(name, 0) + amount
             return PERMITTED
 
-        ssn.add_job_enqueueable(self.name, enqueueable)
+        ssn.registry.add_job_enqueueable(self.name, enqueueable)
 
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing."""

@@ -51,9 +51,9 @@ class Sla:
         def pipelined(job: int) -> int:
             return int(overdue(job))
 
-        ssn.add_job_order(self.name, key)
-        ssn.add_job_enqueueable(self.name, enqueueable)
-        ssn.add_job_pipelined(self.name, pipelined)
+        ssn.registry.add_job_order(self.name, key)
+        ssn.registry.add_job_enqueueable(self.name, enqueueable)
+        ssn.registry.add_job_pipelined(self.name, pipelined)
 
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing."""

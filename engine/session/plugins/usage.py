@@ -13,9 +13,10 @@ import numpy as np
 from ...kubernetes.units import SECOND_US
 from ...model.tables import Floats, Ints, Rows
 from ...volcano.conf import Arguments
-from ..framework.reasons import StatusCode
+from ..framework.process import NodeUsage
 from ..framework.session import Session
-from .shared.node_usage import NODE_METRICS_PERIOD, NodeUsage, node_usage
+from ..reasons.statuses import StatusCode
+from .shared.node_usage import NODE_METRICS_PERIOD, node_usage
 
 THRESHOLDS = "thresholds"
 METRICS_ACTIVE_US = 5 * 60 * SECOND_US
@@ -59,8 +60,8 @@ class Usage:
         def node_order(_: int, rows: Rows) -> Floats:
             return scores[rows]
 
-        ssn.add_predicate(self.name, predicate, per="class")
-        ssn.add_node_order(self.name, node_order, per="class")
+        ssn.registry.add_predicate(self.name, predicate, per="class")
+        ssn.registry.add_node_order(self.name, node_order, per="class")
 
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing."""

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from ...cache.snapshot import Snapshot
     from ...kubernetes.objects import NetworkTopology
     from ...volcano.behaviours import Behaviours
-    from ..framework.session import Session
 
 CLUSTER_TOP = "<cluster-top-hypernode>"
 
@@ -48,13 +47,18 @@ def with_cluster_top(tree: HyperNodes, nodes: Iterable[str]) -> HyperNodes:
     )
 
 
-def top_tier(ssn: Session) -> int:
+def top_tier(tree: HyperNodes) -> int:
     """Return the tier of the hypernode that has all nodes."""
-    return ssn.hypernodes.infos[CLUSTER_TOP].tier
+    return tree.infos[CLUSTER_TOP].tier
 
 
 def allowed_tier(
-    ssn: Session, wanted: NetworkTopology | None, limit: int, *, translates: bool = True
+    tree: HyperNodes,
+    behaviours: Behaviours,
+    wanted: NetworkTopology | None,
+    limit: int,
+    *,
+    translates: bool = True,
 ) -> int | None:
     """Return the highest tier that a topology allows; ``None`` if it binds to nothing.
 
@@ -64,14 +68,14 @@ def allowed_tier(
     if wanted is None:
         return None
     if wanted.mode == "soft":
-        return limit if ssn.behaviours.soft_topologies_tried_as_hard else None
+        return limit if behaviours.soft_topologies_tried_as_hard else None
     if wanted.mode != "hard":
         return None
     if wanted.highest_tier_allowed is None and wanted.highest_tier_name and translates:
         return next(
             (
                 info.tier
-                for info in ssn.hypernodes.infos.values()
+                for info in tree.infos.values()
                 if info.hyper_node.spec.tier_name == wanted.highest_tier_name
             ),
             None,
@@ -79,6 +83,6 @@ def allowed_tier(
     return wanted.highest_tier_allowed
 
 
-def lca(ssn: Session, one: str, other: str) -> str:
+def lca(tree: HyperNodes, one: str, other: str) -> str:
     """Return the lowest common ancestor of two hypernodes; of one and none, that one."""
-    return ssn.hypernodes.get_lca(one, other) if one and other else one or other
+    return tree.get_lca(one, other) if one and other else one or other

@@ -8,8 +8,11 @@ import pytest
 
 from plinian.engine.model.tables import Status
 from plinian.engine.session.actions import ACTIONS
-from plinian.engine.session.framework.session import ProcessState, Session
-from plinian.engine.session.jobs.stale_status_index import Listings
+from plinian.engine.session.framework.process import ProcessState
+from plinian.engine.session.framework.session import Session
+from plinian.engine.session.jobs.allocated_hypernodes import HypernodeMemory
+from plinian.engine.session.jobs.stale_status_index import StaleStatusIndex
+from plinian.engine.session.nodes.node_views import NodeViews
 from plinian.engine.session.topology.top_hypernode import CLUSTER_TOP
 from sessions import Document, document, group, job, names, node, opened, pod, queue, tasks
 
@@ -84,7 +87,7 @@ def preempted(*documents: Document, **given: Any) -> Session:
         *documents,
         **given,
     )
-    ACTIONS["gangpreempt"](ssn)
+    ACTIONS["gangpreempt"](ssn, NodeViews(ssn))
     return ssn
 
 
@@ -187,7 +190,7 @@ def test_nobody_knows_of_the_hypernode_after_the_session() -> None:
     process = ProcessState()
     ssn = preempted(victim(), *pair(), process=process)
     assert evicted(ssn)
-    assert not any(kept for name, kept in process.kept.items() if "hypernode" in name)
+    assert not process.memory.of(HypernodeMemory).by_job
 
 
 # Hypernodes.
@@ -218,7 +221,7 @@ def in_racks(*documents: Document, tier: int, **given: Any) -> Session:
         *documents,
         **given,
     )
-    ACTIONS["gangpreempt"](ssn)
+    ACTIONS["gangpreempt"](ssn, NodeViews(ssn))
     return ssn
 
 
@@ -281,7 +284,7 @@ def reclaimed(*documents: Document, tiers: int = 1, **spec: Any) -> Session:
         *documents,
         tiers=tiers,
     )
-    ACTIONS["gangreclaim"](ssn)
+    ACTIONS["gangreclaim"](ssn, NodeViews(ssn))
     return ssn
 
 
@@ -352,10 +355,10 @@ def test_allocate_takes_up_again_what_a_gang_was_promised() -> None:
         victim(),
         *pair(),
     )
-    ACTIONS["gangpreempt"](ssn)
+    ACTIONS["gangpreempt"](ssn, NodeViews(ssn))
     assert pipelined(ssn) == {"p-0": "n", "p-1": "n"}
     assert ssn.sub_jobs.of(job(ssn, "p")).sub_jobs[0].nominated == CLUSTER_TOP
-    ACTIONS["allocate"](ssn)
+    ACTIONS["allocate"](ssn, NodeViews(ssn))
     assert pipelined(ssn) == {}
     assert ssn.sub_jobs.of(job(ssn, "p")).sub_jobs[0].nominated == ""
 
@@ -371,9 +374,9 @@ def test_a_gang_goes_where_its_pods_were_nominated_before() -> None:
         victim(min_member=1),
         running("v-0", "v", on="a"),
     )
-    ACTIONS["gangpreempt"](ssn)
+    ACTIONS["gangpreempt"](ssn, NodeViews(ssn))
     assert set(pipelined(ssn).values()) == {"a"}
-    ACTIONS["allocate"](ssn)
+    ACTIONS["allocate"](ssn, NodeViews(ssn))
     assert [ssn.nodes.names[on] for _, on in ssn.binds] == ["b", "b"]
 
 
@@ -387,10 +390,10 @@ def test_a_nomination_that_cannot_be_met_is_dropped() -> None:
         victim(),
         *pair(),
     )
-    ACTIONS["gangpreempt"](ssn)
+    ACTIONS["gangpreempt"](ssn, NodeViews(ssn))
     told = tasks(ssn, "p-0", "p-1")
     assert [ssn.sub_jobs.nominated_node(task) for task in told] == ["gone", "n"]
-    ACTIONS["allocate"](ssn)
+    ACTIONS["allocate"](ssn, NodeViews(ssn))
     assert [ssn.sub_jobs.nominated_node(task) for task in told] == ["", ""]
 
 
@@ -410,14 +413,14 @@ def test_a_nominated_node_leads_nobody_out_of_the_rack(release: str, rack: str) 
         pod("p-1", "p"),
         release=release,
     )
-    ACTIONS["allocate"](ssn)
+    ACTIONS["allocate"](ssn, NodeViews(ssn))
     placed = {ssn.tasks.info[task].name: ssn.nodes.names[on] for task, on in ssn.binds}
     assert placed["p-0"].startswith(rack)
     assert placed["p-1"].startswith("b")
 
 
 def test_where_tasks_are_listed_besides() -> None:
-    listings = Listings()
+    listings = StaleStatusIndex()
     listings.move(7, Status.PENDING, Status.PENDING, Status.ALLOCATED)
     assert not listings
     # By a handle that says it is allocated: it stays on the list of those that wait.

@@ -7,9 +7,11 @@ import pytest
 from plinian.engine.model.tables import Status
 from plinian.engine.session.actions import ACTIONS
 from plinian.engine.session.actions.eligibility import may_preempt
-from plinian.engine.session.framework.session import ProcessState
+from plinian.engine.session.framework import voting
+from plinian.engine.session.framework.process import ProcessState
 from plinian.engine.session.framework.statement import Statement
 from plinian.engine.session.nodes.node_selection import Purpose
+from plinian.engine.session.nodes.node_views import NodeViews
 from sessions import TRIED_OUT, Document, document, group, names, node, opened, pod, queue, tasks
 
 LEAVING = {"deletionTimestamp": "2025-11-21T14:00:30Z"}
@@ -32,7 +34,7 @@ def test_the_next_queue_only_has_tasks_that_the_job_has_not_tried() -> None:
         pod("fits", "starving", cpu=2),
         pod("too-large", "starving", cpu=3),
     )
-    ACTIONS["preempt"](ssn)
+    ACTIONS["preempt"](ssn, NodeViews(ssn))
     fits, too_large = tasks(ssn, "fits", "too-large")
     placed = [step.about for step in ssn.trace.steps if step.what == "pipeline"]
     assert placed == ["ns/fits"]
@@ -75,18 +77,17 @@ def test_a_nominated_node_is_judged_by_what_lay_there_when_the_pod_was_prepared_
         release=release,
     )
     first, second, third = tasks(ssn, "first", "second", "third")
-    assert ssn.pre_predicate(first) is None
+    assert voting.pre_predicate(ssn, first) is None
     statement = Statement(ssn)
     statement.allocate(first, 0)
-    assert ssn.pre_predicate(second) is None
+    assert voting.pre_predicate(ssn, second) is None
     statement.discard()
-    assert ssn.pre_predicate(third) is None
-    assert (
-        len(ssn.selection.predicate(third, ssn.selection.all_rows, Purpose.BACKFILL, None)[0]) == 2
-    )
-    assert may_preempt(ssn, second)
-    assert ssn.pre_predicate(second) is None
-    assert not may_preempt(ssn, second)
+    assert voting.pre_predicate(ssn, third) is None
+    selection = NodeViews(ssn).selection
+    assert len(selection.predicate(third, ssn.all_rows, Purpose.BACKFILL, None)[0]) == 2
+    assert may_preempt(ssn, selection, second)
+    assert voting.pre_predicate(ssn, second) is None
+    assert not may_preempt(ssn, selection, second)
 
 
 def contest(
@@ -119,7 +120,7 @@ def test_a_victim_that_is_spared_on_trial_keeps_the_pod_out_again(release: str) 
         pod("comes", "new", labels={"app": "x"}, priority=10),
         release=release,
     )
-    ACTIONS["preempt"](ssn)
+    ACTIONS["preempt"](ssn, NodeViews(ssn))
     assert names(ssn, [task for task, _ in ssn.evictions]) == ["lies"]
     assert names(ssn, ssn.jobs.tasks_with(ssn.jobs.row["ns/new"], (Status.PIPELINED,))) == ["comes"]
 
@@ -138,7 +139,7 @@ def test_nobody_goes_for_room_that_is_there_where_the_node_lacks_what_the_pod_do
         release=release,
     )
     assert ssn.nodes.future_idle(0)[ssn.dims.index(GPU)] == -2000
-    ACTIONS["preempt"](ssn)
+    ACTIONS["preempt"](ssn, NodeViews(ssn))
     assert not ssn.evictions
 
 
@@ -154,8 +155,8 @@ def test_trying_victims_out_does_not_ask_whether_the_queue_is_open(
         release=release,
     )
     (comes,) = tasks(ssn, "comes")
-    assert not ssn.allocatable("default", comes)
-    ACTIONS["preempt"](ssn)
+    assert not voting.allocatable(ssn, "default", comes)
+    ACTIONS["preempt"](ssn, NodeViews(ssn))
     assert not ssn.evictions
 
 
@@ -172,7 +173,7 @@ def test_what_a_configuration_leaves_out_stays_as_the_one_before_had_it(release:
     told = []
     for conf in (silent, TRIED_OUT, silent, TRIED_OUT.replace("true", "false"), silent):
         ssn, _ = opened(conf, *cluster, release=release, process=process)
-        ACTIONS["preempt"](ssn)
+        ACTIONS["preempt"](ssn, NodeViews(ssn))
         told.append(names(ssn, [task for task, _ in ssn.evictions]))
     assert told == [[], ["lies"], ["lies"], [], []]
 
@@ -192,7 +193,7 @@ def test_nobody_is_tried_out_where_affinity_was_not_prepared_for_the_pod(
         *contest(node("n", cpu=1)),
         release=release,
     )
-    ACTIONS["preempt"](ssn)
+    ACTIONS["preempt"](ssn, NodeViews(ssn))
     assert names(ssn, [task for task, _ in ssn.evictions]) == gone
 
 
@@ -208,5 +209,5 @@ def test_nobody_is_tried_out_where_a_plugin_of_queues_was_not_prepared_for_the_p
         *contest(node("n", cpu=1)),
         release=release,
     )
-    ACTIONS["preempt"](ssn)
+    ACTIONS["preempt"](ssn, NodeViews(ssn))
     assert names(ssn, [task for task, _ in ssn.evictions]) == gone

@@ -7,6 +7,7 @@ import pytest
 from plinian.engine.model.tables import Status
 from plinian.engine.session.actions import ACTIONS
 from plinian.engine.session.framework.session import Session
+from plinian.engine.session.nodes.node_views import NodeViews
 from sessions import Document, group, names, node, opened, pod, queue, tasks
 
 CONF = """
@@ -26,7 +27,7 @@ RELEASES = ("v1.8.2", "v1.9.0", "v1.10.0", "v1.11.0", "v1.12.1", "v1.13.0", "v1.
 def shuffled(*documents: Document, release: str, conf: str = CONF) -> Session:
     """Return a session in which shuffle has run."""
     ssn, _ = opened(conf, NIGHT, queue("default"), *documents, release=release)
-    ACTIONS["shuffle"](ssn)
+    ACTIONS["shuffle"](ssn, NodeViews(ssn))
     return ssn
 
 
@@ -97,8 +98,8 @@ def test_what_the_cache_refuses_stays_and_is_told() -> None:
             return f"{job} keeps {uid}, {reason} or not"
 
     ssn.cache = Refusing()
-    ssn.add_victim_tasks("tdm", lambda running: running)
-    ACTIONS["shuffle"](ssn)
+    ssn.registry.add_victim_tasks("tdm", lambda running: running)
+    ACTIONS["shuffle"](ssn, NodeViews(ssn))
     assert ssn.evictions == []
     assert ssn.errors == ["Failed to evict Task <ns/a-0>: ns/a keeps uid-a-0, shuffle or not"]
     assert ssn.tasks.status[tasks(ssn, "a-0")[0]] == Status.RUNNING

@@ -18,11 +18,13 @@ from scenarios import scenario
 from plinian.engine.model.resource import Resource
 from plinian.engine.model.tables import NO_JOB, NO_NODE, NodeTable, Status, TaskTable
 from plinian.engine.session import run
-from plinian.engine.session.framework.reasons import Reasons
+from plinian.engine.session.framework import voting
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.framework.statement import Statement
 from plinian.engine.session.jobs.jobs import JobTable
 from plinian.engine.session.nodes.node_selection import NodeSelection, Purpose
+from plinian.engine.session.nodes.node_views import NodeViews
+from plinian.engine.session.reasons.statuses import Reasons
 from plinian.engine.volcano.history import resolve
 from plinian.replay.simulate.simulation import simulate
 
@@ -104,7 +106,7 @@ def state(ssn: Session) -> dict[str, Any]:
 
 def plugins(ssn: Session) -> Any:
     """Return what the plugins hold."""
-    return Dump().of(ssn.event_handlers)
+    return Dump().of(ssn.registry.event_handlers)
 
 
 def operate(ssn: Session, statement: Statement, chance: random.Random) -> None:
@@ -134,9 +136,9 @@ def operate(ssn: Session, statement: Statement, chance: random.Random) -> None:
 
 
 def _some_node(ssn: Session, task: int, chance: random.Random) -> int:
-    if ssn.pre_predicate(task) is not None:
+    if voting.pre_predicate(ssn, task) is not None:
         return NO_NODE
-    rows, _ = ssn.selection.predicate(task, ssn.selection.all_rows, Purpose.BACKFILL, None)
+    rows, _ = NodeViews(ssn).selection.predicate(task, ssn.all_rows, Purpose.BACKFILL, None)
     free = [row for row in rows.tolist() if ssn.task_name(task) not in ssn.nodes.tasks(row)]
     return chance.choice(free) if free else NO_NODE
 
@@ -144,7 +146,7 @@ def _some_node(ssn: Session, task: int, chance: random.Random) -> int:
 def in_place_of_actions(seed: int, experiment: Callable[[Session], None]) -> None:
     """Run a scenario in whose sessions an experiment takes place, and nothing else."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run, "run_actions", experiment)
+        patch.setattr(run, "run_actions", lambda ssn, _: experiment(ssn))
         simulate(scenario(seed, sound=True), RELEASE)
 
 

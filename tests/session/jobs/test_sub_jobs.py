@@ -8,8 +8,10 @@ import pytest
 
 from plinian.engine.session.actions import allocate
 from plinian.engine.session.actions.gradients import organize
-from plinian.engine.session.framework.session import ProcessState, Session
-from plinian.engine.session.topology.allocated_hypernodes import note, recall_all
+from plinian.engine.session.framework import voting
+from plinian.engine.session.framework.process import ProcessState
+from plinian.engine.session.framework.session import Session
+from plinian.engine.session.nodes.node_views import NodeViews
 from sessions import Document, document, group, node, opened, pod, queue
 
 RELEASE = "v1.15.1"
@@ -138,18 +140,19 @@ def test_groups_that_the_job_needs_come_first_then_by_number() -> None:
 
 def test_a_job_with_too_few_groups_is_not_valid() -> None:
     groups = [policy(minSubGroups=2)]
-    assert on(group("g", subGroupPolicy=groups), part("p1", "x")).job_valid(0) is not None
+    one = on(group("g", subGroupPolicy=groups), part("p1", "x"))
+    assert voting.job_valid(one, 0) is not None
     both = on(group("g", subGroupPolicy=groups), part("p1", "x"), part("p2", "y"))
-    assert both.job_valid(0) is None
+    assert voting.job_valid(both, 0) is None
 
 
 def test_a_group_is_bound_as_a_whole_or_not_at_all() -> None:
     job = group("g", subGroupPolicy=[policy(subGroupSize=2)])
     ssn = on(*RACKS[:1], job, part("p1", "x", cpu=2), part("p2", "x", cpu=2), part("p3", "y"))
-    allocate.execute(ssn)
+    allocate.execute(ssn, NodeViews(ssn))
     assert bound(ssn) == {}
     more = on(*RACKS[:1], job, part("p1", "x", cpu=1), part("p2", "x", cpu=1), part("p3", "y"))
-    allocate.execute(more)
+    allocate.execute(more, NodeViews(more))
     assert set(bound(more)) == {"p1", "p2"}
 
 
@@ -157,7 +160,7 @@ def test_a_job_waits_until_enough_groups_are_ready() -> None:
     def placed(least: int) -> set[str]:
         job = group("g", subGroupPolicy=[policy(subGroupSize=1, minSubGroups=least)])
         ssn = on(*RACKS[:1], job, part("p1", "1", cpu=2), part("p2", "2", cpu=2))
-        allocate.execute(ssn)
+        allocate.execute(ssn, NodeViews(ssn))
         return set(bound(ssn))
 
     assert placed(1) == {"p1"}
@@ -170,7 +173,7 @@ def test_each_group_stays_in_one_rack() -> None:
     )
     pods = [part(f"p{number}", "xy"[number % 2], cpu=2) for number in range(4)]
     ssn = on(*RACKS, job, *pods)
-    allocate.execute(ssn)
+    allocate.execute(ssn, NodeViews(ssn))
     racks = {name: where[0] for name, where in bound(ssn).items()}
     assert len(racks) == 4
     assert racks["p0"] == racks["p2"] != racks["p1"] == racks["p3"]
@@ -181,7 +184,7 @@ def test_why_a_pod_fits_nowhere_is_told_of_its_group() -> None:
     job = group("g", 1, subGroupPolicy=[policy(subGroupSize=1)])
     role = {"annotations": {"volcano.sh/task-spec": "r"}}
     ssn = on(*RACKS[:1], job, part("p1", "1", cpu=9, **role), part("p2", "2", cpu=1, **role))
-    allocate.execute(ssn)
+    allocate.execute(ssn, NodeViews(ssn))
     assert set(bound(ssn)) == {"p2"}
     failed = {ssn.tasks.info[task].name for task in ssn.jobs.fit_errors}
     assert failed == {"p1"}
@@ -191,14 +194,14 @@ def test_why_a_pod_fits_nowhere_is_told_of_its_group() -> None:
 def test_the_first_release_with_groups_needs_a_topology(release: str, placed: set[str]) -> None:
     job = group("g", 1, subGroupPolicy=[policy(subGroupSize=1)])
     ssn = on(*RACKS, job, part("p1", "x"), release=release)
-    allocate.execute(ssn)
+    allocate.execute(ssn, NodeViews(ssn))
     assert set(bound(ssn)) == placed
 
 
 def test_the_first_release_with_groups_places_the_others_without_one() -> None:
     job = group("g", 1, subGroupPolicy=[policy(subGroupSize=1)])
     ssn = on(*RACKS, job, part("p1", "x"), part("p2", ""), release="v1.14.0")
-    allocate.execute(ssn)
+    allocate.execute(ssn, NodeViews(ssn))
     assert set(bound(ssn)) == {"p2"}
 
 
@@ -219,7 +222,7 @@ def test_a_named_tier_is_enough_of_a_topology_to_place_groups() -> None:
     named = {"mode": "hard", "highestTierName": "rack"}
     job = group("g", 1, subGroupPolicy=[policy(subGroupSize=1, networkTopology=named)])
     ssn = on(*RACKS, job, part("p1", "x"), release="v1.14.0")
-    allocate.execute(ssn)
+    allocate.execute(ssn, NodeViews(ssn))
     assert set(bound(ssn)) == {"p1"}
 
 
@@ -250,9 +253,9 @@ def test_what_a_group_was_given_is_remembered_as_long_as_it_holds_something() ->
     process = ProcessState()
     job = group("g", subGroupPolicy=[policy()])
     first = on(*RACKS, job, part("p1", "x"), process=process)
-    note(first, 0, "a", {"ns/g/p-x": "a"})
+    first.sub_jobs.note_placed(0, "a", {"ns/g/p-x": "a"})
     then = on(*RACKS, job, part("p1", "x", on="a0"), process=process)
     assert [sub.hypernode for sub in then.sub_jobs.of(0).sub_jobs] == ["a"]
-    recall_all(on(*RACKS, job, part("p1", "x"), process=process))
+    on(*RACKS, job, part("p1", "x"), process=process).sub_jobs.recover_all()
     again = on(*RACKS, job, part("p1", "x", on="a0"), process=process)
     assert [sub.hypernode for sub in again.sub_jobs.of(0).sub_jobs] == [""]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
-from plinian.engine.session.nodes.sampling import Sampling, nodes_to_find
+from plinian.engine.session.nodes.sampling import Sampling, SamplingMemory, nodes_to_find
 
 
 @pytest.mark.parametrize(
@@ -19,11 +17,11 @@ def test_how_many_are_enough(nodes: int, enough: int) -> None:
 
 
 def test_a_search_begins_where_the_last_one_ended() -> None:
-    kept: dict[str, Any] = {}
+    memory = SamplingMemory()
     passing = np.ones(250, dtype=np.bool_)
-    first = Sampling(kept).visit(passing)
+    first = Sampling(memory).visit(passing)
     assert first.tolist() == list(range(nodes_to_find(250)))
-    second = Sampling(kept).visit(passing)
+    second = Sampling(memory).visit(passing)
     assert second[0] == first[-1] + 2  # one more was found, and dropped
     assert len(second) == nodes_to_find(250)
 
@@ -31,7 +29,7 @@ def test_a_search_begins_where_the_last_one_ended() -> None:
 def test_nodes_that_fail_do_not_count_and_are_among_those_looked_at() -> None:
     passing = np.zeros(250, dtype=np.bool_)
     passing[::2] = True
-    visited = Sampling({}).visit(passing)
+    visited = Sampling(SamplingMemory()).visit(passing)
     assert passing[visited].sum() == nodes_to_find(250)
     assert (~passing[visited]).sum() > 0
 
@@ -39,5 +37,5 @@ def test_nodes_that_fail_do_not_count_and_are_among_those_looked_at() -> None:
 def test_all_are_looked_at_where_not_enough_are_found() -> None:
     passing = np.zeros(250, dtype=np.bool_)
     passing[7] = True
-    assert Sampling({}).visit(passing).tolist() == list(range(250))
-    assert Sampling({}).visit(passing[:0]).tolist() == []
+    assert Sampling(SamplingMemory()).visit(passing).tolist() == list(range(250))
+    assert Sampling(SamplingMemory()).visit(passing[:0]).tolist() == []

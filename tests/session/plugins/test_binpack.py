@@ -26,7 +26,7 @@ def scores(arguments: str = "") -> dict[str, float]:
         pod("r", "g", cpu=1, requests={"memory": "2Gi", CARD: "1"}),
     )
     (task,) = tasks(ssn, "r")
-    entries = [entry for _, entry in ssn.flat("NodeOrder")]
+    entries = [entry for _, entry in ssn.registry.flat("NodeOrder")]
     if not entries:
         return {}
     rows = np.arange(2)
@@ -75,7 +75,7 @@ def test_a_pod_that_does_not_fit_gives_nothing() -> None:
         pod("p", "g", cpu=3, on="a"),
         pod("q", "g", cpu=2, requests={"memory": "1Gi"}),
     )
-    ((_, entry),) = ssn.flat("NodeOrder")
+    ((_, entry),) = ssn.registry.flat("NodeOrder")
     (task,) = tasks(ssn, "q")
     assert entry.one(task, 0) == 0.0
     assert entry.function(task, np.array([0, 0])).tolist() == [0.0, 0.0]

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from plinian.engine.model.panic import Panic
 from plinian.engine.model.resource import Resource
+from plinian.engine.session.framework import immediate, orders, voting
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.framework.trace import PERMIT, REJECT
 from plinian.engine.session.plugins.capacity import Capacity
@@ -70,7 +71,7 @@ def test_share_is_the_largest_part_of_what_is_deserved() -> None:
         pod("p1", "j1", cpu=1, requests={"memory": "6Gi"}, on="n1"),
     )
     assert attrs["a"].share == 0.75
-    assert ssn.gauges["a"]["share"] == 0.75
+    assert ssn.process.gauges["a"]["share"] == 0.75
 
 
 def test_the_queue_of_higher_priority_and_then_of_less_share_comes_first() -> None:
@@ -83,9 +84,9 @@ def test_the_queue_of_higher_priority_and_then_of_less_share_comes_first() -> No
         pod("p1", "j-a", on="n1"),
         pod("p2", "j-c", cpu=4, on="n1"),
     )
-    assert ssn.queue_order("b", "a")
-    assert not ssn.queue_order("a", "b")
-    assert ssn.queue_order("c", "b")
+    assert orders.queue_order(ssn, "b", "a")
+    assert not orders.queue_order(ssn, "a", "b")
+    assert orders.queue_order(ssn, "c", "b")
 
 
 def test_a_task_fits_as_long_as_the_real_capability_is_not_exceeded() -> None:
@@ -99,7 +100,7 @@ def test_a_task_fits_as_long_as_the_real_capability_is_not_exceeded() -> None:
         pod("p4", "j1", cpu=1, requests={"memory": "3Gi"}),
         pod("p5", "j1", cpu=1, requests={"nvidia.com/gpu": "1"}),
     )
-    allowed = [ssn.allocatable("a", task) for task in tasks(ssn, "p2", "p3", "p4", "p5")]
+    allowed = [voting.allocatable(ssn, "a", task) for task in tasks(ssn, "p2", "p3", "p4", "p5")]
     assert allowed == [True, False, False, False]
 
 
@@ -111,7 +112,7 @@ def test_what_a_task_does_not_request_is_not_looked_at() -> None:
         pod("p1", "j1", cpu=1, requests={"memory": "2Gi"}, on="n1"),
         pod("p2", "j1", cpu=1),
     )
-    assert ssn.allocatable("a", *tasks(ssn, "p2"))
+    assert voting.allocatable(ssn, "a", *tasks(ssn, "p2"))
 
 
 @pytest.mark.parametrize("state", ["Closed", "Closing", "Unknown", ""])
@@ -123,9 +124,9 @@ def test_a_queue_that_is_not_open_takes_nothing(state: str) -> None:
         pod("p1", "j1"),
     )
     (task,) = tasks(ssn, "p1")
-    assert not ssn.allocatable("a", task)
-    assert not ssn.preemptive("a", (task,))
-    assert not ssn.job_enqueueable(job(ssn, "j1"), "ns/j1")
+    assert not voting.allocatable(ssn, "a", task)
+    assert not voting.preemptive(ssn, "a", (task,))
+    assert not voting.job_enqueueable(ssn, job(ssn, "j1"), "ns/j1")
 
 
 def test_a_queue_reclaims_for_a_task_within_what_it_deserves() -> None:
@@ -138,10 +139,10 @@ def test_a_queue_reclaims_for_a_task_within_what_it_deserves() -> None:
         pod("p3", "j1", cpu=1, requests={"memory": "1Gi"}),
     )
     two, three = tasks(ssn, "p2", "p3")
-    assert ssn.preemptive("a", (two,))
-    assert ssn.gauges["a"]["overused"] == 0
-    assert not ssn.preemptive("a", (three,))
-    assert ssn.gauges["a"]["overused"] == 1
+    assert voting.preemptive(ssn, "a", (two,))
+    assert ssn.process.gauges["a"]["overused"] == 0
+    assert not voting.preemptive(ssn, "a", (three,))
+    assert ssn.process.gauges["a"]["overused"] == 1
 
 
 def reclaimed(*documents: Document) -> list[str]:
@@ -149,7 +150,7 @@ def reclaimed(*documents: Document) -> list[str]:
     ssn, _ = capacity(node("n1"), queue("b"), group("jb", queue="b"), pod("r", "jb"), *documents)
     (reclaimer,) = tasks(ssn, "r")
     candidates = [t for t, info in enumerate(ssn.tasks.info) if info.name.startswith("p")]
-    return names(ssn, ssn.reclaimable(reclaimer, candidates))
+    return names(ssn, voting.reclaimable(ssn, reclaimer, candidates))
 
 
 PODS = (
@@ -176,7 +177,7 @@ def enqueues(*documents: Document, phase: str = "Pending", **spec: object) -> bo
     """Return whether a job of the queue ``a`` is enqueued."""
     asking = group("new", queue="a", phase=phase, **spec)
     ssn, _ = capacity(node("n1"), queue("a", capability={"cpu": "4"}), asking, *documents)
-    return ssn.job_enqueueable(job(ssn, "new"), "ns/new")
+    return voting.job_enqueueable(ssn, job(ssn, "new"), "ns/new")
 
 
 def test_a_job_is_enqueued_within_the_real_capability() -> None:
@@ -205,9 +206,9 @@ def test_a_job_that_is_enqueued_counts_for_the_next_one() -> None:
         queue("a", capability={"cpu": "4"}),
         *(group(f"j{n}", queue="a", phase="Pending", minResources={"cpu": "3"}) for n in (1, 2)),
     )
-    assert ssn.job_enqueueable(job(ssn, "j1"), "ns/j1")
+    assert voting.job_enqueueable(ssn, job(ssn, "j1"), "ns/j1")
     assert attrs["a"].inqueue.cpu == 3000
-    assert not ssn.job_enqueueable(job(ssn, "j2"), "ns/j2")
+    assert not voting.job_enqueueable(ssn, job(ssn, "j2"), "ns/j2")
     assert ssn.events == [(job(ssn, "j2"), "Unschedulable", "queue resource quota insufficient")]
 
 
@@ -221,9 +222,9 @@ def test_evictions_before_the_enqueueing_can_crash_it() -> None:
         group("j2", queue="a", phase="Pending", minResources={"cpu": "500m"}),
     )
     (task,) = tasks(ssn, "p1")
-    ssn.evict(task, "reclaim")
+    immediate.evict(ssn, task, "reclaim")
     with pytest.raises(Panic, match="resource is not sufficient to do operation"):
-        ssn.job_enqueueable(job(ssn, "j2"), "ns/j2")
+        voting.job_enqueueable(ssn, job(ssn, "j2"), "ns/j2")
 
 
 def test_placing_and_evicting_move_share_and_gauges() -> None:
@@ -234,10 +235,10 @@ def test_placing_and_evicting_move_share_and_gauges() -> None:
         pod("p1", "j1"),
     )
     (task,) = tasks(ssn, "p1")
-    ssn.pipeline(task, 0)
-    assert (attrs["a"].share, ssn.gauges["a"]["allocated_milli_cpu"]) == (0.25, 1000)
-    ssn.tell_deallocated(task, 0)
-    assert (attrs["a"].share, ssn.gauges["a"]["allocated_milli_cpu"]) == (0, 0)
+    immediate.pipeline(ssn, task, 0)
+    assert (attrs["a"].share, ssn.process.gauges["a"]["allocated_milli_cpu"]) == (0.25, 1000)
+    ssn.registry.notify_deallocated(task, 0)
+    assert (attrs["a"].share, ssn.process.gauges["a"]["allocated_milli_cpu"]) == (0, 0)
 
 
 def test_a_queue_without_jobs_shows_what_it_would_have() -> None:
@@ -246,7 +247,7 @@ def test_a_queue_without_jobs_shows_what_it_would_have() -> None:
         queue("a", deserved={"cpu": "9"}, capability={"cpu": "3"}),
         queue("b", guarantee={"resource": {"cpu": "2"}}),
     )
-    gauges = ssn.gauges["a"]
+    gauges = ssn.process.gauges["a"]
     assert gauges["deserved_milli_cpu"] == 9000
     assert gauges["capacity_milli_cpu"] == 3000
     assert gauges["capacity_memory_bytes"] == 0
@@ -254,7 +255,7 @@ def test_a_queue_without_jobs_shows_what_it_would_have() -> None:
     assert gauges["real_capacity_memory_bytes"] == 0
     assert gauges["allocated_milli_cpu"] == 0
     assert "share" not in gauges
-    assert ssn.gauges["b"]["real_capacity_milli_cpu"] == 8000
+    assert ssn.process.gauges["b"]["real_capacity_milli_cpu"] == 8000
 
 
 amounts = st.sampled_from([0.0, 1.0, 500.0, 1000.0])
@@ -278,7 +279,7 @@ def test_verdicts_tell_what_was_compared() -> None:
     ssn, _ = capacity(
         node("n1"), queue("a", capability={"cpu": "1"}), group("j1", queue="a"), pod("p1", "j1", 2)
     )
-    ssn.allocatable("a", *tasks(ssn, "p1"))
+    voting.allocatable(ssn, "a", *tasks(ssn, "p1"))
     step = next(step for step in ssn.trace.steps if step.what == "Allocatable")
     assert (step.by, step.outcome) == ("capacity", "reject")
     assert step.numbers["realCapability"] == {"cpu": 1000.0, "memory": 16 * GIB, "pods": 110.0}

@@ -9,6 +9,7 @@ import written
 
 from plinian.engine.model.panic import Panic
 from plinian.engine.model.resource import Resource
+from plinian.engine.session.framework import immediate, orders, voting
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.plugins.capacity import Capacity
 from plinian.engine.session.plugins.capacity.attrs import QueueAttr
@@ -166,11 +167,11 @@ def test_an_unsound_tree_stops_all_queues(documents: list[Document], error: str)
     )
     pending, running = tasks(ssn, "p", "q")
     assert ssn.errors == [error]
-    assert not ssn.job_enqueueable(job(ssn, "j"), "ns/j")
-    assert not ssn.allocatable("other", pending)
-    assert not ssn.preemptive("other", (pending,))
-    assert ssn.reclaimable(pending, [running]) == []
-    assert ssn.flat("QueueOrder") == ssn.flat("VictimQueueOrder") == []
+    assert not voting.job_enqueueable(ssn, job(ssn, "j"), "ns/j")
+    assert not voting.allocatable(ssn, "other", pending)
+    assert not voting.preemptive(ssn, "other", (pending,))
+    assert voting.reclaimable(ssn, pending, [running]) == []
+    assert ssn.registry.flat("QueueOrder") == ssn.registry.flat("VictimQueueOrder") == []
     assert ssn.total_guarantee == Resource()
 
 
@@ -214,7 +215,7 @@ def test_a_placing_in_a_queue_without_account_crashes() -> None:
     )
     assert "b" not in plugin._attrs
     with pytest.raises(Panic, match="nil pointer"):
-        ssn.allocate(*tasks(ssn, "p"), 0)
+        immediate.allocate(ssn, *tasks(ssn, "p"), 0)
 
 
 def test_queues_that_are_each_others_parents_are_never_reached() -> None:
@@ -228,8 +229,8 @@ def test_queues_that_are_each_others_parents_are_never_reached() -> None:
     )
     assert ssn.errors == []
     assert plugin._attrs["leaf"].real_capability is None
-    assert ssn.job_enqueueable(job(ssn, "j"), "ns/j")
-    assert not ssn.allocatable("leaf", *tasks(ssn, "p"))
+    assert voting.job_enqueueable(ssn, job(ssn, "j"), "ns/j")
+    assert not voting.allocatable(ssn, "leaf", *tasks(ssn, "p"))
 
 
 FULL = CONF.replace("- plugins:", "- plugins:\n  - name: gang\n  - name: predicates")
@@ -291,9 +292,9 @@ def test_a_task_must_fit_the_queue_and_all_above() -> None:
         pod("p3", "j2", cpu=2),
     )
     two, three = tasks(ssn, "p2", "p3")
-    assert ssn.allocatable("right", two)
-    assert not ssn.allocatable("right", three)
-    assert not ssn.allocatable("team", two)
+    assert voting.allocatable(ssn, "right", two)
+    assert not voting.allocatable(ssn, "right", three)
+    assert not voting.allocatable(ssn, "team", two)
 
 
 def test_a_job_must_be_enqueueable_in_the_queue_and_all_above() -> None:
@@ -306,13 +307,13 @@ def test_a_job_must_be_enqueueable_in_the_queue_and_all_above() -> None:
         group("j2", queue="right", phase="Pending", minResources={"cpu": "1"}),
         group("j3", queue="right", phase="Pending", minResources={"cpu": "1"}),
     )
-    assert ssn.job_enqueueable(job(ssn, "j2"), "ns/j2")
+    assert voting.job_enqueueable(ssn, job(ssn, "j2"), "ns/j2")
     assert [plugin._attrs[name].inqueue.cpu for name in ("right", "team", "root")] == [
         1000,
         5000,
         5000,
     ]
-    assert not ssn.job_enqueueable(job(ssn, "j3"), "ns/j3")
+    assert not voting.job_enqueueable(ssn, job(ssn, "j3"), "ns/j3")
 
 
 def test_placing_counts_above_but_moves_only_the_queues_own_share() -> None:
@@ -324,11 +325,11 @@ def test_placing_counts_above_but_moves_only_the_queues_own_share() -> None:
         pod("p", "j"),
     )
     (task,) = tasks(ssn, "p")
-    ssn.pipeline(task, 0)
+    immediate.pipeline(ssn, task, 0)
     attrs = plugin._attrs
     assert [attrs[name].allocated.cpu for name in ("left", "team", "root")] == [1000] * 3
     assert (attrs["left"].share, attrs["team"].share) == (0.5, 0)
-    ssn.tell_deallocated(task, 0)
+    ssn.registry.notify_deallocated(task, 0)
     assert [attrs[name].allocated.cpu for name in ("left", "team", "root")] == [0] * 3
 
 
@@ -350,27 +351,27 @@ BRANCHES = (
 def test_leaves_compare_where_their_ways_part() -> None:
     ssn, _ = tree(*BRANCHES)
     # a has a share of 1/4 and b one of 2/4, whatever their leaves have.
-    assert ssn.queue_order("a1", "b1")
-    assert ssn.queue_order("a2", "a1")
-    assert not ssn.queue_order("b1", "a1")
+    assert orders.queue_order(ssn, "a1", "b1")
+    assert orders.queue_order(ssn, "a2", "a1")
+    assert not orders.queue_order(ssn, "b1", "a1")
 
 
 def test_leaves_come_before_others_and_others_compare_their_own_shares() -> None:
     ssn, _ = tree(*BRANCHES)
-    assert ssn.queue_order("b1", "a")
-    assert not ssn.queue_order("a", "b1")
-    assert ssn.queue_order("a", "b")
+    assert orders.queue_order(ssn, "b1", "a")
+    assert not orders.queue_order(ssn, "a", "b1")
+    assert orders.queue_order(ssn, "a", "b")
 
 
 def test_priority_comes_before_all_else() -> None:
     ssn, _ = tree(*BRANCHES, queue("c", priority=5), group("jc", queue="c"))
-    assert ssn.queue_order("c", "a2")
+    assert orders.queue_order(ssn, "c", "a2")
 
 
 def test_victims_of_near_queues_come_first() -> None:
     ssn, _ = tree(*BRANCHES)
-    assert ssn.victim_queue_order("a1", "b1", "a2")
-    assert not ssn.victim_queue_order("b1", "a1", "a2")
+    assert orders.victim_queue_order(ssn, "a1", "b1", "a2")
+    assert not orders.victim_queue_order(ssn, "b1", "a1", "a2")
 
 
 def test_the_flag_counts_where_the_plugin_is_named_first() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from plinian.engine.session.framework import voting
 from sessions import CREATED, Document, group, names, node, opened, pod, queue, tasks
 
 
@@ -35,7 +36,7 @@ def test_who_is_a_victim(point: str) -> None:
     ]
     ssn, _ = opened("cdp", node("n1"), queue("default"), group("a"), *documents, pod("new", "a"))
     *candidates, evictor = tasks(ssn, *(each["metadata"]["name"] for each in documents), "new")
-    assert names(ssn, getattr(ssn, point)(evictor, candidates)) == [
+    assert names(ssn, getattr(voting, point)(ssn, evictor, candidates)) == [
         "plain",
         "over",
         "label-first",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from plinian.engine.session.framework import voting
 from sessions import group, names, node, opened, pod, queue, tasks
 
 
@@ -21,4 +22,4 @@ def test_critical_pods_are_no_victims(point: str) -> None:
         pod("new", "a"),
     )
     *candidates, evictor = tasks(ssn, "cluster", "plain", "node", "dns", "new")
-    assert names(ssn, getattr(ssn, point)(evictor, candidates)) == ["plain"]
+    assert names(ssn, getattr(voting, point)(ssn, evictor, candidates)) == ["plain"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from plinian.engine.session import close
+from plinian.engine.session.close import close
+from plinian.engine.session.framework import voting
 from plinian.engine.session.framework.outcome import SessionResult
 from plinian.engine.session.framework.session import Session
 from sessions import Document, document, group, job, node, opened, pod, queue, tasks
@@ -45,12 +46,12 @@ def session(*documents: Document, conf: str = "capacity", release: str = NEWEST)
 def takes(ssn: Session, name: str) -> bool:
     """Say whether the queue of a pod can take it."""
     (task,) = tasks(ssn, name)
-    return ssn.allocatable(ssn.jobs.queue[ssn.tasks.job[task]], task)
+    return voting.allocatable(ssn, ssn.jobs.queue[ssn.tasks.job[task]], task)
 
 
 def enqueues(ssn: Session, name: str) -> bool:
     """Say whether a job may be enqueued."""
-    return ssn.job_enqueueable(job(ssn, name), f"ns/{name}")
+    return voting.job_enqueueable(ssn, job(ssn, name), f"ns/{name}")
 
 
 def test_a_pod_waits_whose_queue_may_have_no_more_devices() -> None:
@@ -131,11 +132,11 @@ def test_what_is_placed_counts_until_it_is_taken_back() -> None:
     )
     first, second = tasks(ssn, "a", "b")
     for task in (first, second):
-        ssn.tell_allocated(task, 0)
+        ssn.registry.notify_allocated(task, 0)
     assert not takes(ssn, "c")
-    ssn.tell_deallocated(first, 0)
+    ssn.registry.notify_deallocated(first, 0)
     assert not takes(ssn, "c")
-    ssn.tell_deallocated(second, 0)
+    ssn.registry.notify_deallocated(second, 0)
     assert takes(ssn, "c")
 
 
@@ -189,11 +190,11 @@ def test_queues_above_are_asked_too() -> None:
     )
     assert not takes(ssn, "pa")  # of queue c, which names no class, nothing is counted above
     assert takes(ssn, "pb")
-    ssn.tell_allocated(*tasks(ssn, "pb"), 0)
+    ssn.registry.notify_allocated(*tasks(ssn, "pb"), 0)
     assert takes(ssn, "pb")  # its claim counts above now
-    ssn.tell_deallocated(*tasks(ssn, "ra"), 0)
+    ssn.registry.notify_deallocated(*tasks(ssn, "ra"), 0)
     assert not takes(ssn, "pa")
-    ssn.tell_deallocated(*tasks(ssn, "pb"), 0)
+    ssn.registry.notify_deallocated(*tasks(ssn, "pb"), 0)
     assert takes(ssn, "pa")
 
 

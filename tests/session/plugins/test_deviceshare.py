@@ -9,7 +9,8 @@ import pytest
 
 from plinian.engine.kubernetes.objects import Node, Pod, decode
 from plinian.engine.model.panic import Panic
-from plinian.engine.session.framework.session import ProcessState, Session
+from plinian.engine.session.framework.process import ProcessState
+from plinian.engine.session.framework.session import Session
 from plinian.engine.session.plugins.deviceshare.gpu_share import SharedGpus, gpu_index, most_of
 from plinian.engine.session.plugins.deviceshare.mig import (
     Geometry,
@@ -141,7 +142,7 @@ def device_session(
 
 def reasons(ssn: Session, name: str) -> list[str]:
     """Return why each node does not take a pod; an empty text says that it does."""
-    predicate = dict(ssn.flat("Predicate"))["deviceshare"]
+    predicate = dict(ssn.registry.flat("Predicate"))["deviceshare"]
     verdicts = predicate.function(*tasks(ssn, name), np.arange(len(ssn.nodes)))
     if verdicts is None:
         return [""] * len(ssn.nodes)
@@ -179,7 +180,7 @@ def test_what_a_session_gives_is_taken_there_and_in_the_next_one() -> None:
     ssn = device_session(*documents, process=process, GPUSharingEnable=True)
     for name in ("p1", "p2"):
         assert reasons(ssn, name) == [""]
-        ssn.tell_allocated(*tasks(ssn, name), 0)
+        ssn.registry.notify_allocated(*tasks(ssn, name), 0)
     assert reasons(ssn, "p3") == ["GpuShare no enough gpu memory on node n1"]
     bound = [dict(each) for each in documents]
     for each in bound[1:3]:
@@ -199,10 +200,10 @@ def test_cards_are_taken_back_only_if_the_pod_itself_names_them() -> None:
     )
     one, two = tasks(ssn, "p1", "p2")
     assert reasons(ssn, "p3") != [""]
-    ssn.tell_deallocated(one, 0)
+    ssn.registry.notify_deallocated(one, 0)
     assert reasons(ssn, "p3") == [""]
-    ssn.tell_allocated(two, 0)
-    ssn.tell_deallocated(two, 0)
+    ssn.registry.notify_allocated(two, 0)
+    ssn.registry.notify_deallocated(two, 0)
     assert reasons(ssn, "p3") != [""]
 
 
@@ -375,7 +376,7 @@ def test_a_pod_counts_once_for_a_card_when_it_is_added_and_again_when_it_is_give
     documents = (vgpu_node(V100), limited("p1", vgpu("1", "100")), limited("p2", vgpu("1", "100")))
     ssn = device_session(*documents, process=process, VGPUEnable=True)
     assert reasons(ssn, "p1") == [""]
-    ssn.tell_allocated(*tasks(ssn, "p1"), 0)
+    ssn.registry.notify_allocated(*tasks(ssn, "p1"), 0)
     # The card takes two, and the one pod counts for two until the node is looked at anew.
     assert reasons(ssn, "p2") == ["hami-vgpuDeviceSharing error"]
     bound = dict(documents[1])
@@ -387,7 +388,7 @@ def test_a_pod_counts_once_for_a_card_when_it_is_added_and_again_when_it_is_give
 
 def test_a_part_that_is_not_free_is_an_error_and_no_more() -> None:
     ssn = device_session(vgpu_node(V100), limited("p", vgpu("1", "20000")), VGPUEnable=True)
-    ssn.tell_allocated(*tasks(ssn, "p"), 0)
+    ssn.registry.notify_allocated(*tasks(ssn, "p"), 0)
     assert ssn.errors == ["AllocateToPod failed not enough gpu fitted on this node"]
 
 

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from plinian.engine.model.panic import Panic
-from plinian.engine.session.framework.session import ProcessState, Session
-from plinian.engine.session.kube import node_map
+from plinian.engine.session.framework import voting
+from plinian.engine.session.framework.process import ProcessState
+from plinian.engine.session.framework.session import Session
+from plinian.engine.session.kube.node_map import node_map
 from sessions import Document, group, node, opened, pod, queue, tasks
 
 NUMBER, CORES, MEMORY = (f"volcano.sh/vgpu-{name}" for name in ("number", "cores", "memory"))
@@ -55,7 +57,7 @@ def session(
 
 def verdict(ssn: Session, name: str) -> str | None:
     """Return why the node does not take a pod; None if it does."""
-    predicate = dict(ssn.flat("Predicate"))["deviceshare"]
+    predicate = dict(ssn.registry.flat("Predicate"))["deviceshare"]
     verdicts = predicate.function(*tasks(ssn, name), np.array([0]))
     assert verdicts is not None
     return next(iter(ssn.reasons.messages(verdicts.item(0))), None)
@@ -69,8 +71,8 @@ def takes(ssn: Session, name: str) -> bool:
 def placed(ssn: Session, name: str) -> list[str]:
     """Place a pod on the node, and return what plugins object."""
     (task,) = tasks(ssn, name)
-    assert ssn.pre_predicate(task) is None
-    return ssn.tell_allocated(task, 0)
+    assert voting.pre_predicate(ssn, task) is None
+    return ssn.registry.notify_allocated(task, 0)
 
 
 def has_cards(ssn: Session) -> bool:
@@ -110,7 +112,7 @@ def test_a_pod_that_is_given_a_part_counts_once_or_twice(
     once: bool,  # noqa: FBT001
 ) -> None:
     ssn = session(release, gpu_node())
-    ssn.tell_allocated(*tasks(ssn, "p1"), 0)
+    ssn.registry.notify_allocated(*tasks(ssn, "p1"), 0)
     assert takes(ssn, "p2") is once
 
 
@@ -188,14 +190,14 @@ def test_filters_and_scores_see_only_pods_that_got_their_part(name: str) -> None
 @pytest.mark.parametrize("release", ["v1.12.1", "v1.13.0"])
 def test_a_score_that_is_thrown_away_crashes_on_a_node_without_cards_too(release: str) -> None:
     ssn = session(release, node("n1"), conf=BINPACK)
-    score = dict(ssn.flat("NodeOrder"))["deviceshare"].function
+    score = dict(ssn.registry.flat("NodeOrder"))["deviceshare"].function
     with pytest.raises(Panic, match="nil pointer"):
         score(*tasks(ssn, "p1"), np.array([0]))
 
 
 def test_a_score_is_thrown_away_before_v1_13() -> None:
     ssn = session("v1.12.1", gpu_node(), conf=BINPACK)
-    score = dict(ssn.flat("NodeOrder"))["deviceshare"].function
+    score = dict(ssn.registry.flat("NodeOrder"))["deviceshare"].function
     assert score(*tasks(ssn, "p1"), np.array([0])).tolist() == [0]
 
 

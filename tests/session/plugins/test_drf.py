@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plinian.engine.model.panic import Panic
+from plinian.engine.session.framework import immediate, orders, voting
 from sessions import Document, group, job, names, node, opened, pod, queue, tasks
 
 HDRF = """
@@ -34,13 +35,15 @@ def test_less_share_first_and_every_placement_moves_it() -> None:
         pod("b-0", "b", 0, on="n1", requests={"memory": "4Gi"}),
     )
     a, b = job(ssn, "a"), job(ssn, "b")
-    assert ssn.job_order(a, b), "1 of 8 cores is less than 4 of 16 GiB"
+    assert orders.job_order(ssn, a, b), "1 of 8 cores is less than 4 of 16 GiB"
     (task,) = tasks(ssn, "a-1")
-    ssn.allocate(task, 0)
-    assert ssn.job_order(a, b), "of equal shares the older job is first, then the lesser name"
-    assert not ssn.job_order(b, a)
-    ssn.evict(tasks(ssn, "b-0")[0], "test")
-    assert ssn.job_order(b, a)
+    immediate.allocate(ssn, task, 0)
+    assert orders.job_order(ssn, a, b), (
+        "of equal shares the older job is first, then the lesser name"
+    )
+    assert not orders.job_order(ssn, b, a)
+    immediate.evict(ssn, tasks(ssn, "b-0")[0], "test")
+    assert orders.job_order(ssn, b, a)
 
 
 def test_jobs_may_preempt_those_that_keep_as_much() -> None:
@@ -55,7 +58,7 @@ def test_jobs_may_preempt_those_that_keep_as_much() -> None:
     )
     (preemptor,) = tasks(ssn, "poor-0")
     candidates = tasks(ssn, "rich-0", "rich-1", "rich-2")
-    assert names(ssn, ssn.preemptable(preemptor, candidates)) == ["rich-0", "rich-1"]
+    assert names(ssn, voting.preemptable(ssn, preemptor, candidates)) == ["rich-0", "rich-1"]
 
 
 def test_a_candidate_beyond_what_its_job_holds_is_a_crash() -> None:
@@ -64,7 +67,7 @@ def test_a_candidate_beyond_what_its_job_holds_is_a_crash() -> None:
     )
     running, pending = tasks(ssn, "a-0", "a-1")
     with pytest.raises(Panic, match=r"resource is not sufficient to do operation: <cpu 0\.00"):
-        ssn.preemptable(pending, [running, running])
+        voting.preemptable(ssn, pending, [running, running])
 
 
 def test_queues_in_a_tree() -> None:
@@ -81,11 +84,11 @@ def test_queues_in_a_tree() -> None:
         pod("dev-1", "dev", 3),
         pod("prod-0", "prod", 1),
     )
-    assert ssn.queue_order("dev", "sci")
-    assert ssn.queue_order("prod", "dev")
+    assert orders.queue_order(ssn, "dev", "sci")
+    assert orders.queue_order(ssn, "prod", "dev")
     (task,) = tasks(ssn, "dev-1")
-    ssn.allocate(task, 0)
-    assert ssn.queue_order("sci", "dev"), "eng has 6 of 12 cores now"
+    immediate.allocate(ssn, task, 0)
+    assert orders.queue_order(ssn, "sci", "dev"), "eng has 6 of 12 cores now"
 
 
 def test_reclaim_takes_from_queues_that_still_come_later() -> None:
@@ -102,11 +105,11 @@ def test_reclaim_takes_from_queues_that_still_come_later() -> None:
         pod("b-new", "b", 1),
     )
     (reclaimer,) = tasks(ssn, "a-new")
-    victims = ssn.reclaimable(reclaimer, tasks(ssn, "b-0", "b-1", "b-2"))
+    victims = voting.reclaimable(ssn, reclaimer, tasks(ssn, "b-0", "b-1", "b-2"))
     assert names(ssn, victims) == ["b-0", "b-1", "b-2"], "each is looked at by itself"
     (other,) = tasks(ssn, "b-new")
-    assert ssn.reclaimable(other, tasks(ssn, "a-0")) == []
-    assert ssn.queue_order("a", "b"), "asking changes nothing"
+    assert voting.reclaimable(ssn, other, tasks(ssn, "a-0")) == []
+    assert orders.queue_order(ssn, "a", "b"), "asking changes nothing"
 
 
 def test_a_path_without_weights_crashes_the_session() -> None:

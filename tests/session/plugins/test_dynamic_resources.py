@@ -9,8 +9,11 @@ import pytest
 
 from plinian.engine.errors import EventMalformed
 from plinian.engine.model.tables import Status
-from plinian.engine.session.framework.session import ProcessState, Session
+from plinian.engine.session.framework import voting
+from plinian.engine.session.framework.process import ProcessState
+from plinian.engine.session.framework.session import Session
 from plinian.engine.session.plugins import Predicates
+from plinian.engine.session.plugins.predicates.dynamic_resources import ClaimMemory
 from sessions import Document, document, group, node, opened, pod, queue, tasks
 
 NEWEST = "v1.15.1"
@@ -71,10 +74,10 @@ def session(
 def reasons(ssn: Session, name: str) -> list[str] | str:
     """Return why each node does not take a pod, empty where one does; or why none is asked."""
     (task,) = tasks(ssn, name)
-    error = ssn.pre_predicate(task)
+    error = voting.pre_predicate(ssn, task)
     if error is not None:
         return error
-    verdicts = dict(ssn.flat("Predicate"))["predicates"].function(task, np.arange(2))
+    verdicts = dict(ssn.registry.flat("Predicate"))["predicates"].function(task, np.arange(2))
     return [" ".join(ssn.reasons.messages(verdict)) for verdict in verdicts.tolist()]
 
 
@@ -82,7 +85,7 @@ def place(ssn: Session, name: str, row: int, status: int = Status.ALLOCATED) -> 
     """Tell the plugin that a pod was placed; return its errors."""
     (task,) = tasks(ssn, name)
     ssn.tasks.status[task] = status
-    return ssn.tell_allocated(task, row)
+    return ssn.registry.notify_allocated(task, row)
 
 
 def test_a_node_without_the_devices_does_not_take_the_pod() -> None:
@@ -250,7 +253,7 @@ def test_devices_that_are_given_are_taken_until_they_are_given_back() -> None:
     assert place(ssn, "a", 0) == []
     assert reasons(ssn, "b") == [FEW, FEW]
     assert "is in the process of being allocated" in reasons(ssn, "e")
-    ssn.tell_deallocated(*tasks(ssn, "a"), 0)
+    ssn.registry.notify_deallocated(*tasks(ssn, "a"), 0)
     assert reasons(ssn, "b") == ["", FEW]
 
 
@@ -277,7 +280,7 @@ def test_the_process_remembers_what_pods_that_were_bound_have() -> None:
     place(ssn, "a", 0)
     ssn.binds.append((*tasks(ssn, "a"), 0))
     predicates.on_session_close(ssn)
-    (kept,) = [value for key, value in process.kept.items() if key == "DynamicResources"]
+    kept = process.memory.of(ClaimMemory)
     assert not kept.pending
     assert [each.claim.name for each in kept.assumed.values()] == ["c"]
 

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from plinian.engine.model.panic import Panic
-from plinian.engine.session.framework.extension import ScoreError
-from plinian.engine.session.framework.reasons import Status, StatusCode
-from plinian.engine.session.framework.session import ProcessState, Session
+from plinian.engine.session.framework import voting
+from plinian.engine.session.framework.process import ExternalValues, ProcessState
+from plinian.engine.session.framework.registry import ScoreError
+from plinian.engine.session.framework.session import Session
 from plinian.engine.session.framework.statement import Statement
-from plinian.engine.session.plugins.extender import EXTENDER_ANSWERS
+from plinian.engine.session.reasons.statuses import NodeStatus, StatusCode
 from sessions import group, job, names, node, opened, pod, queue, tasks
 
 POINTS = (
@@ -39,7 +40,7 @@ def extended(
         f"      extender.ignorable: {str(ignorable).lower()}\n{verbs}"
         + (f"      extender.managedResources: {managed}\n" if managed else "")
     )
-    process = ProcessState(kept={EXTENDER_ANSWERS: answers or {}})
+    process = ProcessState(external=ExternalValues(extender_answers=answers or {}))
     documents = (
         *(node(name) for name in ("n1", "n2", "n3")),
         queue("default"),
@@ -54,14 +55,14 @@ def extended(
 
 def test_only_what_there_are_verbs_for_is_asked() -> None:
     ssn = extended("predicate")
-    assert [bool(ssn.flat(point)) for point in ("Predicate", "BatchNodeOrder", "Overused")] == [
-        *(True, False, False)
-    ]
+    assert [
+        bool(ssn.registry.flat(point)) for point in ("Predicate", "BatchNodeOrder", "Overused")
+    ] == [*(True, False, False)]
 
 
-def verdicts_on(ssn: Session, pod_name: str) -> list[tuple[Status, ...]]:
+def verdicts_on(ssn: Session, pod_name: str) -> list[tuple[NodeStatus, ...]]:
     """Return what the service says of each node for a pod."""
-    ((_, predicate),) = ssn.flat("Predicate")
+    ((_, predicate),) = ssn.registry.flat("Predicate")
     verdicts = predicate.function(*tasks(ssn, pod_name), np.arange(len(ssn.nodes)))
     return [ssn.reasons.statuses(verdict) for verdict in verdicts.tolist()]
 
@@ -75,8 +76,8 @@ def test_predicates_answer_for_each_node() -> None:
     ssn = extended("predicate", answers=answers)
     assert verdicts_on(ssn, "p") == [
         (),
-        (Status(StatusCode.UNSCHEDULABLE, "no"),),
-        (Status(StatusCode.ERROR, "never"),),
+        (NodeStatus(StatusCode.UNSCHEDULABLE, "no"),),
+        (NodeStatus(StatusCode.ERROR, "never"),),
     ]
     assert ssn.errors == []
 
@@ -86,7 +87,7 @@ def test_a_node_is_taken_with_a_code_that_nobody_knows() -> None:
     assert verdicts_on(ssn, "p")[0] == ()
 
 
-def listed(*statuses: Any) -> tuple[Status, ...]:
+def listed(*statuses: Any) -> tuple[NodeStatus, ...]:
     """Return what a node gets of which the service says this list, in a release that reads one."""
     answers = {("predicate", "ns/p n1"): {"status": list(statuses)}}
     return verdicts_on(extended("predicate", answers=answers, release="v1.9.0"), "p")[0]
@@ -97,9 +98,9 @@ def test_older_releases_take_a_list_of_statuses() -> None:
     fine, never = {"Code": 0, "Reason": "fine"}, {"Code": 3, "Reason": "never"}
     final = StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE
     assert listed() == listed(fine) == listed(None) == listed({"Code": 99, "Reason": "odd"}) == ()
-    assert listed(no, far) == (Status(StatusCode.UNSCHEDULABLE, "no,too far"),)
-    assert listed(fine, never) == (Status(final, "fine,never"),)
-    assert listed({"Code": 1, "Reason": "broken"}) == (Status(final, "broken"),)
+    assert listed(no, far) == (NodeStatus(StatusCode.UNSCHEDULABLE, "no,too far"),)
+    assert listed(fine, never) == (NodeStatus(final, "fine,never"),)
+    assert listed({"Code": 1, "Reason": "broken"}) == (NodeStatus(final, "broken"),)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +136,7 @@ def test_a_predicate_without_answer_fails_unless_that_is_ignored(
     ignorable: bool,  # noqa: FBT001
 ) -> None:
     ssn = extended("predicate", ignorable=ignorable)
-    ((_, predicate),) = ssn.flat("Predicate")
+    ((_, predicate),) = ssn.registry.flat("Predicate")
     verdicts = predicate.function(*tasks(ssn, "p"), np.arange(1)).tolist()
     assert [bool(verdict) for verdict in verdicts] == [not ignorable]
     assert ssn.errors == [
@@ -146,7 +147,7 @@ def test_a_predicate_without_answer_fails_unless_that_is_ignored(
 def test_scores_are_those_of_the_answer() -> None:
     answers = {("prioritize", "ns/p"): {"nodeScore": {"n1": 3, "n3": 4.5}}}
     ssn = extended("prioritize", answers=answers)
-    ((_, batch),) = ssn.flat("BatchNodeOrder")
+    ((_, batch),) = ssn.registry.flat("BatchNodeOrder")
     assert batch.function(*tasks(ssn, "p"), np.arange(3)).tolist() == [3, 0, 4.5]
 
 
@@ -154,14 +155,14 @@ def test_scores_are_those_of_the_answer() -> None:
 def test_scores_that_fail_choose_no_node(answer: dict[str, Any] | None) -> None:
     answers = {} if answer is None else {("prioritize", "ns/p"): answer}
     ssn = extended("prioritize", answers=answers)
-    ((_, batch),) = ssn.flat("BatchNodeOrder")
+    ((_, batch),) = ssn.registry.flat("BatchNodeOrder")
     with pytest.raises(ScoreError):
         batch.function(*tasks(ssn, "p"), np.arange(3))
 
 
 def test_scores_that_are_not_answered_may_be_ignored() -> None:
     ssn = extended("prioritize", ignorable=True)
-    ((_, batch),) = ssn.flat("BatchNodeOrder")
+    ((_, batch),) = ssn.registry.flat("BatchNodeOrder")
     assert batch.function(*tasks(ssn, "p"), np.arange(3)) is None
 
 
@@ -170,9 +171,9 @@ def test_victims_are_those_of_the_answer(point: str) -> None:
     answers = {(point, "ns/p"): {"status": 1, "victims": ["ns/r", "ns/q", "ns/x"]}}
     ssn = extended(point, answers=answers)
     evictor, *candidates = tasks(ssn, "p", "q", "r")
-    assert names(ssn, getattr(ssn, point)(evictor, candidates)) == ["r", "q"]
+    assert names(ssn, getattr(voting, point)(ssn, evictor, candidates)) == ["r", "q"]
     abstaining = extended(point, answers={(point, "ns/p"): {"status": 0, "victims": ["ns/q"]}})
-    assert getattr(abstaining, point)(evictor, candidates) == []
+    assert getattr(voting, point)(abstaining, evictor, candidates) == []
 
 
 @pytest.mark.parametrize(
@@ -192,7 +193,7 @@ def test_enqueueing(
 ) -> None:
     answers = {} if answer is None else {("jobEnqueueable", "ns/g"): answer}
     ssn = extended("jobEnqueueable", answers=answers, ignorable=ignorable)
-    assert ssn.job_enqueueable(job(ssn, "g"), "ns/g") is enqueued
+    assert voting.job_enqueueable(ssn, job(ssn, "g"), "ns/g") is enqueued
 
 
 @pytest.mark.parametrize(
@@ -212,17 +213,17 @@ def test_queues_and_jobs(
     asked = [("queueOverused", "default"), ("jobReady", "ns/g")]
     answers = {} if answer is None else dict.fromkeys(asked, answer)
     ssn = extended("queueOverused", "jobReady", answers=answers, ignorable=ignorable)
-    assert ssn.overused("default") is expected
-    assert ssn.job_ready(job(ssn, "g")) is expected
+    assert voting.overused(ssn, "default") is expected
+    assert voting.job_ready(ssn, job(ssn, "g")) is expected
 
 
 def test_without_an_answer_to_the_opening_nothing_is_asked() -> None:
     silent = extended(*POINTS)
-    assert silent.flat("Predicate") == []
+    assert silent.registry.flat("Predicate") == []
     ignored = extended(*POINTS, ignorable=True)
-    assert ignored.flat("Predicate")
+    assert ignored.registry.flat("Predicate")
     answered = extended(*POINTS, answers={("onSessionOpen", ""): {}})
-    assert answered.flat("Predicate")
+    assert answered.registry.flat("Predicate")
     assert answered.errors == []
 
 
@@ -238,12 +239,12 @@ def test_only_pods_that_want_what_is_managed_are_asked_about(
 ) -> None:
     points = ("predicate", "prioritize", "preemptable")
     ssn = extended(*points, managed=MANAGED, ignorable=True, release=release)
-    ((_, predicate),) = ssn.flat("Predicate")
-    ((_, batch),) = ssn.flat("BatchNodeOrder")
+    ((_, predicate),) = ssn.registry.flat("Predicate")
+    ((_, batch),) = ssn.registry.flat("BatchNodeOrder")
     for task in tasks(ssn, "p", "wants"):
         assert predicate.function(task, np.arange(1)).tolist() == [0]
         batch.function(task, np.arange(1))
-        assert ssn.preemptable(task, []) == []
+        assert voting.preemptable(ssn, task, []) == []
     about = [tuple(line.split()[4:7:2]) for line in ssn.errors]
     assert about == [(point, key) for key in asked for point in points]
 
@@ -269,9 +270,9 @@ def test_a_service_may_refuse_a_placement(
     answers = {} if answer is None else {("allocateFunc", "ns/p"): answer}
     ssn = extended("allocateFunc", answers=answers, ignorable=ignorable, release="v1.13.0")
     (task,) = tasks(ssn, "p")
-    assert ssn.tell_allocated(task, 0) == ([] if error is None else [error])
+    assert ssn.registry.notify_allocated(task, 0) == ([] if error is None else [error])
     older = extended("allocateFunc", answers=answers, ignorable=ignorable)
-    assert older.event_handlers == []
+    assert older.registry.event_handlers == []
 
 
 def test_a_refused_placement_is_taken_back() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from plinian.engine.model.tables import Status
+from plinian.engine.session.framework import orders, voting
 from plinian.engine.session.framework.session import Session
 from sessions import group, job, names, node, opened, pod, queue, tasks
 
@@ -18,10 +19,10 @@ def test_a_job_needs_as_many_tasks_as_its_minimum() -> None:
     ssn, _ = opened(
         "gang", NODE, QUEUE, group("a", 2), pod("a-0", "a"), group("b"), pod("b-0", "b")
     )
-    objection = ssn.job_valid(job(ssn, "a"))
+    objection = voting.job_valid(ssn, job(ssn, "a"))
     assert objection is not None
     assert objection.message == ("Not enough valid tasks for gang-scheduling, valid: 1, min: 2")
-    assert ssn.job_valid(job(ssn, "b")) is None
+    assert voting.job_valid(ssn, job(ssn, "b")) is None
 
 
 def test_each_role_needs_its_own_minimum() -> None:
@@ -34,7 +35,7 @@ def test_each_role_needs_its_own_minimum() -> None:
         pod("a-0", "a", annotations=role),
         pod("a-1", "a"),
     )
-    objection = ssn.job_valid(job(ssn, "a"))
+    objection = voting.job_valid(ssn, job(ssn, "a"))
     assert objection is not None
     assert objection.message == "Not enough valid pods of each task for gang-scheduling"
 
@@ -44,12 +45,12 @@ def test_jobs_that_are_not_ready_come_first() -> None:
         "gang", NODE, QUEUE, group("a"), pod("a-0", "a", on="n1"), group("b"), pod("b-0", "b")
     )
     ready, waiting = job(ssn, "a"), job(ssn, "b")
-    assert ssn.job_order(waiting, ready)
-    assert not ssn.job_order(ready, waiting)
-    assert ssn.job_ready(ready)
-    assert not ssn.job_ready(waiting)
-    assert ssn.job_starving(waiting)
-    assert not ssn.job_pipelined(waiting)
+    assert orders.job_order(ssn, waiting, ready)
+    assert not orders.job_order(ssn, ready, waiting)
+    assert voting.job_ready(ssn, ready)
+    assert not voting.job_ready(ssn, waiting)
+    assert voting.job_starving(ssn, waiting)
+    assert not voting.job_pipelined(ssn, waiting)
 
 
 def test_only_tasks_beyond_the_minimum_can_be_spared() -> None:
@@ -66,8 +67,8 @@ def test_only_tasks_beyond_the_minimum_can_be_spared() -> None:
     )
     candidates = tasks(ssn, "a-2", "b-1", "a-1", "b-0", "a-0")
     (preemptor,) = tasks(ssn, "c-0")
-    assert names(ssn, ssn.preemptable(preemptor, candidates)) == ["a-2", "b-1"]
-    assert names(ssn, ssn.reclaimable(preemptor, candidates)) == ["a-2", "b-1"]
+    assert names(ssn, voting.preemptable(ssn, preemptor, candidates)) == ["a-2", "b-1"]
+    assert names(ssn, voting.reclaimable(ssn, preemptor, candidates)) == ["a-2", "b-1"]
 
 
 def test_the_close_says_which_gangs_lack_tasks() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plinian.engine.model.panic import Panic
-from plinian.engine.session.plugins.hdrf import Tree, dominant_shares
+from plinian.engine.session.plugins.drf.hdrf import Tree, dominant_shares
 
 TOTAL = (10_000.0, 8_000.0, 0.0)
 

@@ -7,7 +7,9 @@ import pytest
 
 from plinian.engine.model.tables import NO_NODE
 from plinian.engine.session.actions import ACTIONS
+from plinian.engine.session.framework import voting
 from plinian.engine.session.framework.session import Session
+from plinian.engine.session.nodes.node_views import NodeViews
 from sessions import Document, document, group, node, opened, pod, queue, tasks
 
 ALLOCATED = "volcano.sh/job-allocated-hypernode"
@@ -53,7 +55,7 @@ def hyper_node_scores(ssn: Session, *names: str) -> dict[str, float]:
     """Return the scores of hypernodes for the job."""
     rows = np.arange(0)
     job = ssn.jobs.row["ns/g"]
-    return ssn.hyper_node_order(job, ssn.jobs.tasks[job], dict.fromkeys(names, rows))
+    return voting.hyper_node_order(ssn, job, ssn.jobs.tasks[job], dict.fromkeys(names, rows))
 
 
 def test_a_job_that_was_not_placed_prefers_no_hypernode() -> None:
@@ -84,7 +86,7 @@ def node_scores(ssn: Session, hypernode: str) -> list[float] | None:
     (task,) = tasks(ssn, "p")
     if hypernode:
         ssn.tasks.job_hypernode[task] = hypernode
-    ((_, batch),) = ssn.flat("BatchNodeOrder")
+    ((_, batch),) = ssn.registry.flat("BatchNodeOrder")
     scores = batch.function(task, np.arange(5))
     return None if scores is None else scores.tolist()
 
@@ -125,7 +127,7 @@ def test_with_one_tier_only_the_hypernode_itself_scores() -> None:
 def test_only_a_job_that_would_like_to_be_near_makes_scores_differ() -> None:
     def uniform(*documents: Document) -> float | None:
         ssn = opened_on(*documents)
-        ((_, batch),) = ssn.flat("BatchNodeOrder")
+        ((_, batch),) = ssn.registry.flat("BatchNodeOrder")
         value: float | None = batch.uniform(0)
         return value
 
@@ -148,11 +150,13 @@ def test_a_pod_that_fitted_nowhere_is_not_drawn_to_where_others_of_its_job_were_
         pod("large", "g", cpu=9, priority=1),
         release=release,
     )
-    ACTIONS["allocate"](ssn)
+    ACTIONS["allocate"](ssn, NodeViews(ssn))
     (large,) = tasks(ssn, "large")
     assert ssn.tasks.node[large] == NO_NODE
     ((_, batch),) = (
-        entry for entry in ssn.flat("BatchNodeOrder") if entry[0] == "network-topology-aware"
+        entry
+        for entry in ssn.registry.flat("BatchNodeOrder")
+        if entry[0] == "network-topology-aware"
     )
     scores = batch.function(large, np.arange(5))
     assert scores is None or not scores.any()

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from plinian.engine.kubernetes.objects import Pod, decode
-from plinian.engine.session.framework.reasons import PASS, Status, StatusCode
+from plinian.engine.session.framework import voting
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.nodes.node_selection import NodeSelection, Purpose
 from plinian.engine.session.plugins.nodegroup import Affinity, pod_queue
+from plinian.engine.session.reasons.statuses import PASS, NodeStatus, StatusCode
 from sessions import Document, group, node, opened, pod, queue, tasks
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -42,14 +43,14 @@ def asked(*documents: Document, of: str = "q") -> tuple[list[bool], list[float],
     marked = pod("p", "g", annotations={"volcano.sh/queue-name": of} if of else {})
     ssn, _ = opened("nodegroup", *NODES, *documents, queue("default"), group("g"), marked)
     (task,), rows = tasks(ssn, "p"), np.arange(len(NODES))
-    ((_, predicate),) = ssn.flat("Predicate")
-    ((_, order),) = ssn.flat("NodeOrder")
+    ((_, predicate),) = ssn.registry.flat("Predicate")
+    ((_, order),) = ssn.registry.flat("NodeOrder")
     verdicts = predicate.function(task, rows)
     if verdicts is None:
         verdicts = np.zeros(len(rows), dtype=np.int32)
     for verdict in set(verdicts.tolist()) - {PASS}:
         assert ssn.reasons.statuses(verdict) == (
-            Status(StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE, "node not satisfy"),
+            NodeStatus(StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE, "node not satisfy"),
         )
     return (verdicts == PASS).tolist(), order.function(task, rows).tolist(), ssn
 
@@ -123,6 +124,6 @@ def test_in_v1_10_plugins_after_it_filter_nothing(
     seen = (node("n0"), queue("default"), group("g"), picky)
     ssn, _ = opened(plugins, *seen, release=release)
     (task,) = tasks(ssn, "p")
-    assert ssn.pre_predicate(task) is None
+    assert voting.pre_predicate(ssn, task) is None
     rows, _ = NodeSelection(ssn).predicate(task, np.arange(1), Purpose.ALLOCATE, None)
     assert rows.tolist() == found

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.framework.statement import Statement
 from plinian.engine.session.plugins.nodeorder import resource_allocation as amounts
-from plinian.engine.session.plugins.predicates.metrics import register_metrics
+from plinian.engine.session.plugins.shared.kube_metrics import KubeMetrics
 from sessions import RELEASE, Document, document, group, node, opened, pod, queue, tasks
 
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -64,9 +64,13 @@ def session(
 def scores(ssn: Session, name: str, among: str = "") -> dict[str, float]:
     """Return the scores of nodes that are candidates; all nodes if none are named."""
     (task,) = tasks(ssn, name)
-    register_metrics(ssn.process)  # In a scheduler that has filtered before, as nearly all have.
+    # In a scheduler that has filtered before, as nearly all have.
+    ssn.process.memory.of(KubeMetrics).registered = True
     rows = np.array([ssn.nodes.row[one] for one in among or ssn.nodes.names])
-    ((_, order),), ((_, batch),) = ssn.flat("NodeOrder"), ssn.flat("BatchNodeOrder")
+    ((_, order),), ((_, batch),) = (
+        ssn.registry.flat("NodeOrder"),
+        ssn.registry.flat("BatchNodeOrder"),
+    )
     found = order.function(task, rows)
     alone = [order.one(task, row) for row in rows.tolist()]
     assert alone == found.tolist()
@@ -183,7 +187,7 @@ def test_a_preference_that_does_not_parse_fails_the_score() -> None:
     bad = {"weight": 1, "preference": {"matchExpressions": [{"key": "a", "operator": "Near"}]}}
     docs = [node("a"), asking(pod("p", "g"), affinity={"nodeAffinity": {PREFERRED: [bad]}})]
     ssn = session(*docs, nodeaffinity=1)
-    ((_, entry),) = ssn.flat("NodeOrder")
+    ((_, entry),) = ssn.registry.flat("NodeOrder")
     (task,) = tasks(ssn, "p")
     assert entry.partial
     assert np.isnan(entry.function(task, np.array([0]))).all()

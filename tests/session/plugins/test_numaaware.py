@@ -10,7 +10,9 @@ import pytest
 
 from plinian.engine.kubernetes.objects import Container, Numatopology, decode
 from plinian.engine.model.panic import Panic
-from plinian.engine.session.framework.session import ProcessState, Session
+from plinian.engine.session.framework import immediate
+from plinian.engine.session.framework.process import ProcessState
+from plinian.engine.session.framework.session import Session
 from plinian.engine.session.plugins.numaaware.cpu_assignment import take_by_topology
 from plinian.engine.session.plugins.numaaware.hints import (
     BEST_EFFORT,
@@ -227,7 +229,7 @@ def numa_session(
 def reasons(ssn: Session, name: str) -> list[str]:
     """Return why each node does not take a pod; an empty text says that it does."""
     verdicts = None
-    for _, predicate in ssn.flat("Predicate"):
+    for _, predicate in ssn.registry.flat("Predicate"):
         verdicts = predicate.function(*tasks(ssn, name), np.arange(len(ssn.nodes)))
     if verdicts is None:
         return [""] * len(ssn.nodes)
@@ -236,14 +238,14 @@ def reasons(ssn: Session, name: str) -> list[str]:
 
 def preempted_on(ssn: Session, name: str) -> list[bool]:
     """Return whether nodes are preempted on for a pod."""
-    ((_, predicate),) = ssn.flat("Predicate")
+    ((_, predicate),) = ssn.registry.flat("Predicate")
     verdicts = predicate.function(*tasks(ssn, name), np.arange(len(ssn.nodes)))
     return [not ssn.reasons.stops_preemption(verdict) for verdict in verdicts.tolist()]
 
 
 def scores(ssn: Session, name: str) -> list[float] | None:
     """Return the scores of the nodes for a pod that was filtered just before."""
-    ((_, batch),) = ssn.flat("BatchNodeOrder")
+    ((_, batch),) = ssn.registry.flat("BatchNodeOrder")
     scored = batch.function(*tasks(ssn, name), np.arange(len(ssn.nodes)))
     return None if scored is None else scored.tolist()
 
@@ -325,7 +327,12 @@ def test_pods_that_are_not_guaranteed_are_left_alone() -> None:
 
 def test_where_neither_nodes_nor_pods_have_policies_nothing_is_asked() -> None:
     ssn = numa_session(node("n1"), task("p", policy="none"))
-    assert ssn.flat("Predicate") == ssn.flat("BatchNodeOrder") == ssn.event_handlers == []
+    assert (
+        ssn.registry.flat("Predicate")
+        == ssn.registry.flat("BatchNodeOrder")
+        == ssn.registry.event_handlers
+        == []
+    )
 
 
 def test_what_the_system_keeps_is_not_given() -> None:
@@ -362,9 +369,9 @@ def test_cpus_that_were_given_are_taken_until_the_placing_is_undone() -> None:
     ssn = numa_session(node("n1"), report(free="0-3"), task("p", "3"), task("q", "2"))
     one, two = tasks(ssn, "p", "q")
     assert reasons(ssn, "p") == [""]
-    ssn.pipeline(one, 0)
+    immediate.pipeline(ssn, one, 0)
     assert reasons(ssn, "q") == ["container main cannot be assigned by numa"]
-    ssn.tell_deallocated(one, 0)
+    ssn.registry.notify_deallocated(one, 0)
     assert reasons(ssn, "q") == [""]
     assert two != one
 
@@ -374,7 +381,7 @@ def test_what_was_given_is_kept_from_session_to_session() -> None:
     documents = (node("n1"), report(free="0-3"), task("p", "3"), task("q", "2"))
     ssn, plugins = opened("numa-aware", *documents, queue("default"), group("g"), process=process)
     assert reasons(ssn, "p") == [""]
-    ssn.pipeline(*tasks(ssn, "p"), 0)
+    immediate.pipeline(ssn, *tasks(ssn, "p"), 0)
     plugins["numa-aware"].on_session_close(ssn)
     later = numa_session(*documents, process=process)
     assert reasons(later, "q") == ["container main cannot be assigned by numa"]
@@ -383,5 +390,5 @@ def test_what_was_given_is_kept_from_session_to_session() -> None:
 def test_running_tasks_that_come_back_are_given_nothing() -> None:
     running = task("p", "3", on="n1")
     ssn = numa_session(node("n1"), report(free="0-3"), running, task("q", "3"))
-    ssn.tell_allocated(*tasks(ssn, "p"), 0)
+    ssn.registry.notify_allocated(*tasks(ssn, "p"), 0)
     assert reasons(ssn, "q") == [""]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from plinian.engine.session.framework import voting
 from sessions import Document, group, job, node, opened, pod, queue
 
 CONF = """
@@ -31,7 +32,7 @@ def enqueueable(name: str, *more: Document, factor: object = 1.5) -> bool:
         pod("old-0", "old", 4, on="n1"),
         *more,
     )
-    return ssn.job_enqueueable(job(ssn, name), name)
+    return voting.job_enqueueable(ssn, job(ssn, name), name)
 
 
 def test_up_to_the_multiple_of_the_cluster_less_what_is_used() -> None:
@@ -75,9 +76,9 @@ def test_what_is_enqueued_counts_for_the_next() -> None:
     ssn, _ = opened(
         CONF.format(factor=1), node("n1", 10), queue("default"), waiting("a", 6), waiting("b", 6)
     )
-    assert ssn.job_enqueueable(job(ssn, "a"), "a")
-    ssn.job_enqueued(job(ssn, "a"))
-    assert not ssn.job_enqueueable(job(ssn, "b"), "b")
+    assert voting.job_enqueueable(ssn, job(ssn, "a"), "a")
+    voting.job_enqueued(ssn, job(ssn, "a"))
+    assert not voting.job_enqueueable(ssn, job(ssn, "b"), "b")
     assert ssn.events == [(job(ssn, "b"), "Unschedulable", "resource in cluster is overused")]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from plinian.engine.session.framework import voting
 from sessions import Document, document, group, names, node, opened, pod, queue, tasks
 
 WEB = {"matchLabels": {"app": "web"}}
@@ -33,9 +34,9 @@ def victims(
         "pdb", node("n1"), queue("default"), group("a"), *running, pod("x", "a"), *budgets
     )
     *candidates, evictor = tasks(ssn, *(f"a-{number}" for number in range(len(labels))), "x")
-    chosen = ssn.preemptable(evictor, candidates)
-    assert ssn.reclaimable(evictor, candidates) == chosen
-    assert ssn.victim_tasks(candidates) == sorted(chosen)
+    chosen = voting.preemptable(ssn, evictor, candidates)
+    assert voting.reclaimable(ssn, evictor, candidates) == chosen
+    assert voting.victim_tasks(ssn, candidates) == sorted(chosen)
     return names(ssn, chosen)
 
 

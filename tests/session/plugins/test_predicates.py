@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from plinian.engine.session.framework.reasons import StatusCode
+from plinian.engine.session.framework import voting
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.framework.statement import Statement
+from plinian.engine.session.reasons.statuses import StatusCode
 from sessions import Document, document, group, node, opened, pod, queue, tasks
 
 U = StatusCode.UNSCHEDULABLE
@@ -65,10 +66,10 @@ def session(*documents: Document, arguments: str = "") -> Session:
 def said(ssn: Session, name: str) -> Said:
     """Return what the filters say of the nodes that do not take a pod, all asked at once."""
     (task,) = tasks(ssn, name)
-    error = ssn.pre_predicate(task)
+    error = voting.pre_predicate(ssn, task)
     if error is not None:
         return {"*": ((StatusCode.ERROR, error),)}
-    ((_, entry),) = ssn.flat("Predicate")
+    ((_, entry),) = ssn.registry.flat("Predicate")
     rows = np.arange(len(ssn.nodes))
     verdicts = entry.function(task, rows).tolist()
     if entry.per(task) == "class":
@@ -266,11 +267,11 @@ def test_what_counts_is_fixed_before_nodes_are_looked_at() -> None:
         asking(pod("q", "g"), affinity=must_not(near("host", {"app": "db"}))),
     )
     (task,) = tasks(ssn, "q")
-    ((_, entry),) = ssn.flat("Predicate")
-    ssn.pre_predicate(task)
+    ((_, entry),) = ssn.registry.flat("Predicate")
+    voting.pre_predicate(ssn, task)
     allocated(ssn, "p", "a")
     assert not entry.function(task, np.arange(2)).any()
-    ssn.pre_predicate(task)
+    voting.pre_predicate(ssn, task)
     assert entry.function(task, np.arange(2)).astype(bool).tolist() == [True, False]
 
 
@@ -471,6 +472,6 @@ def test_only_pods_that_a_term_may_concern_are_asked_about_one_by_one() -> None:
     docs = [*zoned("a:x"), shy, pod("q", "g", labels={"app": "db"}), pod("r", "g")]
     even = asking(pod("s", "g"), topologySpreadConstraints=[spread("zone", {"app": "db"})])
     ssn = session(*docs, even)
-    ((_, entry),) = ssn.flat("Predicate")
+    ((_, entry),) = ssn.registry.flat("Predicate")
     per = {name: entry.per(task) for name, task in zip("pqrs", tasks(ssn, *"pqrs"), strict=True)}
     assert per == {"p": "task", "q": "task", "r": "class", "s": "task"}

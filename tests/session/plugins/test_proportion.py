@@ -12,6 +12,7 @@ from plinian.engine.kubernetes.objects import Queue, decode
 from plinian.engine.model.panic import Panic
 from plinian.engine.model.queue import QueueInfo
 from plinian.engine.model.resource import Resource
+from plinian.engine.session.framework import immediate, orders, voting
 from plinian.engine.session.plugins.proportion import QueueAttr, divide, real_capability
 from plinian.engine.session.plugins.shared.amounts import unguaranteed
 from plinian.engine.session.plugins.shared.queue_demand import QueueDemand
@@ -208,43 +209,43 @@ CLUSTER = (
 
 def test_less_share_first_and_priority_before_it() -> None:
     ssn, _ = opened("proportion", *CLUSTER)
-    assert ssn.queue_order("b", "a")
+    assert orders.queue_order(ssn, "b", "a")
     important = queue("a", priority=5)
     ssn, _ = opened("proportion", *(important if each == queue("a") else each for each in CLUSTER))
-    assert ssn.queue_order("a", "b")
+    assert orders.queue_order(ssn, "a", "b")
 
 
 def test_a_queue_with_more_than_it_deserves_is_overused_and_takes_nothing() -> None:
     ssn, _ = opened("proportion", *CLUSTER)
     (a_new, b_new) = tasks(ssn, "a-new", "b-new")
-    assert not ssn.allocatable("a", a_new), "a deserves 2.5 of 10 cores and has 8"
-    assert not ssn.allocatable("b", b_new), "b deserves 7.5, and 1 + 8 is more"
-    assert not ssn.preemptive("b", (b_new,))
-    assert not ssn.overused("b")
-    assert ssn.gauges["b"]["overused"] == 0.0
+    assert not voting.allocatable(ssn, "a", a_new), "a deserves 2.5 of 10 cores and has 8"
+    assert not voting.allocatable(ssn, "b", b_new), "b deserves 7.5, and 1 + 8 is more"
+    assert not voting.preemptive(ssn, "b", (b_new,))
+    assert not voting.overused(ssn, "b")
+    assert ssn.process.gauges["b"]["overused"] == 0.0
 
 
 def test_reclaim_takes_down_to_what_a_queue_deserves() -> None:
     ssn, _ = opened("proportion", *CLUSTER)
     (reclaimer,) = tasks(ssn, "b-new")
     candidates = tasks(ssn, "a-0", "a-1", "a-2", "a-3", "b-0")
-    assert names(ssn, ssn.reclaimable(reclaimer, candidates)) == ["a-0", "a-1", "a-2"]
+    assert names(ssn, voting.reclaimable(ssn, reclaimer, candidates)) == ["a-0", "a-1", "a-2"]
 
 
 def test_placing_and_evicting_move_share_and_gauges() -> None:
     ssn, _ = opened("proportion", *CLUSTER)
-    before = dict(ssn.gauges["b"])
+    before = dict(ssn.process.gauges["b"])
     (task,) = tasks(ssn, "b-new")
-    ssn.allocate(task, 0)
-    assert ssn.gauges["b"]["allocated_milli_cpu"] == 9000.0
-    assert ssn.gauges["b"]["share"] > before["share"]
-    ssn.evict(task, "test")
-    assert ssn.gauges["b"] == before
+    immediate.allocate(ssn, task, 0)
+    assert ssn.process.gauges["b"]["allocated_milli_cpu"] == 9000.0
+    assert ssn.process.gauges["b"]["share"] > before["share"]
+    immediate.evict(ssn, task, "test")
+    assert ssn.process.gauges["b"] == before
 
 
 def test_a_queue_without_jobs_has_two_gauges_only() -> None:
     ssn, _ = opened("proportion", *CLUSTER)
-    assert ssn.gauges["idle"] == dict.fromkeys(
+    assert ssn.process.gauges["idle"] == dict.fromkeys(
         (
             "allocated_milli_cpu",
             "allocated_memory_bytes",
@@ -264,8 +265,10 @@ def test_jobs_are_enqueued_up_to_the_real_capability() -> None:
         *(pod(f"running-{n}", "running", 1, on="n1") for n in range(3)),
         *(group(name, phase="Pending", minResources={"cpu": "3"}) for name in "ab"),
     )
-    assert ssn.job_enqueueable(job(ssn, "a"), "a"), "3 + 3 allocated - 2 that could be given back"
-    assert not ssn.job_enqueueable(job(ssn, "b"), "b")
+    assert voting.job_enqueueable(ssn, job(ssn, "a"), "a"), (
+        "3 + 3 allocated - 2 that could be given back"
+    )
+    assert not voting.job_enqueueable(ssn, job(ssn, "b"), "b")
     assert ssn.events[-1][2] == "queue resource quota insufficient"
 
 
@@ -277,8 +280,8 @@ def test_a_queue_that_is_not_open_takes_nothing() -> None:
         group("a", phase="Pending"),
         pod("a-0", "a"),
     )
-    assert not ssn.job_enqueueable(job(ssn, "a"), "a")
-    assert not ssn.allocatable("default", tasks(ssn, "a-0")[0])
+    assert not voting.job_enqueueable(ssn, job(ssn, "a"), "a")
+    assert not voting.allocatable(ssn, "default", tasks(ssn, "a-0")[0])
 
 
 def test_what_queues_deserve_is_told_before_the_division_crashes() -> None:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from plinian.engine.model.panic import Panic
-from plinian.engine.session.framework.session import ProcessState, Session
+from plinian.engine.session.framework.process import NodeUsage, ProcessState
+from plinian.engine.session.framework.session import Session
 from plinian.engine.session.plugins.rescheduling import read_strategies, read_thresholds
-from plinian.engine.session.plugins.shared.node_usage import NODE_USAGE, NodeUsage
 from sessions import NOW, Document, group, names, node, opened, pod, queue
 
 MINUTE = 60_000_000
@@ -47,7 +47,7 @@ def victims(
 ) -> list[str]:
     """Return the names of the pods to be evicted, given the use of cpu and memory in percent."""
     process = process or ProcessState()
-    process.kept[NODE_USAGE] = {
+    process.external.node_usage = {
         name: NodeUsage(NOW, {"10m": cpu}, {"10m": memory}) for name, (cpu, memory) in usage.items()
     }
     ssn, _ = opened(
@@ -65,7 +65,9 @@ def victims(
 def evicted(ssn: Session) -> list[str]:
     """Return whom the plugins want evicted of the running pods."""
     running = [task for task, info in enumerate(ssn.tasks.info) if info.node_name]
-    chosen = [task for _, fns in ssn.flat("VictimTasks") for fn in fns for task in fn(running)]
+    chosen = [
+        task for _, fns in ssn.registry.flat("VictimTasks") for fn in fns for task in fn(running)
+    ]
     return names(ssn, chosen)
 
 
@@ -136,7 +138,7 @@ def test_an_interval_that_is_none_is_five_minutes() -> None:
 
 def test_by_default_every_node_is_idle() -> None:
     ssn, _ = opened("rescheduling", *BUSY, queue("default"), now=NOW)
-    assert ssn.flat("VictimTasks") == []
+    assert ssn.registry.flat("VictimTasks") == []
     later, _ = opened(
         "rescheduling", *BUSY, queue("default"), process=ssn.process, now=NOW + 6 * MINUTE
     )

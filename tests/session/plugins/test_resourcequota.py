@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from plinian.engine.session.framework import voting
 from sessions import Document, document, group, job, node, opened, queue
 
 
@@ -19,7 +20,7 @@ def enqueued(*documents: Document, ask: str) -> str:
     """Return, by group of ``ask`` in turn, ``+`` if it was enqueued, else ``-``."""
     ssn, _ = opened("resourcequota", node("n1"), queue("default"), *documents)
     return "".join(
-        "+" if ssn.job_enqueueable(job(ssn, name), name) else "-" for name in ask.split()
+        "+" if voting.job_enqueueable(ssn, job(ssn, name), name) else "-" for name in ask.split()
     )
 
 
@@ -64,7 +65,7 @@ def test_the_event_says_what_is_exceeded() -> None:
         quota("q", {"cpu": "2", "memory": "9Gi"}, {"cpu": "1", "memory": "1Gi"}),
         waiting("a", cpu="2", memory="1Gi"),
     )
-    ssn.job_enqueueable(job(ssn, "a"), "a")
+    voting.job_enqueueable(ssn, job(ssn, "a"), "a")
     message = (
         "resource quota insufficient, requested: map[cpu:2], used: map[cpu:1], limited: map[cpu:2]"
     )

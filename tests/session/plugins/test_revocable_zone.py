@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from plinian.engine.session.plugins.revocable_zone import why_closed
+from plinian.engine.session.plugins.tdm.revocable_zone import why_closed
 
 MIDNIGHT = 1_763_683_200_000_000
 """2025-11-21T00:00:00Z in microseconds."""

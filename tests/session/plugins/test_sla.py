@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from plinian.engine.session.framework import orders, voting
 from plinian.engine.session.framework.session import Session
 from sessions import NOW, Document, group, job, node, opened, queue
 
@@ -34,30 +35,30 @@ def session(*groups: Document, conf: str = GLOBAL.format(limit='""'), now: int =
 @pytest.mark.parametrize(("limit", "enqueued"), [("59m", True), ("1h", True), ("1h1ns", False)])
 def test_who_is_overdue_is_enqueued_even_if_there_is_no_room(limit: str, enqueued: object) -> None:
     ssn = session(limited("a", limit))
-    assert ssn.job_enqueueable(job(ssn, "a"), "a") is enqueued
+    assert voting.job_enqueueable(ssn, job(ssn, "a"), "a") is enqueued
 
 
 def test_the_clock_is_that_of_the_session() -> None:
     ssn = session(limited("a", "2h"), now=NOW + HOUR)
-    assert ssn.job_enqueueable(job(ssn, "a"), "a")
+    assert voting.job_enqueueable(ssn, job(ssn, "a"), "a")
 
 
 @pytest.mark.parametrize(("limit", "enqueued"), [("10m", True), ("3h", False), ("60", False)])
 def test_the_argument_is_for_jobs_without_limit(limit: str, enqueued: object) -> None:
     plain = group("a", phase="Pending", minResources={"cpu": "99"})
     ssn = session(plain, conf=GLOBAL.format(limit=limit))
-    assert ssn.job_enqueueable(job(ssn, "a"), "a") is enqueued
+    assert voting.job_enqueueable(ssn, job(ssn, "a"), "a") is enqueued
 
 
 def test_the_earlier_end_of_waiting_comes_first_and_none_last() -> None:
     ssn = session(limited("c", "1h"), limited("b", "2h"), group("a", phase="Pending"))
     a, b, c = (job(ssn, name) for name in "abc")
-    assert ssn.job_order(c, b)
-    assert ssn.job_order(b, a)
-    assert not ssn.job_order(a, b)
+    assert orders.job_order(ssn, c, b)
+    assert orders.job_order(ssn, b, a)
+    assert not orders.job_order(ssn, a, b)
 
 
 def test_an_overdue_job_counts_as_pipelined() -> None:
     ssn = session(limited("a", "1m"), limited("b", "2h"))
-    vote = dict(ssn.flat("JobPipelined"))["sla"]
+    vote = dict(ssn.registry.flat("JobPipelined"))["sla"]
     assert [vote(job(ssn, name)) for name in "ab"] == [1, 0]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from plinian.engine.session.framework import voting
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.framework.statement import Statement
-from plinian.engine.session.kube import node_map
+from plinian.engine.session.kube.node_map import node_map
 from sessions import group, node, opened, pod, queue, tasks
 
 CONF = """
@@ -45,7 +46,7 @@ def test_a_pod_whose_eviction_is_taken_back_may_be_missed(release: str, left: fl
 def test_a_pod_that_the_filters_were_prepared_for_is_not_missed() -> None:
     ssn = session("v1.15.1")
     (task,) = tasks(ssn, "a")
-    assert ssn.pre_predicate(task) is None
+    assert voting.pre_predicate(ssn, task) is None
     statement = Statement(ssn)
     statement.evict(task, "preempt")
     statement.discard()
@@ -54,4 +55,4 @@ def test_a_pod_that_the_filters_were_prepared_for_is_not_missed() -> None:
 
 @pytest.mark.parametrize("switch", [True, False])
 def test_victims_that_are_tried_out_count_for_affinity_by_switch(*, switch: bool) -> None:
-    assert session("v1.15.1", switch=switch).affinity_heeds_victims == switch
+    assert session("v1.15.1", switch=switch).affinity_counts_victims == switch

@@ -9,6 +9,7 @@ import pytest
 
 from plinian.engine.model.panic import Panic
 from plinian.engine.model.resource import Resource
+from plinian.engine.session.framework import immediate, orders
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.plugins.task_topology import TaskTopologyPlugin
 from plinian.engine.session.plugins.task_topology.annotations import TaskTopology, read_topology
@@ -140,14 +141,14 @@ def topology(*pods: Document, **annotations: str) -> Session:
 
 def scores(ssn: Session, name: str) -> list[float]:
     """Return the scores of n1 and n2 for a pod."""
-    ((_, order),) = ssn.flat("NodeOrder")
+    ((_, order),) = ssn.registry.flat("NodeOrder")
     scored: list[float] = order.function(*tasks(ssn, name), np.arange(2)).tolist()
     return scored
 
 
 def compare(ssn: Session) -> Callable[[int, int], float]:
     """Return the plugin's own order of tasks, without what comes after it."""
-    ((_, order),) = ssn.flat("TaskOrder")
+    ((_, order),) = ssn.registry.flat("TaskOrder")
     own: Callable[[int, int], float] = order.compare
     return own
 
@@ -187,7 +188,7 @@ def test_tasks_placed_in_the_session_draw_their_bucket_and_repel_those_that_shun
         **{"anti-affinity": "a,c"},
     )
     assert scores(ssn, "p2") == [1000, 1000]
-    ssn.pipeline(*tasks(ssn, "p1"), 0)
+    immediate.pipeline(ssn, *tasks(ssn, "p1"), 0)
     assert scores(ssn, "p2") == [1000, 500]
     assert scores(ssn, "p3") == [0, 500]
 
@@ -206,7 +207,12 @@ def test_where_no_pending_task_has_rules_nothing_is_asked() -> None:
         topology(member("p1", "a", on="n1"), affinity="a"),
         topology(member("p1", "a"), affinity="b"),
     ):
-        assert ssn.flat("NodeOrder") == ssn.flat("TaskOrder") == ssn.event_handlers == []
+        assert (
+            ssn.registry.flat("NodeOrder")
+            == ssn.registry.flat("TaskOrder")
+            == ssn.registry.event_handlers
+            == []
+        )
 
 
 def test_tasks_in_buckets_come_first_and_the_larger_bucket_before_the_smaller() -> None:
@@ -219,8 +225,8 @@ def test_tasks_in_buckets_come_first_and_the_larger_bucket_before_the_smaller() 
         **{"anti-affinity": "a;a,b"},
     )
     zero, one, two, three = tasks(ssn, "p0", "p1", "p2", "p3")
-    assert ssn.task_order(one, zero)
-    assert ssn.task_order(two, one)
+    assert orders.task_order(ssn, one, zero)
+    assert orders.task_order(ssn, two, one)
     order = compare(ssn)
     assert order(two, three) == order(zero, zero) == 0
     assert order(two, one) == -order(one, two) == -1

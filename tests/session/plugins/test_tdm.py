@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from plinian.engine.model.panic import Panic
-from plinian.engine.session.framework.session import ProcessState, Session
+from plinian.engine.session.framework import orders, voting
+from plinian.engine.session.framework.process import ProcessState
+from plinian.engine.session.framework.session import Session
 from plinian.engine.session.nodes.node_selection import NodeSelection
 from sessions import Document, group, job, names, node, opened, pod, queue, tasks
 
@@ -42,7 +44,7 @@ def test_which_nodes_take_which_tasks() -> None:
     ssn = session(
         group("a"), pod("revocable", "a", annotations=REVOCABLE), pod("firm", "a", annotations=FIRM)
     )
-    (_, entry), rows = ssn.flat("Predicate")[0], np.arange(4)
+    (_, entry), rows = ssn.registry.flat("Predicate")[0], np.arange(4)
     answers = [
         [ssn.reasons.messages(verdict) for verdict in entry.function(task, rows)]
         for task in tasks(ssn, "revocable", "firm")
@@ -59,7 +61,7 @@ def test_open_zones_draw_revocable_tasks_and_closed_ones_cannot_be_scored() -> N
     ssn = session(
         group("a"), pod("revocable", "a", annotations=REVOCABLE), pod("firm", "a", annotations=FIRM)
     )
-    (_, entry), rows = ssn.flat("NodeOrder")[0], np.arange(4)
+    (_, entry), rows = ssn.registry.flat("NodeOrder")[0], np.arange(4)
     scores = [entry.function(task, rows).tolist() for task in tasks(ssn, "revocable", "firm")]
     assert scores == [
         pytest.approx([100, np.nan, np.nan, 0], nan_ok=True),
@@ -81,8 +83,8 @@ def test_firm_tasks_preempt_preemptable_ones_on_ordinary_nodes_within_the_budget
     )
     candidates = tasks(ssn, "b-day", "b-firm", "b-1", "b-0", "a-0", "a-1", "a-2")
     firm, soft = tasks(ssn, "firm", "soft")
-    assert names(ssn, ssn.preemptable(firm, candidates)) == ["a-0", "a-1", "b-1"]
-    assert ssn.preemptable(soft, candidates) == []
+    assert names(ssn, voting.preemptable(ssn, firm, candidates)) == ["a-0", "a-1", "b-1"]
+    assert voting.preemptable(ssn, soft, candidates) == []
 
 
 @pytest.mark.parametrize(
@@ -109,7 +111,7 @@ def test_budgets_of_a_job_with_four_of_five_tasks_running(
     )
     (firm,) = tasks(ssn, "firm")
     candidates = tasks(ssn, *(f"a-{n}" for n in range(4)))
-    assert len(ssn.preemptable(firm, candidates)) == number
+    assert len(voting.preemptable(ssn, firm, candidates)) == number
 
 
 def test_closed_zones_are_cleared_once_in_a_period() -> None:
@@ -122,18 +124,18 @@ def test_closed_zones_are_cleared_once_in_a_period() -> None:
     )
     process, minute = ProcessState(), 60_000_000
     first = session(*documents, process=process)
-    assert names(first, first.victim_tasks([])) == ["a-0", "a-1"]
+    assert names(first, voting.victim_tasks(first, [])) == ["a-0", "a-1"]
     soon = session(*documents, process=process, now=first.now + minute - 1)
-    assert soon.victim_tasks([]) == []
+    assert voting.victim_tasks(soon, []) == []
     later = session(*documents, process=process, now=first.now + minute)
-    assert len(later.victim_tasks([])) == 2
+    assert len(voting.victim_tasks(later, [])) == 2
 
 
 def test_jobs_that_are_not_preemptable_come_first_and_may_starve() -> None:
     ssn = session(group("a", annotations=REVOCABLE), pod("a-0", "a"), group("b"), pod("b-0", "b"))
-    assert ssn.job_order(job(ssn, "b"), job(ssn, "a"))
-    assert ssn.job_starving(job(ssn, "b"))
-    assert not ssn.job_starving(job(ssn, "a"))
+    assert orders.job_order(ssn, job(ssn, "b"), job(ssn, "a"))
+    assert voting.job_starving(ssn, job(ssn, "b"))
+    assert not voting.job_starving(ssn, job(ssn, "a"))
 
 
 def test_a_zone_that_is_no_text_crashes_the_session() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from plinian.engine.session.framework.session import ProcessState, Session
-from plinian.engine.session.plugins.shared.node_usage import NODE_USAGE, NodeUsage
+from plinian.engine.session.framework.process import ExternalValues, NodeUsage, ProcessState
+from plinian.engine.session.framework.session import Session
 from plinian.engine.session.plugins.usage import CPU_EXCEEDS, MEMORY_EXCEEDS, read_thresholds
 from sessions import NOW, RELEASE, group, node, opened, pod, queue
 
@@ -33,14 +33,17 @@ def asked(
     *known: NodeUsage | None, release: str = RELEASE
 ) -> tuple[list[str], list[float], Session]:
     """Return the reasons and the scores of nodes n0, n1 …; an empty reason is none."""
-    kept = {NODE_USAGE: {f"n{row}": each for row, each in enumerate(known) if each is not None}}
+    measured = {f"n{row}": each for row, each in enumerate(known) if each is not None}
     nodes = [node(f"n{row}") for row in range(len(known))]
-    process = ProcessState(kept=kept)
+    process = ProcessState(external=ExternalValues(node_usage=measured))
     ssn, _ = opened(
         CONF, *nodes, queue("default"), group("g"), pod("p", "g"), process=process, release=release
     )
     rows = np.arange(len(known))
-    ((_, predicate),), ((_, order),) = ssn.flat("Predicate"), ssn.flat("NodeOrder")
+    ((_, predicate),), ((_, order),) = (
+        ssn.registry.flat("Predicate"),
+        ssn.registry.flat("NodeOrder"),
+    )
     reasons = [" ".join(ssn.reasons.messages(verdict)) for verdict in predicate.function(0, rows)]
     return reasons, order.function(0, rows).tolist(), ssn
 

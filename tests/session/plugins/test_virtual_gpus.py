@@ -7,11 +7,13 @@ import pytest
 
 from plinian.engine.kubernetes.objects import Node, Pod, decode
 from plinian.engine.model.panic import Panic
-from plinian.engine.session import close
+from plinian.engine.session.close import close
+from plinian.engine.session.framework import voting
 from plinian.engine.session.framework.outcome import SessionResult
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.framework.statement import Statement
 from plinian.engine.session.nodes.node_selection import Purpose
+from plinian.engine.session.nodes.node_views import NodeViews
 from plinian.engine.session.plugins.deviceshare.vgpu import (
     ASSIGNED,
     GANG_POLICY,
@@ -75,12 +77,12 @@ def seek(ssn: Session, *names: str) -> None:
     """Ask the nodes whether they have room for pods, one after the other."""
     for name in names:
         (task,) = tasks(ssn, name)
-        ssn.selection.predicate(task, ssn.selection.all_rows, Purpose.ALLOCATE, None)
+        NodeViews(ssn).selection.predicate(task, ssn.all_rows, Purpose.ALLOCATE, None)
 
 
 def scores(ssn: Session, name: str) -> list[float]:
     """Return what the nodes score for a pod, once they have been asked."""
-    entry = dict(ssn.flat("NodeOrder"))["deviceshare"]
+    entry = dict(ssn.registry.flat("NodeOrder"))["deviceshare"]
     found: list[float] = entry.function(*tasks(ssn, name), np.arange(len(ssn.nodes))).tolist()
     return found
 
@@ -228,7 +230,7 @@ def test_a_node_without_room_scores_as_for_the_last_pod_that_its_cards_were_aske
 def test_releases_before_v1_13_and_no_weight_score_nothing(release: str, weight: int) -> None:
     documents = (gpu_node("n1", 1000), limited("p", number="1", memory="300"))
     ssn = session(*documents, release=release, weight=weight)
-    assert not dict(ssn.flat("NodeOrder")) or scores(ssn, "p") == [0]
+    assert not dict(ssn.registry.flat("NodeOrder")) or scores(ssn, "p") == [0]
 
 
 def test_a_node_without_cards_that_comes_to_be_scored_crashes() -> None:
@@ -253,11 +255,11 @@ def test_what_is_taken_back_is_free_at_once_since_v1_15(release: str, *, free: b
         release=release,
     )
     first, second = tasks(ssn, "p", "q")
-    predicate = dict(ssn.flat("Predicate"))["deviceshare"]
-    ssn.pre_predicate(first)
-    ssn.tell_allocated(first, 0)
+    predicate = dict(ssn.registry.flat("Predicate"))["deviceshare"]
+    voting.pre_predicate(ssn, first)
+    ssn.registry.notify_allocated(first, 0)
     assert predicate.function(second, np.array([0])).tolist() != [0]
-    ssn.tell_deallocated(first, 0)
+    ssn.registry.notify_deallocated(first, 0)
     assert (predicate.function(second, np.array([0])).tolist() == [0]) is free
 
 
@@ -270,7 +272,7 @@ def test_cards_of_a_pod_that_is_evicted_are_free_until_that_is_taken_back(
     asks = limited("q", number="1", memory="800")
     ssn = session(gpu_node("n1", 1000), runs, asks, release=release)
     first, second = tasks(ssn, "p", "q")
-    predicate = dict(ssn.flat("Predicate"))["deviceshare"]
+    predicate = dict(ssn.registry.flat("Predicate"))["deviceshare"]
     assert predicate.function(second, np.array([0])).tolist() != [0]
     statement = Statement(ssn)
     statement.evict(first, "test")

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from plinian.engine.session.framework.reasons import StatusCode
+from plinian.engine.session.framework import voting
 from plinian.engine.session.framework.session import Session
 from plinian.engine.session.framework.statement import Statement
+from plinian.engine.session.reasons.statuses import StatusCode
 from sessions import CREATED, RELEASE, Document, document, group, node, opened, pod, queue, tasks
 
 ZONE = "topology.kubernetes.io/zone"
@@ -88,10 +89,10 @@ def session(*documents: Document, arguments: str = "", release: str = RELEASE) -
 def said(ssn: Session, name: str) -> Said:
     """Return what the filters say of the nodes that do not take a pod."""
     (task,) = tasks(ssn, name)
-    error = ssn.pre_predicate(task)
+    error = voting.pre_predicate(ssn, task)
     if error is not None:
         return {"*": ((StatusCode.ERROR, error),)}
-    ((_, entry),) = ssn.flat("Predicate")
+    ((_, entry),) = ssn.registry.flat("Predicate")
     verdicts = entry.function(task, np.arange(len(ssn.nodes))).tolist()
     statuses = ssn.reasons.statuses
     return {

@@ -17,8 +17,8 @@ from ....kubernetes.quantity import parse
 from ....model.device_claims import DeviceClaim
 from ....model.queue import QueueInfo
 from ....model.tables import IS_ALLOCATED
+from ...framework.queue_devices import PREFIX
 from ...framework.session import Session
-from ...jobs.queue_devices import PREFIX
 from .attrs import QueueAttr
 
 _WITHIN = f".{PREFIX}"

@@ -85,7 +85,7 @@ def record_flat_gauges(ssn: Session, attrs: Mapping[str, QueueAttr], guarantees:
     """
     set_gauges = gauge_setter(ssn.behaviours)
     for name, queue in ssn.queues.items():
-        gauges = ssn.gauges.setdefault(name, {})
+        gauges = ssn.process.gauges.setdefault(name, {})
         attr = attrs.get(name)
         if attr is not None:
             gauges["share"] = attr.share

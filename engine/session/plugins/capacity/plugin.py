@@ -16,7 +16,7 @@ from ....model.panic import Panic
 from ....model.resource import ZERO, Resource
 from ....volcano.behaviours import CapacityVictims, ReclaimsFor
 from ....volcano.conf import Arguments
-from ...framework.registration import PREEMPT, GangEviction
+from ...framework.registry import PREEMPT, GangEviction
 from ...framework.session import Session
 from ...framework.trace import NOTHING, PERMIT, PERMITTED, REJECT, REJECTED, Verdict
 from ..shared.amounts import gauge_setter, plain
@@ -58,7 +58,7 @@ class Capacity:
         self._set_gauges = gauge_setter(ssn.behaviours)
         self._by_priority = ssn.behaviours.queue_priority
         self._closed_queues_schedule = ssn.behaviours.closed_queues_schedule
-        self._hierarchical = ssn.behaviours.root_queue and ssn.hierarchy_enabled(self.name)
+        self._hierarchical = ssn.behaviours.root_queue and ssn.registry.hierarchy_enabled(self.name)
         if self._hierarchical:
             self._ready = self._open_tree()
             self._add_crash()
@@ -68,28 +68,30 @@ class Capacity:
             self._open_flat()
         counts = ssn.behaviours.device_quotas and self._arguments.get_bool(DEVICE_QUOTAS, True)
         self._devices = DeviceQuotas(ssn, self._attrs if counts else {}, tree=self._hierarchical)
-        ssn.add_reclaimable(self.name, self._reclaimable)
-        ssn.add_unified_evictable(self.name, self._unified_evictable)
+        ssn.registry.add_reclaimable(self.name, self._reclaimable)
+        ssn.registry.add_unified_evictable(self.name, self._unified_evictable)
         if ssn.behaviours.preemptive_by_queue:
-            ssn.add_preemptive(self.name, self._queue_preemptive)
+            ssn.registry.add_preemptive(self.name, self._queue_preemptive)
         else:
-            ssn.add_preemptive(self.name, self._preemptive)
-        ssn.add_allocatable(self.name, self._allocatable)
-        ssn.expect_trials(self.name)
-        ssn.add_job_enqueueable(self.name, self._job_enqueueable)
-        ssn.add_event_handler(allocate=self._task_allocated, deallocate=self._task_deallocated)
+            ssn.registry.add_preemptive(self.name, self._preemptive)
+        ssn.registry.add_allocatable(self.name, self._allocatable)
+        ssn.expect_simulations(self.name)
+        ssn.registry.add_job_enqueueable(self.name, self._job_enqueueable)
+        ssn.registry.add_event_handler(
+            allocate=self._task_allocated, deallocate=self._task_deallocated
+        )
 
     def on_session_close(self, ssn: Session) -> None:
         """Say which queues use more than they deserve, if the release does so at the close."""
         if ssn.behaviours.capacity_reclaims_for is ReclaimsFor.SOME_WITHIN_CAPABILITY:
             for name, attr in self._attrs.items():
-                ssn.gauges.setdefault(name, {})["overused"] = float(attr.share > 1)
+                ssn.process.gauges.setdefault(name, {})["overused"] = float(attr.share > 1)
 
     def _open_flat(self) -> None:
         ssn = self._ssn
         self._attrs, guarantees = build_queue_attrs(ssn)
         record_flat_gauges(ssn, self._attrs, guarantees)
-        ssn.add_queue_order(self.name, self._queue_order)
+        ssn.registry.add_queue_order(self.name, self._queue_order)
 
     def _open_tree(self) -> bool:
         """Build the tree; return whether it is sound, and log why not.
@@ -106,7 +108,7 @@ class Capacity:
             return False
         for name in ssn.queues:
             attr = self._attrs[name]
-            gauges = ssn.gauges.setdefault(name, {})
+            gauges = ssn.process.gauges.setdefault(name, {})
             gauges["share"] = attr.share
             self._set_gauges(gauges, "deserved", attr.deserved)
             self._set_gauges(gauges, "allocated", attr.allocated)
@@ -117,8 +119,8 @@ class Capacity:
                     raise NIL_POINTER
                 self._set_gauges(gauges, "real_capacity", attr.real_capability)
         ssn.total_guarantee, ssn.total_deserved = tree.total_guarantee, tree.total_deserved
-        ssn.add_queue_order(self.name, tree.queue_order)
-        ssn.add_victim_queue_order(self.name, tree.victim_queue_order)
+        ssn.registry.add_queue_order(self.name, tree.queue_order)
+        ssn.registry.add_victim_queue_order(self.name, tree.victim_queue_order)
         return True
 
     def _add_crash(self) -> None:
@@ -130,9 +132,9 @@ class Capacity:
         if not self._ssn.behaviours.topology_aware_preemption:
             return
         if any(attr.real_capability is None for attr in self._attrs.values()):
-            self._ssn.add_pre_predicate(self.name, _copy_accounts)
+            self._ssn.registry.add_pre_predicate(self.name, _copy_accounts)
         elif any(map(self._is_below_itself, self._attrs)):
-            self._ssn.add_pre_predicate(self.name, _copy_for_ever)
+            self._ssn.registry.add_pre_predicate(self.name, _copy_for_ever)
 
     def _is_below_itself(self, name: str) -> bool:
         above, queues = set[str](), self._ssn.queues
@@ -188,7 +190,7 @@ class Capacity:
         """Permit if the queue does not hold all that it deserves."""
         attr = self._attrs[queue]
         has_all = attr.deserved.less_equal(attr.allocated, ZERO)
-        self._ssn.gauges.setdefault(queue, {})["overused"] = float(has_all)
+        self._ssn.process.gauges.setdefault(queue, {})["overused"] = float(has_all)
         return REJECTED if has_all else PERMITTED
 
     def _may_reclaim(self, attr: QueueAttr, request: Resource) -> bool:
@@ -205,7 +207,7 @@ class Capacity:
         else:
             permits = fits_partly(attr.allocated.clone().add(request), attr.deserved, request)
         if how is not ReclaimsFor.SOME_WITHIN_CAPABILITY:
-            self._ssn.gauges.setdefault(attr.name, {})["overused"] = float(not permits)
+            self._ssn.process.gauges.setdefault(attr.name, {})["overused"] = float(not permits)
         return permits or any(
             fits_partly(ancestor.allocated.clone().add(request), ancestor.deserved, request)
             for ancestor in attr.ancestors[max(len(attr.ancestors) - self._level, 0) :]
@@ -217,7 +219,7 @@ class Capacity:
 
         Where victims are tried out, nobody asks whether the queue is open.
         """
-        heedless = self._closed_queues_schedule or self._ssn.tries_out
+        heedless = self._closed_queues_schedule or self._ssn.simulating_evictions
         if self._ssn.queues[queue].state != OPEN and not heedless:
             return _NOT_OPEN
         if not self._ready:
@@ -312,7 +314,7 @@ class Capacity:
         return attr
 
     def _record(self, attr: QueueAttr) -> None:
-        gauges = self._ssn.gauges.setdefault(attr.name, {})
+        gauges = self._ssn.process.gauges.setdefault(attr.name, {})
         self._set_gauges(gauges, "allocated", attr.allocated)
         attr.update_share()
         gauges["share"] = attr.share

@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from ....model.resource import INFINITY, ZERO, Resource
 from ....volcano.behaviours import CapacityVictims
-from ...actions.victims import victims_queue
+from ...framework.orders import victims_queue
 from ...framework.session import Session
 from .attrs import QueueAttr
 from .dimensions import exceeds_partly, intersect

@@ -21,9 +21,9 @@ from ....model.panic import Panic
 from ....model.tables import Floats, Ints, Rows, Status
 from ....volcano.behaviours import SharedDevices, VirtualGpuUse
 from ....volcano.conf import Arguments
-from ...framework.reasons import PASS, StatusCode
-from ...framework.registration import Per
+from ...framework.registry import Per
 from ...framework.session import Session
+from ...reasons.statuses import PASS, StatusCode
 from ..shared.type_assertion import text_or_panic
 from . import gpu_share, vgpu
 from .device_config import VGPU
@@ -37,8 +37,6 @@ GPU_NUMBER = "deviceshare.GPUNumberEnable"
 NODE_LOCK = "deviceshare.NodeLockEnable"
 SCHEDULE_WEIGHT = "deviceshare.ScheduleWeight"
 SCHEDULE_POLICY = "deviceshare.SchedulePolicy"
-DEVICE_CONFIG = "vgpu-device-config"
-"""Under this name the process keeps the device configuration that it read, if it read one."""
 
 _PLACE = "plugins/deviceshare.enablePredicate"
 _NO_INTEGER = -(2**63)
@@ -50,7 +48,7 @@ _UNCUT = "deviceshare: no device configuration was recorded; cards in mode mig c
 
 
 @dataclass(slots=True)
-class Kept:
+class DeviceMemory:
     """What the process remembers: switches stay as they were last set."""
 
     sharing: bool = False
@@ -85,10 +83,10 @@ class DeviceShare:
         :raises Panic: switches that exclude each other are on.
         """
         self._ssn = ssn
-        self._kept: Kept = ssn.process.kept.setdefault(self.name, Kept())
+        self._memory = ssn.process.memory.of(DeviceMemory)
         self._devices = ssn.behaviours.shared_devices
         self._takes = self._devices in _TAKING
-        was_on = self._kept.on
+        was_on = self._memory.on
         self._set_switches()
         self._shared: dict[int, SharedGpus] = {}
         self._virtual: dict[int, VirtualGpus] = {}
@@ -96,57 +94,57 @@ class DeviceShare:
         """By task with virtual GPUs as the session opened: what said so, where they return."""
         self._scores: Floats = np.zeros(len(ssn.nodes))
         """By node: what its cards scored for the last pod that the filter found room for."""
-        if not self._kept.on:
+        if not self._memory.on:
             return
         if self._takes and ssn.process.from_start and not was_on:
             known = (info.node for info in ssn.nodes.info if info.node is not None)
-            self._kept.unknown = {node.name: node for node in known}
+            self._memory.unknown = {node.name: node for node in known}
         self._build()
-        ssn.add_predicate(self.name, self._predicate, per=self._depends)
+        ssn.registry.add_predicate(self.name, self._predicate, per=self._depends)
         if self._weight > 0 if ssn.behaviours.devices_scored else self._sharing.policy:
-            ssn.add_node_order(self.name, self._score, per="task")
+            ssn.registry.add_node_order(self.name, self._score, per="task")
         ssn.share_devices, ssn.take_devices = self._allocate, self._deallocate
         if self._holding:
-            ssn.add_event_handler(allocate=self._stay, deallocate=self._go)
+            ssn.registry.add_event_handler(allocate=self._stay, deallocate=self._go)
 
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing."""
 
     def _set_switches(self) -> None:
-        given, kept = self._arguments, self._kept
-        kept.sharing = given.get_bool(GPU_SHARING, kept.sharing)
-        kept.number = given.get_bool(GPU_NUMBER, kept.number)
-        kept.virtual = given.get_bool(VGPU, kept.virtual)
+        given, memory = self._arguments, self._memory
+        memory.sharing = given.get_bool(GPU_SHARING, memory.sharing)
+        memory.number = given.get_bool(GPU_NUMBER, memory.number)
+        memory.virtual = given.get_bool(VGPU, memory.virtual)
         if SCHEDULE_POLICY in given.raw and not self._ssn.behaviours.devices_scored:
             text_or_panic(given.raw[SCHEDULE_POLICY], _PLACE)
         use, policy = self._ssn.behaviours.virtual_gpu_use, given.get_str(SCHEDULE_POLICY, "")
-        config = self._ssn.process.kept.get(DEVICE_CONFIG, _NO_CONFIG)
+        config = self._ssn.process.external.device_config or _NO_CONFIG
         names = Names() if use is VirtualGpuUse.FROM_LAST else names_of(config)
         unsigned = self._devices is SharedDevices.ERRORS_TOLD
         self._sharing = Sharing(use, policy, names, unsigned)
         self._weight = given.get_int(SCHEDULE_WEIGHT, 0)
         if not self._ssn.behaviours.devices_scored:
             self._weight = 0  # a score is worked out, if there is a policy, and thrown away
-        if kept.sharing and kept.number:
+        if memory.sharing and memory.number:
             raise Panic("can not define true in both gpu sharing and gpu number", (_PLACE,))
-        if (kept.sharing or kept.number) and kept.virtual:
+        if (memory.sharing or memory.number) and memory.virtual:
             raise Panic("gpu-share and vgpu can't be used together", (_PLACE,))
         if given.get_bool(NODE_LOCK, False):
             self._ssn.errors.append("deviceshare: locks of nodes are not taken into account")
 
     def _build(self) -> None:
         """Build the accounts from nodes and from what the pods on them were given."""
-        ssn, kept = self._ssn, self._kept
-        config: Mapping[str, Any] = ssn.process.kept.get(DEVICE_CONFIG, _NO_CONFIG)
+        ssn, memory = self._ssn, self._memory
+        config = ssn.process.external.device_config or _NO_CONFIG
         nodes = [info.node for info in ssn.nodes.info if info.node is not None]
-        if kept.virtual and not config and any(map(vgpu.registers_mig, nodes)):
+        if memory.virtual and not config and any(map(vgpu.registers_mig, nodes)):
             ssn.errors.append(_UNCUT)
         handshake = ssn.behaviours.virtual_gpus_by_handshake
         modes = self._devices not in _MODELESS
         for row, info in enumerate(ssn.nodes.info):
             if info.node is None or not self._knows(info.node):
                 continue
-            shared = SharedGpus.of(info.node) if kept.sharing or kept.number else None
+            shared = SharedGpus.of(info.node) if memory.sharing or memory.number else None
             virtual = (
                 VirtualGpus.of(
                     info.node,
@@ -156,7 +154,7 @@ class DeviceShare:
                     modes=modes,
                     sharing=self._sharing,
                 )
-                if kept.virtual
+                if memory.virtual
                 else None
             )
             for task, status in ssn.nodes.tasks(row).values():
@@ -170,7 +168,7 @@ class DeviceShare:
     def _add(self, task: int, shared: SharedGpus | None, virtual: VirtualGpus | None) -> None:
         """Count what a pod was given before of a node's devices."""
         pod = self._ssn.tasks.info[task].pod
-        annotations = {**pod.annotations, **self._kept.annotations.get(pod.uid, {})}
+        annotations = {**pod.annotations, **self._memory.annotations.get(pod.uid, {})}
         if shared is not None:
             shared.add(pod, annotations)
         if virtual is not None:
@@ -182,16 +180,16 @@ class DeviceShare:
 
     def _knows(self, node: Node) -> bool:
         """Say whether a node's devices are looked at."""
-        return self._kept.unknown.get(node.name) is not node
+        return self._memory.unknown.get(node.name) is not node
 
     def _asks_shared(self, pod: Pod) -> bool:
-        kept = self._kept
-        return (kept.sharing and most_of(pod, gpu_share.MEMORY) > 0) or (
-            kept.number and most_of(pod, gpu_share.NUMBER) > 0
+        memory = self._memory
+        return (memory.sharing and most_of(pod, gpu_share.MEMORY) > 0) or (
+            memory.number and most_of(pod, gpu_share.NUMBER) > 0
         )
 
     def _asks_virtual(self, pod: Pod) -> bool:
-        return self._kept.virtual and asks(pod, self._sharing.names)
+        return self._memory.virtual and asks(pod, self._sharing.names)
 
     def _depends(self, task: int) -> Per:
         """Say whether verdicts hold for a class.
@@ -208,7 +206,7 @@ class DeviceShare:
 
         Before v1.14 they are asked even if the pod wants nothing, for which they score 0.
         """
-        asked = self._asks_virtual(pod) or (self._kept.virtual and not self._takes)
+        asked = self._asks_virtual(pod) or (self._memory.virtual and not self._takes)
         return self._weight > 0 and asked
 
     def _predicate(self, task: int, rows: Rows) -> Ints | None:
@@ -229,7 +227,9 @@ class DeviceShare:
         shared = self._shared.get(node)
         if shared is None:
             return self._missing("GpuShare")
-        return self._told(shared.filter(pod, sharing=self._kept.sharing, number=self._kept.number))
+        return self._told(
+            shared.filter(pod, sharing=self._memory.sharing, number=self._memory.number)
+        )
 
     def _virtual_fault(self, pod: Pod, node: int) -> str:
         if not self._asks_virtual(pod):
@@ -373,7 +373,7 @@ class DeviceShare:
         return ""
 
     def _written(self, pod: Pod) -> dict[str, str]:
-        return self._kept.annotations.setdefault(pod.uid, {})
+        return self._memory.annotations.setdefault(pod.uid, {})
 
     def _deallocate(self, task: int, node: int) -> None:
         """Take shared cards back that the pod's own annotation names; virtual ones may stay."""
@@ -383,4 +383,4 @@ class DeviceShare:
             self._take_virtual(task, virtual)
         if shared is not None and self._asks_shared(pod):
             shared.remove(pod)
-            self._kept.annotations.get(pod.uid, {}).pop(gpu_share.INDEX, None)
+            self._memory.annotations.get(pod.uid, {}).pop(gpu_share.INDEX, None)

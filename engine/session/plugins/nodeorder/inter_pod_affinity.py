@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ....model.tables import Floats, Rows
-from ...framework.extension import ScoreError
+from ...framework.registry import ScoreError
 from ...kube.affinity_terms import Namespaces, namespace_labels, own_terms
 from ...kube.node_columns import Amounts, Mask
 from ...kube.node_map import DomainCounts, NodeMap

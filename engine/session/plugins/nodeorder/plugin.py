@@ -14,10 +14,10 @@ import numpy as np
 from ....model.panic import Panic
 from ....model.tables import Floats, Rows
 from ....volcano.conf import Arguments
-from ...framework.extension import ScoreError
+from ...framework.registry import ScoreError
 from ...kube.node_columns import Amounts
 from ...kube.node_map import NodeMap, node_map
-from ..predicates.metrics import metrics_registered
+from ..shared.kube_metrics import KubeMetrics
 from .image_locality import locality
 from .inter_pod_affinity import InterPodAffinity
 from .node_affinity import cannot_prefer, normalised, preference
@@ -79,7 +79,7 @@ class NodeOrder:
     def on_session_open(self, ssn: Session) -> None:
         """Register the scores of single nodes, and those of candidates against each other."""
         scores = Scores(ssn, node_map(ssn), self._weights)
-        ssn.add_node_order(
+        ssn.registry.add_node_order(
             self.name,
             scores.order,
             per="class",
@@ -87,7 +87,7 @@ class NodeOrder:
             one=scores.order_on,
             late=ssn.behaviours.node_affinity_normalised,  # since then all are scores over lists
         )
-        ssn.add_batch_node_order(self.name, scores.batch, uniform=scores.uniform)
+        ssn.registry.add_batch_node_order(self.name, scores.batch, uniform=scores.uniform)
 
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing."""
@@ -118,7 +118,7 @@ class Scores:
         if ssn.behaviours.unconstrained_spread_scores:
             self._unspread = 100.0 * weights.topology_spread
         self._fixed: dict[int, Floats] = {}
-        self._process = ssn.process
+        self._metrics = ssn.process.memory.of(KubeMetrics)
         self._needs_metrics = ssn.behaviours.scores_need_predicates
 
     def order(self, task: int, rows: Rows) -> Floats:
@@ -181,7 +181,7 @@ class Scores:
         return float(same * self._weights.taint_toleration) + self._unspread
 
     def _lacks_metrics(self) -> bool:
-        return self._needs_metrics and not metrics_registered(self._process)
+        return self._needs_metrics and not self._metrics.registered
 
     def _check_metrics(self, klass: int, rows: Rows) -> None:
         """Crash where kube-scheduler's workers look for the metric; a pod is parsed before."""

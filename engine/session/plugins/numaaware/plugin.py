@@ -8,6 +8,7 @@ Source: pkg/scheduler/plugins/numaaware/numaaware.go.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from math import ceil
 from typing import ClassVar
 
@@ -17,8 +18,8 @@ from ....kubernetes.quantity import parse
 from ....model.panic import Panic
 from ....model.tables import Floats, Ints, Rows, Status
 from ....volcano.conf import Arguments
-from ...framework.reasons import PASS, StatusCode
 from ...framework.session import Session
+from ...reasons.statuses import PASS, StatusCode
 from ..shared.pod_qos import GUARANTEED, pod_qos
 from .cpu_assignment import NONE, take_by_topology
 from .hints import admit, assign_cpus, cpu_hints
@@ -41,6 +42,13 @@ _RESERVABLE = frozenset({"cpu", "memory", "ephemeral-storage"})
 _PLACED = frozenset({Status.ALLOCATED, Status.PIPELINED})
 
 
+@dataclass(slots=True)
+class NumaMemory:
+    """What a process remembers: by node, what the scheduler gave away since its last report."""
+
+    by_node: dict[str, SchedulerNuma] = field(default_factory=dict)
+
+
 class ClassFits:
     """What was found for the tasks of a class: verdicts, and the CPUs that each node would give."""
 
@@ -54,8 +62,8 @@ class ClassFits:
 class NumaAware:
     """Filters and scores nodes for guaranteed pods.
 
-    Argument ``weight`` (int, default 1). What the scheduler gave away since a node's last report is
-    kept by the process, under the plugin's name.
+    Argument ``weight`` (int, default 1). The process remembers what the scheduler gave away since a
+    node's last report.
     """
 
     name: ClassVar[str] = "numa-aware"
@@ -66,7 +74,7 @@ class NumaAware:
     def on_session_open(self, ssn: Session) -> None:
         """Take note of the nodes' reports, and register filter, score and handlers."""
         self._ssn = ssn
-        known: dict[str, SchedulerNuma] = ssn.process.kept.setdefault(self.name, {})
+        known = ssn.process.memory.of(NumaMemory).by_node
         reports = {info.name: info.numatopology for info in ssn.nodes.info}
         refresh_all(known, reports, crashes=ssn.behaviours.new_numa_resources_crash)
         self._numa = [known.get(name) for name in ssn.nodes.names]
@@ -79,9 +87,11 @@ class NumaAware:
         tasks = (task for tasks in ssn.jobs.tasks for task in tasks)
         if not any(self._numa) and not any(map(self._has_policy, tasks)):
             return  # every node would take every task
-        ssn.add_event_handler(allocate=self._task_allocated, deallocate=self._task_deallocated)
-        ssn.add_predicate(self.name, self._predicate, per="task")
-        ssn.add_batch_node_order(
+        ssn.registry.add_event_handler(
+            allocate=self._task_allocated, deallocate=self._task_deallocated
+        )
+        ssn.registry.add_predicate(self.name, self._predicate, per="task")
+        ssn.registry.add_batch_node_order(
             self.name,
             self._batch_node_order,
             uniform=lambda task: None if self._has_policy(task) else 0.0,

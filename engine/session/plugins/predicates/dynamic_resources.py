@@ -25,7 +25,6 @@ from ....kubernetes.objects import (
     ResourceSlice,
 )
 from ....model.tables import Ints, Rows, Status
-from ...framework.reasons import PASS, StatusCode
 from ...kube.device_allocation import (
     UNKNOWN,
     AllocationError,
@@ -37,6 +36,7 @@ from ...kube.device_allocation import (
 )
 from ...kube.node_columns import Mask, NodeColumns
 from ...kube.pod_class import node_terms
+from ...reasons.statuses import PASS, StatusCode
 
 if TYPE_CHECKING:
     from ...framework.session import Session
@@ -64,8 +64,8 @@ class Assumed(NamedTuple):
 
 
 @dataclass(slots=True)
-class KeptClaims:
-    """What the process remembers, by UID of the claim."""
+class ClaimMemory:
+    """What a process remembers, by UID of the claim."""
 
     pending: dict[str, Has] = field(default_factory=dict)
     assumed: dict[str, Assumed] = field(default_factory=dict)
@@ -88,7 +88,7 @@ class DynamicResources:
         self._ssn = ssn
         self._columns = columns
         self._objects = ssn.objects
-        self._kept: KeptClaims = ssn.process.kept.setdefault(NAME, KeptClaims())
+        self._memory = ssn.process.memory.of(ClaimMemory)
         self._states: dict[int, _State] = {}
         self._on: dict[int, int] = {}
         """By task the node that its pod names: where it was allocated last in this session."""
@@ -161,7 +161,7 @@ class DynamicResources:
             devices = (each for each in allocation.devices.results if not each.admin_access)
             ids = frozenset(DeviceId(each.driver, each.pool, each.device) for each in devices)
             return Has(ids, allocation.node_selector)
-        assumed = self._kept.assumed.get(claim.uid)
+        assumed = self._memory.assumed.get(claim.uid)
         return assumed.has if assumed is not None and assumed.claim is claim else None
 
     def _taken(self) -> frozenset[DeviceId]:
@@ -169,12 +169,12 @@ class DynamicResources:
         has = [self._has(claim) for claim in self._objects.resource_claims.values()]
         some = [each.devices for each in has if each is not None]
         return frozenset[DeviceId]().union(
-            *some, *(each.devices for each in self._kept.pending.values())
+            *some, *(each.devices for each in self._memory.pending.values())
         )
 
     def _fault(self, claim: ResourceClaim) -> str | None:
         """Return why a claim cannot be allocated, whatever the node."""
-        if claim.uid in self._kept.pending:
+        if claim.uid in self._memory.pending:
             return f"resource claim {claim.key} is in the process of being allocated"
         for request in claim.spec.devices.requests:
             exact = request.exact
@@ -234,27 +234,27 @@ class DynamicResources:
             return NOT_FOUND
         for claim, given in zip(state.wanting, found, strict=True):
             devices = frozenset(each.offer.id for each in given if not each.admin)
-            self._kept.pending[claim.uid] = Has(devices, _nodes_of(given))
+            self._memory.pending[claim.uid] = Has(devices, _nodes_of(given))
         return None
 
     def unreserve(self, task: int) -> None:
         """Take back what a task's claims were to get."""
         state = self._states.get(task)
         for claim in state.wanting if state is not None else ():
-            self._kept.pending.pop(claim.uid, None)
+            self._memory.pending.pop(claim.uid, None)
 
     def settle(self) -> None:
         """Take for allocated, as the session ends, what was to be for pods that were bound."""
-        kept, claims = self._kept, self._objects.resource_claims.values()
+        memory, claims = self._memory, self._objects.resource_claims.values()
         for task, _ in self._ssn.binds:
             state = self._states.get(task)
             for claim in state.wanting if state is not None else ():
-                has = kept.pending.pop(claim.uid, None)
+                has = memory.pending.pop(claim.uid, None)
                 if has is not None:
-                    kept.assumed[claim.uid] = Assumed(claim, has)
+                    memory.assumed[claim.uid] = Assumed(claim, has)
         there = {claim.uid for claim in claims if claim.status.allocation is None}
-        for uid in [uid for uid in kept.assumed if uid not in there]:
-            del kept.assumed[uid]
+        for uid in [uid for uid in memory.assumed if uid not in there]:
+            del memory.assumed[uid]
 
     def _pools_of(self, row: int) -> list[Pool]:
         known = self._pools.get(row)

@@ -12,15 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....model.tables import Ints, Rows
-from ...framework.extension import Per
-from ...framework.reasons import PASS, StatusCode
+from ...framework.registry import Per
 from ...kube.node_map import PODS, NodeMap
+from ...reasons.statuses import PASS, StatusCode
+from ..shared.proportional import Proportional
 from .dynamic_resources import DynamicResources
 from .inter_pod_affinity import InterPodAffinity
 from .node_ports import OCCUPIED, occupied
 from .options import Options
 from .pod_topology_spread import PodTopologySpread
-from .proportional import Proportional
 from .stable import StableFilters
 from .states import States
 from .verdicts import Verdicts

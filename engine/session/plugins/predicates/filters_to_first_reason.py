@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ....model.tables import Ints, Rows
-from ...framework.reasons import PASS, StatusCode
 from ...kube.node_columns import Mask
 from ...kube.node_map import PODS, NodeMap
+from ...reasons.statuses import PASS, StatusCode
 from .filters import LIMITS, POD_NUMBER, Filters
 from .options import Options
 from .verdicts import EndsWith, Verdicts

@@ -15,11 +15,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ....model.tables import Ints
-from ...framework.reasons import Reasons, StatusCode
 from ...kube.affinity_terms import Namespaces, namespace_labels, own_terms
 from ...kube.node_columns import Mask
 from ...kube.node_map import DomainCounts, NodeMap
 from ...kube.pod_class import AffinityTerm, PodClass
+from ...reasons.statuses import Reasons, StatusCode
 from .states import States
 
 AFFINITY = "node(s) didn't match pod affinity rules"

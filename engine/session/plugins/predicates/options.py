@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ....volcano.conf import Arguments
-from .proportional import Rate
+from ..shared.proportional import Rate
 
 _RESOURCES = "predicate.resources"
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 from ....volcano.behaviours import Filtering, SharedDevices
 from ....volcano.conf import Arguments
 from ...kube.node_map import node_map
+from ..shared.kube_metrics import KubeMetrics
 from .filters import Filters
 from .filters_to_first_reason import (
     FiltersToFirstError,
@@ -19,7 +20,6 @@ from .filters_to_first_reason import (
     FiltersToFirstReason,
     FiltersToLast,
 )
-from .metrics import register_metrics
 from .options import Options, read_options
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Predicates:
         noted: set[int] = set()
 
         def allocate(task: int, node: int) -> str | None:
-            if misses and task not in noted and not ssn.tries_out:
+            if misses and task not in noted and not ssn.simulating_evictions:
                 ssn.errors.append(_RESERVING.format(ssn.task_name(task)))
                 return _NO_STATE
             error = filters.reserve(task, node)
@@ -96,21 +96,25 @@ class Predicates:
             return None
 
         if options.pod_affinity:
-            ssn.expect_trials(self.name)
+            ssn.expect_simulations(self.name)
         if prepared:
             ssn.simulated_predicate = filters.affinity_allows
-            ssn.affinity_heeds_victims = bool(enabled & _SIMULATING)
-        ssn.add_event_handler(allocate=allocate, deallocate=deallocate)
+            ssn.affinity_counts_victims = bool(enabled & _SIMULATING)
+        ssn.registry.add_event_handler(allocate=allocate, deallocate=deallocate)
         if prepared and self._waits(ssn, options):
             ssn.prepared = noted
 
         notes = noted if misses or ssn.prepared is noted else None
-        ssn.add_pre_predicate(self.name, _preparing(ssn, filters, notes))
-        ssn.add_predicate(self.name, filters.verdicts, per=filters.per, one=filters.of_class_on)
+        ssn.registry.add_pre_predicate(self.name, _preparing(ssn, filters, notes))
+        ssn.registry.add_predicate(
+            self.name, filters.verdicts, per=filters.per, one=filters.of_class_on
+        )
 
     def _enabled(self, ssn: Session) -> set[str]:
         """Return the extension points at which some tier has the plugin."""
-        options = (option for tier in ssn.tiers for option in tier if option.name == self.name)
+        options = (
+            option for tier in ssn.registry.tiers for option in tier if option.name == self.name
+        )
         return {point for option in options for point in option.enabled}
 
     def _waits(self, ssn: Session, options: Options) -> bool:
@@ -138,7 +142,7 @@ def _preparing(ssn: Session, filters: Filters, noted: set[int] | None) -> Prepar
         if noted is not None:
             noted.add(task)
         if registers:
-            register_metrics(ssn.process)
+            ssn.process.memory.of(KubeMetrics).registered = True
         return filters.pre_predicate(task)
 
     return prepare

@@ -14,11 +14,11 @@ import numpy as np
 
 from ....kubernetes.expressions.selectors import SelectorError
 from ....model.tables import Ints
-from ...framework.reasons import Reasons, StatusCode
 from ...kube.node_columns import Amounts, LabelColumn, Mask
 from ...kube.node_map import DomainCounts, NodeMap
 from ...kube.pod_class import PodClass, Spread
 from ...kube.spreading import counting_nodes, matching_classes
+from ...reasons.statuses import Reasons, StatusCode
 from .states import States
 
 UNEVEN = "node(s) didn't match pod topology spread constraints"

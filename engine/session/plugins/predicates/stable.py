@@ -10,9 +10,9 @@ from collections.abc import Callable
 import numpy as np
 
 from ....model.tables import Ints, Rows
-from ...framework.reasons import PASS, Reasons, StatusCode
 from ...kube.node_map import NodeMap
 from ...kube.pod_class import PodClass
+from ...reasons.statuses import PASS, Reasons, StatusCode
 from .node_affinity import NO_MATCH, matching
 from .options import Options
 from .taint_toleration import CORDONED, cordoned, tainted

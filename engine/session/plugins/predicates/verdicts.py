@@ -10,7 +10,7 @@ from enum import Enum, auto
 import numpy as np
 
 from ....model.tables import Ints
-from ...framework.reasons import PASS, Reasons
+from ...reasons.statuses import PASS, Reasons
 
 
 class EndsWith(Enum):

@@ -20,7 +20,6 @@ from ....kubernetes.expressions.selectors import SelectorError, label_selector
 from ....kubernetes.objects import PersistentVolume, PersistentVolumeClaim, Pod
 from ....kubernetes.quantity import parse
 from ....model.tables import Ints
-from ...framework.reasons import Reasons, StatusCode
 from ...kube.claims import (
     WAIT_FOR_FIRST_CONSUMER,
     claim_class,
@@ -31,6 +30,7 @@ from ...kube.claims import (
     volume_class,
 )
 from ...kube.node_columns import Mask, NodeColumns
+from ...reasons.statuses import Reasons, StatusCode
 
 UNREACHABLE = "node(s) had volume node affinity conflict"
 NOTHING_TO_BIND = "node(s) didn't find available persistent volumes to bind"

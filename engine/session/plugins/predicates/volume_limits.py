@@ -16,9 +16,9 @@ import numpy as np
 from ....cache.informers import Objects
 from ....kubernetes.objects import PersistentVolumeClaim, Pod
 from ....model.tables import Ints
-from ...framework.reasons import Reasons, StatusCode
 from ...kube.claims import claim_class, mounted_claims, not_for_pod
 from ...kube.node_columns import Amounts, NodeColumns
+from ...reasons.statuses import Reasons, StatusCode
 
 TOO_MANY = "node(s) exceed max volume count"
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from ....kubernetes.objects import PersistentVolume, Pod
 from ....model.tables import Ints
-from ...framework.reasons import StatusCode
 from ...kube.claims import WAIT_FOR_FIRST_CONSUMER, claim_class
 from ...kube.node_columns import Mask, NodeColumns
+from ...reasons.statuses import StatusCode
 
 if TYPE_CHECKING:
     from ...framework.session import Session

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ....model.tables import Ints, Rows, Status
-from ...framework.reasons import StatusCode
 from ...kube.node_map import NodeMap
+from ...reasons.statuses import StatusCode
 from .options import Options
 from .volume_binding import Claims, Found, VolumeBinding
 from .volume_limits import VolumeLimits

@@ -50,9 +50,9 @@ class TaskTopologyPlugin:
                 self._jobs[job] = JobBuckets(topology, members, ssn.subtract)
         if not self._jobs:
             return  # nothing to order or to score: all else would say 0
-        ssn.add_task_order(self.name, self._task_order)
-        ssn.add_node_order(self.name, self._node_order, per="task")
-        ssn.add_event_handler(allocate=self._task_allocated)
+        ssn.registry.add_task_order(self.name, self._task_order)
+        ssn.registry.add_node_order(self.name, self._node_order, per="task")
+        ssn.registry.add_event_handler(allocate=self._task_allocated)
 
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing."""

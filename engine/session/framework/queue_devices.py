@@ -11,7 +11,7 @@ import numpy as np
 
 from ...kubernetes.go.int64 import counting
 from ...model.tables import IS_ALLOCATED, NO_JOB
-from ..framework.session import Session
+from .session import Session
 
 PREFIX = "deviceclass/"
 """Of the names of resources that are numbers of devices, before the class."""

@@ -1,20 +1,25 @@
 """What plugins register in a session: their functions, by extension point and plugin.
 
-Volcano's names without the Fn. How the answers become one says :mod:`.extension`.
+The points have Volcano's names without ``Fn``. :mod:`.voting` makes one answer of several.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Literal, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...model.resource import Resource
 from ...model.tables import Floats, Ints, Rows
-from .reasons import PASS
+from ..reasons.statuses import PASS
 from .trace import Verdict
+
+if TYPE_CHECKING:
+    from ...volcano.conf import PluginOption
+    from ..jobs.division import SubJob
 
 Compare = Callable[[Any, Any], float]
 EvictableFn = Callable[[int, list[int]], tuple[list[int] | None, int]]
@@ -118,12 +123,66 @@ class BatchEntry(NamedTuple):
 
 
 class Registry:
-    """The functions that plugins registered in one session."""
+    """The functions that plugins registered in one session, and which of them count.
 
-    def __init__(self) -> None:
+    :param tiers: the plugins of the configuration, with their enable flags.
+    """
+
+    def __init__(self, tiers: Sequence[Sequence[PluginOption]]) -> None:
+        self.tiers = tiers
         self._on_allocate: list[EventFn] = []
         self._on_deallocate: list[EventFn] = []
-        self._functions: dict[str, dict[str, Any]] = {}
+        self._registered: dict[str, dict[str, Any]] = {}
+        self._by_tier: dict[str, list[list[tuple[str, Any]]]] = {}
+        self._flat: dict[str, list[tuple[str, Any]]] = {}
+
+    def functions(self, point: str) -> list[list[tuple[str, Any]]]:
+        """Return, by tier, the (plugin, function) pairs that answer at a point.
+
+        What is registered after the first call for a point does not count any more.
+        """
+        known = self._by_tier.get(point)
+        if known is None:
+            registered = self._registered.get(point, {})
+            known = self._by_tier[point] = [
+                [
+                    (option.name, registered[option.name])
+                    for option in tier
+                    if option.name in registered and _counts(option, point)
+                ]
+                for tier in self.tiers
+            ]
+        return known
+
+    def flat(self, point: str) -> list[tuple[str, Any]]:
+        """Return the (plugin, function) pairs of all tiers, in order."""
+        known = self._flat.get(point)
+        if known is None:
+            known = self._flat[point] = [pair for tier in self.functions(point) for pair in tier]
+        return known
+
+    def enabled_points(self, plugin: str) -> set[str]:
+        """Return the enable flags that some tier has on for a plugin."""
+        options = (option for tier in self.tiers for option in tier if option.name == plugin)
+        return {point for option in options for point in option.enabled}
+
+    def hierarchy_enabled(self, plugin: str) -> bool:
+        """Return the flag ``enableHierarchy`` where the configuration names a plugin first.
+
+        Source: ``framework/session.go:HierarchyEnabled``.
+        """
+        options = (option for tier in self.tiers for option in tier if option.name == plugin)
+        first = next(options, None)
+        return first is not None and first.enabled_hierarchy
+
+    def notify_allocated(self, task: int, node: int) -> list[str]:
+        """Let the plugins know that a task was placed; return their errors."""
+        return [error for handle in self._on_allocate if (error := handle(task, node))]
+
+    def notify_deallocated(self, task: int, node: int) -> None:
+        """Let the plugins know that a task was taken away."""
+        for handle in self._on_deallocate:
+            handle(task, node)
 
     def add_job_order(self, name: str, key: Callable[[int], Any]) -> None:
         """Register an order of jobs by a key, which is least for the job that comes first.
@@ -210,7 +269,7 @@ class Registry:
 
     def add_victim_tasks(self, name: str, fn: Callable[[list[int]], list[int]]) -> None:
         """Register which tasks are to be evicted for their own sake; a plugin may add several."""
-        self._functions.setdefault("VictimTasks", {}).setdefault(name, []).append(fn)
+        self._registered.setdefault("VictimTasks", {}).setdefault(name, []).append(fn)
 
     def add_pre_predicate(self, name: str, fn: Callable[[int], str | None]) -> None:
         """Register a check of a task before nodes are looked at: the error, or ``None``."""
@@ -272,6 +331,18 @@ class Registry:
         """Register which hypernodes are to be tried for a job, in which order."""
         self._add("HyperNodeGradient", name, fn)
 
+    def add_sub_job_ready(self, name: str, fn: Callable[[SubJob], bool]) -> None:
+        """Register whether a group has what it needs."""
+        self._add("SubJobReady", name, fn)
+
+    def add_sub_job_pipelined(self, name: str, fn: Callable[[SubJob], int]) -> None:
+        """Register a vote on whether a group would be ready when what is released is free."""
+        self._add("SubJobPipelined", name, fn)
+
+    def add_sub_job_order(self, name: str, key: Callable[[SubJob], Any]) -> None:
+        """Register an order of a job's groups by a key, least for the one that comes first."""
+        self._add("SubJobOrder", name, key)
+
     def add_event_handler(
         self, *, allocate: EventFn | None = None, deallocate: EventFn | None = None
     ) -> None:
@@ -287,7 +358,7 @@ class Registry:
         return [*self._on_allocate, *self._on_deallocate]
 
     def _add(self, point: str, name: str, fn: object) -> None:
-        self._functions.setdefault(point, {})[name] = fn
+        self._registered.setdefault(point, {})[name] = fn
 
 
 def _verdict_of_one(fn: PredicateFn) -> OneVerdictFn:
@@ -300,3 +371,21 @@ def _verdict_of_one(fn: PredicateFn) -> OneVerdictFn:
 
 def _score_of_one(fn: NodeOrderFn) -> OneScoreFn:
     return lambda task, row: fn(task, np.array((row,))).item()
+
+
+_FLAG_OF = MappingProxyType(
+    {
+        "PrePredicate": "Predicate",
+        "BatchNodeOrder": "NodeOrder",
+        "JobEnqueueable": "JobEnqueued",
+        "VictimTasks": "Victim",
+    }
+)
+"""Points that go by another point's enable flag."""
+
+_ALWAYS = frozenset({"JobValid", "VictimQueueOrder", "UnifiedEvictable"})
+"""Points without an enable flag."""
+
+
+def _counts(option: PluginOption, point: str) -> bool:
+    return point in _ALWAYS or _FLAG_OF.get(point, point) in option.enabled

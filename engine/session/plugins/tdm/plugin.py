@@ -9,20 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from math import ceil
 from typing import ClassVar
 
 import numpy as np
 
-from ...kubernetes.duration import parse_go_duration
-from ...kubernetes.go.text import parse_int
-from ...model.tables import NO_JOB, NO_NODE, Floats, Ints, Rows, Status
-from ...volcano.conf import Arguments
-from ..framework.reasons import PASS, StatusCode
-from ..framework.session import Session
-from ..framework.trace import PERMIT, REJECT
+from ....kubernetes.duration import parse_go_duration
+from ....kubernetes.go.text import parse_int
+from ....model.tables import NO_JOB, NO_NODE, Floats, Ints, Rows, Status
+from ....volcano.conf import Arguments
+from ...framework.session import Session
+from ...framework.trace import PERMIT, REJECT
+from ...reasons.statuses import PASS, StatusCode
+from ..shared.type_assertion import text_or_panic
 from .revocable_zone import why_closed
-from .shared.type_assertion import text_or_panic
 
 ZONE_PREFIX = "tdm.revocable-zone."
 EVICT_PERIOD = "tdm.evict.period"
@@ -31,6 +32,16 @@ MINUTE_NS = 60_000_000_000
 MAX_NODE_SCORE = 100.0
 DEFAULT_EVICTIONS = 1
 _NEW = "plugins/tdm.New"
+
+
+@dataclass(slots=True)
+class TdmMemory:
+    """What a process remembers.
+
+    :ivar evicted_at: when the plugin chose victims last, in nanoseconds since 1970.
+    """
+
+    evicted_at: int | None = None
 
 
 class Tdm:
@@ -62,15 +73,15 @@ class Tdm:
         if any(self._zone_of):
             self._open_columns()
             if ssn.behaviours.revocable_nodes_curable:
-                ssn.add_predicate(self.name, self._curable_predicate)
+                ssn.registry.add_predicate(self.name, self._curable_predicate)
             else:
-                ssn.add_predicate(self.name, self._predicate, per="class")
-            ssn.add_node_order(self.name, self._node_order, per="class", partial=True)
-        ssn.add_preemptable(self.name, self._preemptable)
-        ssn.add_victim_tasks(self.name, self._victim_tasks)
-        ssn.add_job_order(self.name, lambda job: ssn.jobs.info[job].preemptable)
-        ssn.add_job_pipelined(self.name, self._job_pipelined)
-        ssn.add_job_starving(self.name, self._job_starving)
+                ssn.registry.add_predicate(self.name, self._predicate, per="class")
+            ssn.registry.add_node_order(self.name, self._node_order, per="class", partial=True)
+        ssn.registry.add_preemptable(self.name, self._preemptable)
+        ssn.registry.add_victim_tasks(self.name, self._victim_tasks)
+        ssn.registry.add_job_order(self.name, lambda job: ssn.jobs.info[job].preemptable)
+        ssn.registry.add_job_pipelined(self.name, self._job_pipelined)
+        ssn.registry.add_job_starving(self.name, self._job_starving)
 
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing."""
@@ -149,12 +160,12 @@ class Tdm:
 
     def _victim_tasks(self, candidates: list[int]) -> list[int]:
         """Choose, once in a period, running preemptable tasks on the nodes of closed zones."""
-        kept = self._ssn.process.kept
-        last: int | None = kept.get(self.name)
+        memory = self._ssn.process.memory.of(TdmMemory)
+        last = memory.evicted_at
         now = self._ssn.now * 1000
         if last is not None and last + self._period > now:
             return []
-        kept[self.name] = now
+        memory.evicted_at = now
         victims: list[int] = []
         for zone in sorted(self._windows):
             if self._closed[zone] is not None:

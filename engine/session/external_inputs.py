@@ -10,14 +10,11 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from ...events import NO_TIME
-from ...events.payloads import ExtenderAnswered, UsageMeasured
-from ...volcano.conf import SchedulerConf
-from ..plugins.deviceshare.device_config import device_config_map, read_device_config
-from ..plugins.deviceshare.plugin import DEVICE_CONFIG
-from ..plugins.extender import EXTENDER_ANSWERS
-from ..plugins.shared.node_usage import NODE_USAGE, NodeUsage
-from .session import ProcessState
+from ..events import NO_TIME
+from ..events.payloads import ExtenderAnswered, UsageMeasured
+from ..volcano.conf import SchedulerConf
+from .framework.process import NodeUsage, ProcessState
+from .plugins.deviceshare.device_config import device_config_map, read_device_config
 
 FindConfigMap = Callable[[str, str], Mapping[str, Any] | None]
 """Returns the ConfigMap of a namespace and name as it is stored, None if there is none."""
@@ -70,11 +67,11 @@ class ExternalInputs:
 
         :param now: the moment of the session, in microseconds since 1970.
         """
-        process.kept[NODE_USAGE] = {
+        process.external.node_usage = {
             node: NodeUsage(now if time is None else time, told.cpu, told.memory)
             for node, (told, time) in self._usage.items()
         }
-        process.kept[EXTENDER_ANSWERS] = dict(self._answers)
+        process.external.extender_answers = dict(self._answers)
         asked = device_config_map(conf)
-        if asked is not None and DEVICE_CONFIG not in process.kept:
-            process.kept[DEVICE_CONFIG] = read_device_config(find(*asked))
+        if asked is not None and process.external.device_config is None:
+            process.external.device_config = read_device_config(find(*asked))

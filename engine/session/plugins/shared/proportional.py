@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ....model.tables import Ints, Rows
-from ...framework.reasons import Reasons, StatusCode
+from ...reasons.statuses import Reasons, StatusCode
 
 if TYPE_CHECKING:
     from ...framework.session import Session

@@ -15,9 +15,9 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from ...model.panic import Panic
-from ...model.resource import MIN_RESOURCE
-from ...model.tables import Floats
+from ....model.panic import Panic
+from ....model.resource import MIN_RESOURCE
+from ....model.tables import Floats
 
 _NUMBER = re.compile(r"[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 

@@ -10,7 +10,7 @@ from collections import Counter
 import numpy as np
 from numpy.typing import NDArray
 
-from .reasons import PASS, Reasons
+from .statuses import PASS, Reasons
 
 ALL_NODES_UNAVAILABLE = "all nodes are unavailable"
 

@@ -14,11 +14,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...model.hypernode import HyperNodes
-from ...model.tables import NO_NODE, Floats, Rows
-from ...volcano.conf import Arguments
-from ..framework.session import Session
-from .network_topology_gradients import NetworkTopologyGradients
+from ....model.hypernode import HyperNodes
+from ....model.tables import NO_NODE, Floats, Rows
+from ....volcano.conf import Arguments
+from ...framework.session import Session
+from .gradients import NetworkTopologyGradients
 
 ALLOCATED_HYPER_NODE = "volcano.sh/job-allocated-hypernode"
 BASE_SCORE = 100.0
@@ -54,8 +54,8 @@ class NetworkTopologyAware:
         self._inside: dict[str, NDArray[np.bool_]] = {}
         self._near: dict[tuple[str, str], float] = {}
         if not ssn.behaviours.hard_jobs_keep_near:
-            ssn.add_hyper_node_order(self.name, self._hyper_node_order)
-        ssn.add_batch_node_order(self.name, self._batch_node_order, uniform=self._uniform)
+            ssn.registry.add_hyper_node_order(self.name, self._hyper_node_order)
+        ssn.registry.add_batch_node_order(self.name, self._batch_node_order, uniform=self._uniform)
 
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing."""

@@ -23,7 +23,7 @@ class StatusCode(IntEnum):
     SKIP = 5
 
 
-class Status(NamedTuple):
+class NodeStatus(NamedTuple):
     """One reason of one filter."""
 
     code: StatusCode
@@ -47,15 +47,15 @@ class Reasons:
     """Gives every distinct list of statuses a small number, so that a column of them is int32."""
 
     def __init__(self) -> None:
-        self._ids: dict[tuple[Status, ...], int] = {(): PASS}
-        self._statuses: list[tuple[Status, ...]] = [()]
+        self._ids: dict[tuple[NodeStatus, ...], int] = {(): PASS}
+        self._statuses: list[tuple[NodeStatus, ...]] = [()]
         self._stops: list[bool] = [False]
 
     def intern(self, code: StatusCode, *messages: str) -> int:
         """Return the id of a verdict with one status of this code for each message."""
-        return self.intern_all(tuple(Status(code, message) for message in messages))
+        return self.intern_all(tuple(NodeStatus(code, message) for message in messages))
 
-    def intern_all(self, statuses: tuple[Status, ...]) -> int:
+    def intern_all(self, statuses: tuple[NodeStatus, ...]) -> int:
         """Return the id of a verdict with these statuses."""
         known = self._ids.get(statuses)
         if known is None:
@@ -64,7 +64,7 @@ class Reasons:
             self._stops.append(any(status.code in _FINAL for status in statuses))
         return known
 
-    def statuses(self, verdict: int) -> tuple[Status, ...]:
+    def statuses(self, verdict: int) -> tuple[NodeStatus, ...]:
         """Return the statuses of a verdict."""
         return self._statuses[verdict]
 

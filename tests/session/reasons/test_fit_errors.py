@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from plinian.engine.session.framework.fit_errors import FitErrors
-from plinian.engine.session.framework.reasons import Reasons, Status, StatusCode
+from plinian.engine.session.reasons.fit_errors import FitErrors
+from plinian.engine.session.reasons.statuses import NodeStatus, Reasons, StatusCode
 
 
 def test_counts_are_sorted_as_texts() -> None:
@@ -32,8 +32,8 @@ def test_a_node_with_several_reasons_counts_for_each() -> None:
     errors = FitErrors.none(reasons, 2)
     both = reasons.intern_all(
         (
-            Status(StatusCode.UNSCHEDULABLE, "node(s) pod number exceeded"),
-            Status(StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) were unschedulable"),
+            NodeStatus(StatusCode.UNSCHEDULABLE, "node(s) pod number exceeded"),
+            NodeStatus(StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) were unschedulable"),
         )
     )
     errors.set_node_error(1, both)

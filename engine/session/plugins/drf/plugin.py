@@ -12,12 +12,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...model.panic import Panic
-from ...model.resource import MIN_RESOURCE, Resource
-from ...model.tables import Floats, Rows
-from ...volcano.conf import Arguments
-from ..framework.session import Session
-from ..framework.trace import PERMIT
+from ....model.panic import Panic
+from ....model.resource import MIN_RESOURCE, Resource
+from ....model.tables import Floats, Rows
+from ....volcano.conf import Arguments
+from ...framework.session import Session
+from ...framework.trace import PERMIT
 from .hdrf import Tree, dominant_shares
 
 SHARE_DELTA = 0.000001
@@ -45,13 +45,13 @@ class Drf:
         self._totals = total
         self._shares: list[float] = dominant_shares(self._allocated, total).tolist()
 
-        ssn.add_preemptable(self.name, self._preemptable, may=self._may_preempt)
+        ssn.registry.add_preemptable(self.name, self._preemptable, may=self._may_preempt)
         if _hierarchy_enabled(ssn):
             self._open_hierarchy(ssn, total)
-            ssn.add_queue_order(self.name, self._queue_order)
-            ssn.add_reclaimable(self.name, self._reclaimable)
-        ssn.add_job_order(self.name, self._shares.__getitem__)
-        ssn.add_event_handler(allocate=self._on_allocate, deallocate=self._on_deallocate)
+            ssn.registry.add_queue_order(self.name, self._queue_order)
+            ssn.registry.add_reclaimable(self.name, self._reclaimable)
+        ssn.registry.add_job_order(self.name, self._shares.__getitem__)
+        ssn.registry.add_event_handler(allocate=self._on_allocate, deallocate=self._on_deallocate)
 
     def on_session_close(self, ssn: Session) -> None:
         """Do nothing."""

@@ -15,12 +15,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ...model.panic import Panic
-from ...model.resource import ZERO, Resource
-from ...model.tables import NO_NODE, Floats, Rows
-from ...volcano.conf import Arguments
-from ..framework.registration import SearchPurpose
-from ..framework.session import Session
+from ....model.panic import Panic
+from ....model.resource import ZERO, Resource
+from ....model.tables import NO_NODE, Floats, Rows
+from ....volcano.conf import Arguments
+from ...framework.registry import SearchPurpose
+from ...framework.session import Session
 
 MAX_SCORE = 100.0
 _BINPACK = "hypernode.binpack"
@@ -75,10 +75,10 @@ class NetworkTopologyGradients:
         self._future_idle = self._sum(ssn.nodes.future_idle())
         tiers = list(tree.by_tier)
         self._min_tier, self._max_tier = (tiers[0], tiers[-1]) if tiers else (0, 0)
-        ssn.add_hyper_node_order(name, self._hyper_node_order)
-        ssn.add_batch_node_order(name, self._batch_node_order)
-        ssn.add_hyper_node_gradient(name, self._gradient)
-        ssn.add_event_handler(allocate=self._allocated, deallocate=self._deallocated)
+        ssn.registry.add_hyper_node_order(name, self._hyper_node_order)
+        ssn.registry.add_batch_node_order(name, self._batch_node_order)
+        ssn.registry.add_hyper_node_gradient(name, self._gradient)
+        ssn.registry.add_event_handler(allocate=self._allocated, deallocate=self._deallocated)
 
     def _sum(self, amounts: Floats) -> Floats:
         """Return the sums over the nodes of each hypernode."""

@@ -1,0 +1,112 @@
+"""The hypernode of a job: what it wants, where it is by now, and what its nodes scored there.
+
+Source: ``pkg/scheduler/actions/allocate/allocate.go`` and ``util/scheduler_helper.go``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...kubernetes.objects import NetworkTopology
+from ...model.tables import Rows
+from ..framework.session import Session
+
+ALLOCATED_HYPERNODE = "volcano.sh/job-allocated-hypernode"
+
+
+@dataclass(slots=True)
+class HypernodeScores:
+    """What a process remembers: scores of the nodes chosen in attempts, over all sessions.
+
+    :ivar by_job: the sum by job and hypernode.
+    """
+
+    by_job: dict[str, dict[str, float]] = field(default_factory=dict)
+
+
+def hard_tier(ssn: Session, job: int) -> int | None:
+    """Return the highest tier that a job may span, ``None`` if that is left open."""
+    wanted = _network_topology(ssn, job)
+    if wanted is None or wanted.highest_tier_allowed is None or wanted.mode != "hard":
+        return None
+    return wanted.highest_tier_allowed
+
+
+def is_soft(ssn: Session, job: int) -> bool:
+    """Return whether a job wants its tasks near each other without insisting."""
+    wanted = _network_topology(ssn, job)
+    return wanted is not None and wanted.mode == "soft"
+
+
+def _network_topology(ssn: Session, job: int) -> NetworkTopology | None:
+    if not ssn.behaviours.network_topology:
+        return None
+    return ssn.jobs.pod_group(job).spec.network_topology
+
+
+def keeps_near(ssn: Session, job: int) -> bool:
+    """Return whether nodes are scored by how near they are to a job's tasks."""
+    if ssn.behaviours.hard_jobs_keep_near:
+        return _network_topology(ssn, job) is not None
+    return is_soft(ssn, job)
+
+
+def allocated_hypernode(ssn: Session, job: int) -> str:
+    """Return the hypernode that a job was placed in, as its PodGroup is annotated by now."""
+    known: str | None = ssn.jobs.hypernode.get(job)
+    if known is not None:
+        return known
+    return ssn.jobs.pod_group(job).annotations.get(ALLOCATED_HYPERNODE, "")
+
+
+def hypernode_rows(ssn: Session, name: str) -> Rows | None:
+    """Return the nodes below a hypernode, by name; ``None`` if there is no list of them."""
+    members = ssn.hypernodes.real_nodes.get(name)
+    if members is None:
+        return None
+    rows = sorted(ssn.nodes.row[node] for node in members if node in ssn.nodes.row)
+    return np.array(rows, dtype=np.intp)
+
+
+def leaf_hypernode(ssn: Session, node: int) -> str:
+    """Return the hypernode of the lowest tier that a node is in; empty if there is none.
+
+    Source: ``FindHyperNodeForNode``.
+    """
+    tiers = ssn.hypernodes.by_tier
+    if not tiers:
+        return ""
+    name = ssn.nodes.names[node]
+    for hypernode in tiers[min(tiers)]:
+        if name in ssn.hypernodes.real_nodes.get(hypernode, ()):
+            return hypernode
+    return ""
+
+
+def add_score(ssn: Session, job: int, hypernode: str, score: float) -> None:
+    """Add what a chosen node scored to a hypernode that is tried; it is kept over sessions."""
+    if hypernode:
+        scores = ssn.process.memory.of(HypernodeScores).by_job.setdefault(ssn.jobs.keys[job], {})
+        scores[hypernode] = scores.get(hypernode, 0.0) + score
+
+
+def after_placement(ssn: Session, node: int, placed_in: str) -> str:
+    """Return the hypernode that a job, or group, is in after one more task was placed."""
+    leaf = leaf_hypernode(ssn, node)
+    if not leaf:
+        return placed_in
+    return ssn.hypernodes.get_lca(leaf, placed_in) if placed_in else leaf
+
+
+def note_soft(ssn: Session, job: int, placed_in: str) -> None:
+    """Annotate a soft job that is ready with the hypernode it is in."""
+    if is_soft(ssn, job) and allocated_hypernode(ssn, job) != placed_in:
+        ssn.jobs.hypernode[job] = placed_in
+
+
+def remembered_scores(ssn: Session, job: int) -> Mapping[str, float]:
+    """Return by hypernode what the nodes chosen for a job scored so far."""
+    return ssn.process.memory.of(HypernodeScores).by_job.get(ssn.jobs.keys[job], {})

@@ -1,0 +1,313 @@
+"""Placing the pending tasks of a job, or of one of its groups, on some nodes.
+
+:mod:`.allocate` goes through queues and jobs; :mod:`.topology`, :mod:`.gradients` and
+:mod:`.nomination` try hypernodes. All of them place tasks here.
+
+Source: ``pkg/scheduler/actions/allocate/allocate.go`` (``allocateResourcesForTasks``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from ...model.panic import Panic
+from ...model.tables import NO_NODE, Rows
+from ...volcano.behaviours import FailedPipelining, NoBestNode
+from ..framework import voting
+from ..framework.kept_arguments import KeptArguments
+from ..framework.priority_queue import Queue
+from ..framework.session import Session, fits
+from ..framework.statement import Statement
+from ..jobs.division import SubJob
+from ..nodes.future_idle import check_future_idle
+from ..nodes.node_selection import ErrorCache, NodeSelection, Purpose, new_error_cache
+from ..reasons.fit_errors import FitErrors
+from ..reasons.statuses import PASS, StatusCode
+from ..topology.top_hypernode import CLUSTER_TOP
+from . import job_hypernode
+
+ERROR_CACHE_ARGUMENT = "predicateErrorCacheEnable"
+
+_PREDICATING = (
+    "actions/allocate.(*Action).Execute.func1",
+    "util.(*predicateHelper).PredicateNodes.func1",
+)
+_NO_BEST_NODE = Panic(
+    "runtime error: invalid memory address or nil pointer dereference",
+    (
+        "actions/allocate.(*Action).allocateResourcesForTasks",
+        "actions/allocate.(*Action).allocateResources",
+        "actions/allocate.(*Action).Execute",
+    ),
+)
+
+
+class _After(Enum):
+    """How it goes on after a task was looked at."""
+
+    NEXT = "next"
+    """With the next task, without asking whether the job is ready by now."""
+    PLACED = "placed"
+    """It was placed, or placing it failed: the job may be ready."""
+    STOP = "stop"
+    """The rest of the job cannot help."""
+
+
+@dataclass(slots=True)
+class _Visit:
+    """One attempt at a job's tasks on some nodes."""
+
+    job: int
+    queue: str
+    rows: Rows
+    hypernode: str
+    statement: Statement
+    cache: ErrorCache | None
+    keeps_near: bool
+    """Whether the job wants its tasks near each other, without insisting."""
+    placed_in: str
+    """Hypernode that the job is in by now, if it wants its tasks near each other."""
+    named_hypernode: str = ""
+    """Hypernode that is named where no node takes a task."""
+    sub_job: SubJob | None = None
+    """The group whose tasks they are, where groups are told apart."""
+
+
+class Placing:
+    """Places tasks in one session, with one set of arguments.
+
+    :ivar uses_cache: whether failures of a role are kept for the length of a visit.
+    :ivar interrupted: whether the last visit to a job ended because it is ready, with tasks left.
+    """
+
+    def __init__(self, ssn: Session, selection: NodeSelection) -> None:
+        self.ssn = ssn
+        self.selection = selection
+        self.uses_cache = KeptArguments(ssn, "allocate").get_bool(ERROR_CACHE_ARGUMENT, True)
+        self.interrupted = False
+        self._goes_on = ssn.behaviours.failed_placements_skipped
+        self._goes_on_unprepared = ssn.behaviours.unprepared_tasks_skipped
+        self._reports_skipped = ssn.behaviours.skipped_tasks_told
+        self._skips = ssn.behaviours.no_best_node is NoBestNode.SKIPS
+        self._takes_back = ssn.behaviours.failed_pipelining is FailedPipelining.UNDONE
+        self._overfull_crash = ssn.behaviours.overfull_nodes_crash
+        self._unfit_ends = ssn.behaviours.unfit_task_ends_job
+        self._nominated_first = ssn.behaviours.nominated_node_first
+        self._nominated_within = ssn.behaviours.nominated_node_within
+
+    def allocate_tasks(
+        self, tasks: Queue[int], job: int, queue: str, rows: Rows, hypernode: str
+    ) -> Statement | None:
+        """Place tasks of a job on some nodes until it is ready, or no task is left.
+
+        :returns: what is to be committed; ``None`` if the job is not ready. If it is then not even
+            pipelined, all is taken back; else its tasks keep their places in this session.
+        """
+        ssn = self.ssn
+        visit = _Visit(
+            job=job,
+            queue=queue,
+            rows=rows,
+            hypernode=hypernode,
+            statement=Statement(ssn),
+            cache=new_error_cache() if self.uses_cache else None,
+            keeps_near=job_hypernode.keeps_near(ssn, job),
+            placed_in=job_hypernode.allocated_hypernode(ssn, job),
+        )
+        self._place_in_turn(visit, tasks)
+        if voting.job_ready(ssn, job):
+            job_hypernode.note_soft(ssn, job, visit.placed_in)
+            return visit.statement
+        if not voting.job_pipelined(ssn, job):
+            visit.statement.discard()
+        return None
+
+    def allocate_group(
+        self, tasks: Queue[int], sub_job: SubJob, rows: Rows, hypernode: str
+    ) -> Statement | None:
+        """Place tasks of a group on the nodes of a hypernode until it is ready, or none is left.
+
+        :returns: what was done if the group is ready or pipelined; else all is taken back.
+        """
+        ssn, job = self.ssn, sub_job.job
+        visit = _Visit(
+            job=job,
+            queue=ssn.jobs.queue[job],
+            rows=rows,
+            hypernode="",
+            statement=Statement(ssn),
+            cache=new_error_cache() if self.uses_cache else None,
+            keeps_near=sub_job.topology,
+            placed_in=sub_job.hypernode,
+            named_hypernode="" if hypernode == CLUSTER_TOP else hypernode,
+            sub_job=sub_job,
+        )
+        self._place_in_turn(visit, tasks)
+        if voting.sub_job_ready(ssn, sub_job):
+            if sub_job.topology and sub_job.tier is None:
+                sub_job.hypernode = visit.placed_in
+            return visit.statement
+        if voting.sub_job_pipelined(ssn, sub_job):
+            return visit.statement
+        visit.statement.discard()
+        return None
+
+    def _place_in_turn(self, visit: _Visit, tasks: Queue[int]) -> None:
+        """Place one task after the other, until the job, or group, is ready or cannot be met."""
+        self.interrupted = False
+        while tasks:
+            after = self._allocate_task(visit, tasks.pop())
+            ready = after is _After.PLACED and self._is_ready(visit)
+            self.interrupted = ready and bool(tasks)
+            if after is _After.STOP or self.interrupted:
+                return
+
+    def _is_ready(self, visit: _Visit) -> bool:
+        if visit.sub_job is None:
+            return voting.job_ready(self.ssn, visit.job)
+        return voting.sub_job_ready(self.ssn, visit.sub_job)
+
+    def _need_continue(self, visit: _Visit) -> bool:
+        if visit.sub_job is None:
+            return self.ssn.jobs.need_continue_allocating(visit.job)
+        return self.ssn.sub_jobs.need_continue_allocating(visit.sub_job)
+
+    def _allocate_task(self, visit: _Visit, task: int) -> _After:
+        """Place one task, or note why no node takes it."""
+        ssn, job = self.ssn, visit.job
+        refused = self._refused(visit, task)
+        if refused is not None:
+            return refused
+        found = self._find_near(visit, task)
+        if isinstance(found, FitErrors):
+            found.set_hypernode(visit.named_hypernode)
+            ssn.jobs.set_fit_errors(job, task, found)
+            if self._unfit_ends or not self._need_continue(visit):
+                return _After.STOP
+            return _After.NEXT
+        node, score = found
+        if node is None:
+            if self._skips:
+                return _After.NEXT
+            raise _NO_BEST_NODE
+        if visit.hypernode:
+            job_hypernode.add_score(ssn, job, visit.hypernode, score)
+        if self.place(visit.statement, task, node) is not None:
+            return _After.NEXT if self._goes_on else _After.PLACED
+        if visit.keeps_near:
+            visit.placed_in = job_hypernode.after_placement(ssn, node, visit.placed_in)
+        return _After.PLACED
+
+    def _refused(self, visit: _Visit, task: int) -> _After | None:
+        """Return how it goes on where a task is not to be placed at all; ``None`` if it is."""
+        ssn, job = self.ssn, visit.job
+        if not voting.allocatable(ssn, visit.queue, task):
+            return _After.NEXT
+        if not self._unfit_ends and ssn.jobs.task_has_fit_errors(job, task):
+            if self._reports_skipped:
+                ssn.jobs.set_fit_errors(job, task, _skipped(ssn, task))
+            return _After.NEXT
+        error = voting.pre_predicate(ssn, task)
+        if error is None:
+            return None
+        ssn.jobs.set_fit_errors(job, task, everywhere(ssn, visit.rows, error))
+        goes_on = self._goes_on_unprepared and self._need_continue(visit)
+        return _After.NEXT if goes_on else _After.STOP
+
+    def _find_near(self, visit: _Visit, task: int) -> tuple[int | None, float] | FitErrors:
+        """Find a node near where the job is; a task that fits nowhere is not told where that is."""
+        if not visit.keeps_near:
+            return self._find(visit, task)
+        told = self.ssn.tasks.job_hypernode
+        before = told.get(task)
+        told[task] = visit.placed_in
+        found = self._find(visit, task)
+        if isinstance(found, FitErrors):
+            if before is None:
+                del told[task]
+            else:
+                told[task] = before
+        return found
+
+    def _find(self, visit: _Visit, task: int) -> tuple[int | None, float] | FitErrors:
+        """Return (the best node, its score), or why no node takes a task."""
+        if self._overfull_crash:
+            check_future_idle(self.ssn, visit.rows, *_PREDICATING)
+        if visit.rows is self.ssn.all_rows and self.nominated_row(task) == NO_NODE:
+            best = self.selection.quick_best(task, visit.cache)
+            if best is not None:
+                return best
+        fitting = self._fitting(task, visit.rows, visit.cache)
+        return fitting if isinstance(fitting, FitErrors) else self._best(task, fitting)
+
+    def _fitting(self, task: int, rows: Rows, cache: ErrorCache | None) -> Rows | FitErrors:
+        """Return the nodes that take a task, or why none does; its nominated node goes first."""
+        node = self.nominated_row(task)
+        elsewhere = self._nominated_within and rows is not self.ssn.all_rows
+        if elsewhere and node not in rows:
+            node = NO_NODE
+        if node != NO_NODE and self._fits_nominated(task, node):
+            found, _ = self.selection.predicate(
+                task, self.ssn.all_rows[node : node + 1], Purpose.ALLOCATE, cache
+            )
+            if len(found):
+                return found
+        found, errors = self.selection.predicate(task, rows, Purpose.ALLOCATE, cache)
+        return found if len(found) else errors
+
+    def nominated_row(self, task: int) -> int:
+        """Return the node that is tried first, ``NO_NODE`` if there is none."""
+        ssn = self.ssn
+        name = ssn.sub_jobs.nominated_node(task) if self._nominated_first else ""
+        return ssn.nodes.row.get(name, NO_NODE) if name else NO_NODE
+
+    def _fits_nominated(self, task: int, node: int) -> bool:
+        nodes, may_free = self.ssn.nodes, self.ssn.behaviours.nominated_node_may_free
+        room = nodes.future_idle(node) if may_free else nodes.idle[node]
+        return fits(self.ssn.named_request(task), room)
+
+    def _best(self, task: int, rows: Rows) -> tuple[int | None, float]:
+        """Return the best node that has room now, else the best that will have it."""
+        columns = self.selection.columns(task)
+        idle = columns.fits_idle[rows]
+        for fits_now in (True, False):
+            group = rows[idle] if fits_now else rows[~idle & (columns.insufficient[rows] == PASS)]
+            if len(group) == 1:
+                return int(group[0]), 0.0
+            if len(group):
+                node, score = self.selection.best(task, group)
+                if node is not None:
+                    return node, score
+        return None, 0.0
+
+    def place(self, statement: Statement, task: int, node: int) -> str | None:
+        """Allocate a task if the node has room now, else pipeline it; return the error."""
+        columns = self.selection.columns(task)
+        if columns.fits_idle[node]:
+            error = statement.allocate(task, node)
+            if error is not None:
+                statement.un_allocate(task)
+            return error
+        if columns.insufficient[node] == PASS:
+            error = statement.pipeline(task, node)
+            if error is not None and self._takes_back:
+                statement.un_pipeline(task)
+            return error
+        return None
+
+
+def _skipped(ssn: Session, task: int) -> FitErrors:
+    """Return what is said of a task whose role was found to fit nowhere."""
+    info, errors = ssn.tasks.info[task], FitErrors.none(ssn.reasons, len(ssn.nodes))
+    errors.set_error(
+        f"Task {info.name} with role spec {info.role} has already predicated failed, skip"
+    )
+    return errors
+
+
+def everywhere(ssn: Session, rows: Rows, error: str) -> FitErrors:
+    """Return fit errors that say the same of some nodes."""
+    errors = FitErrors.none(ssn.reasons, len(ssn.nodes))
+    errors.verdicts[rows] = ssn.reasons.intern(StatusCode.ERROR, error)
+    return errors

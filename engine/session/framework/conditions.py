@@ -1,0 +1,27 @@
+"""Conditions of PodGroups, as a session changes them.
+
+Source: ``framework/session.go`` (``UpdatePodGroupCondition``).
+"""
+
+from __future__ import annotations
+
+from .outcome import Condition
+from .session import Session
+
+
+def update_condition(ssn: Session, job: int, condition: Condition) -> None:
+    """Replace the condition of the same type, or add one at the end."""
+    conditions = ssn.conditions.get(job)
+    if conditions is None:
+        conditions = ssn.conditions[job] = given_conditions(ssn, job)
+    for index, known in enumerate(conditions):
+        if known.type == condition.type:
+            conditions[index] = condition
+            return
+    conditions.append(condition)
+
+
+def given_conditions(ssn: Session, job: int) -> list[Condition]:
+    """Return the conditions that a PodGroup had when the session was opened."""
+    given = ssn.jobs.pod_group(job).status.conditions
+    return [Condition(each.type, each.status, each.reason, each.message) for each in given]

@@ -1,0 +1,83 @@
+"""Operations that take effect at once; :mod:`.statement` has those that can be taken back.
+
+Source: ``pkg/scheduler/framework/session.go`` (``Allocate``, ``Pipeline``, ``Evict`` and
+``dispatch``).
+"""
+
+from __future__ import annotations
+
+from ...model.tables import NO_NODE, Status
+from .session import Session
+from .voting import job_ready
+
+
+def allocate(ssn: Session, task: int, node: int) -> str | None:
+    """Place a task at once, and bind all allocated tasks of its job if that is ready.
+
+    Nothing is rolled back on an error, unless accounts are checked.
+    """
+    ssn.set_status(task, Status.ALLOCATED)
+    ssn.tasks.node[task] = node
+    error = ssn.place(task, node)
+    if error is not None:
+        ssn.errors.append(f"Failed to add task <{ssn.task_name(task)}> to node: {error}")
+        if ssn.accounts_checked:
+            ssn.set_status(task, Status.PENDING)
+            ssn.tasks.node[task] = NO_NODE
+        return error
+    ssn.registry.notify_allocated(task, node)
+    job = int(ssn.tasks.job[task])
+    if job_ready(ssn, job):
+        for ready in ssn.jobs.tasks_with(job, (Status.ALLOCATED,)):
+            error = dispatch(ssn, ready)
+            if error is not None:
+                ssn.errors.append(f"Failed to dispatch task <{ssn.task_name(ready)}>: {error}")
+                return error
+    return None
+
+
+def pipeline(ssn: Session, task: int, node: int) -> str | None:
+    """Pipeline a task at once; return the error, or ``None``."""
+    ssn.set_status(task, Status.PIPELINED)
+    ssn.tasks.node[task] = node
+    error = ssn.place(task, node)
+    if error is None:
+        ssn.registry.notify_allocated(task, node)
+    return error
+
+
+def evict(ssn: Session, task: int, reason: str) -> str | None:
+    """Evict a task at once; return the error, or ``None``."""
+    error = evict_in_cache(ssn, task, reason)
+    if error is not None:
+        return error
+    ssn.set_status(task, Status.RELEASING)
+    node = int(ssn.tasks.node[task])
+    if node != NO_NODE:
+        ssn.replace(task, node)
+    ssn.registry.notify_deallocated(task, node)
+    return None
+
+
+def dispatch(ssn: Session, task: int) -> str | None:
+    """Have the cache bind an allocated task; return the error, or ``None``."""
+    info, node = ssn.tasks.info[task], ssn.tasks.node.item(task)
+    name = ssn.nodes.names[node]
+    error = ssn.cache.add_bind_task(info.job, info.uid, name)
+    if error is not None:
+        return error
+    ssn.binds.append((task, node))
+    ssn.set_status(task, Status.BINDING)
+    if ssn.trace.on:
+        ssn.trace.add("bind", info.key, outcome=name)
+    return None
+
+
+def evict_in_cache(ssn: Session, task: int, reason: str) -> str | None:
+    """Have the cache evict a task; return the error, or ``None``."""
+    info = ssn.tasks.info[task]
+    error = ssn.cache.evict(info.job, info.uid, reason)
+    if error is None:
+        ssn.evictions.append((task, reason))
+        ssn.trace.add("evict", info.key, outcome=reason)
+    return error

@@ -1,0 +1,146 @@
+"""In which order queues, jobs, tasks and victims are taken: plugins' opinions, then Volcano's own.
+
+Source: ``framework/session_plugins.go`` (``JobOrderFn``, ``QueueOrderFn``, ``TaskOrderFn``,
+``BuildVictimsPriorityQueue`` and the like).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ...kubernetes.go.text import parse_int
+from ..jobs.division import SubJob
+from .priority_queue import KeyedQueue, PriorityQueue, Queue
+from .session import Session
+
+
+def job_key(ssn: Session, job: int) -> tuple[Any, ...]:
+    """Return by what jobs are ordered: plugins' keys, the time of creation, then ns/name."""
+    keys = [key(job) for _, key in ssn.registry.flat("JobOrder")]
+    return (*keys, ssn.jobs.created[job], job)  # rows are in order of ns/name, the job's UID
+
+
+def job_order(ssn: Session, left: int, right: int) -> bool:
+    """Return whether the left job comes first."""
+    return job_key(ssn, left) < job_key(ssn, right)
+
+
+def job_queue(ssn: Session) -> Queue[int]:
+    """Return an empty queue for jobs that do not change while they are in it."""
+    return KeyedQueue(lambda job: job_key(ssn, job))
+
+
+def changing_job_queue(ssn: Session) -> PriorityQueue[int]:
+    """Return an empty queue for jobs that may change while they are in it."""
+    return PriorityQueue(lambda left, right: job_order(ssn, left, right))
+
+
+def queue_order(ssn: Session, left: str, right: str) -> bool:
+    """Return whether the left queue comes first."""
+    for tier in ssn.registry.functions("QueueOrder"):
+        for _, fn in tier:
+            order = fn(left, right)
+            if order:
+                return bool(order < 0)
+    one, other = ssn.queues[left].created, ssn.queues[right].created
+    return left < right if one == other else one < other
+
+
+def queues_in_order(ssn: Session, names: Iterable[str] = ()) -> PriorityQueue[str]:
+    """Return a priority queue with these queues."""
+    return PriorityQueue(lambda left, right: queue_order(ssn, left, right), names)
+
+
+def victim_queue_order(ssn: Session, left: str, right: str, preemptor: str) -> bool:
+    """Return whether the left queue's victims come first.
+
+    :param preemptor: the queue of the task that others are evicted for.
+    """
+    for tier in ssn.registry.functions("VictimQueueOrder"):
+        for _, fn in tier:
+            order = fn(left, right, preemptor)
+            if order:
+                return bool(order < 0)
+    return not queue_order(ssn, left, right)
+
+
+def task_order(ssn: Session, left: int, right: int) -> bool:
+    """Return whether the left task comes first.
+
+    Without an opinion of a plugin: the number at the end of the pod's name, then the time of
+    creation, then the UID (``pkg/controllers/job/helpers:CompareTask``).
+    """
+    for _, order in ssn.registry.flat("TaskOrder"):
+        opinion = order.compare(left, right)
+        if opinion:
+            return bool(opinion < 0)
+    one, other = ssn.tasks.info[left], ssn.tasks.info[right]
+    index, others = pod_index(one.name), pod_index(other.name)
+    if index is not None and others is not None and index != others:
+        return index < others
+    return (one.created, one.uid) < (other.created, other.uid)
+
+
+def task_key(ssn: Session, task: int) -> tuple[Any, ...]:
+    """Return by what tasks are ordered, if all orders have keys; see :func:`task_queue`."""
+    known = ssn.task_keys.get(task)
+    if known is None:
+        info = ssn.tasks.info[task]
+        keys = [order.key(task) for _, order in ssn.registry.flat("TaskOrder")]
+        known = (*keys, pod_index(info.name) or 0, info.created, info.uid)
+        ssn.task_keys[task] = known
+    return known
+
+
+def task_queue(ssn: Session, tasks: list[int]) -> Queue[int]:
+    """Return a queue with these tasks.
+
+    If some of their pods have numbers and others do not, no key can say how they compare.
+    """
+    numbered = {pod_index(ssn.tasks.info[task].name) is not None for task in tasks}
+    keyed = all(order.key is not None for _, order in ssn.registry.flat("TaskOrder"))
+    if keyed and len(numbered) == 1:
+        return KeyedQueue(lambda task: task_key(ssn, task), tasks)
+    return PriorityQueue(lambda left, right: task_order(ssn, left, right), tasks)
+
+
+def victims_queue(ssn: Session, victims: list[int], preemptor: int) -> PriorityQueue[int]:
+    """Return the victims with the least important first."""
+    job_of, queue_of = ssn.tasks.job, ssn.jobs.queue
+    by_queue = ssn.behaviours.victims_by_queue
+    own_queue = queue_of[int(job_of[preemptor])]
+    ties_by_task = ssn.behaviours.equal_victims_by_task
+
+    def less(left: int, right: int) -> bool:
+        one, other = int(job_of[left]), int(job_of[right])
+        if one == other:
+            return not task_order(ssn, left, right)
+        if by_queue and queue_of[one] != queue_of[other]:
+            return victim_queue_order(ssn, queue_of[one], queue_of[other], own_queue)
+        if not ties_by_task:
+            return not job_order(ssn, one, other)
+        ranks = [[key(job) for _, key in ssn.registry.flat("JobOrder")] for job in (one, other)]
+        if ranks[0] == ranks[1]:
+            return not task_order(ssn, left, right)
+        return ranks[0] > ranks[1]
+
+    return PriorityQueue(less, victims)
+
+
+def sub_job_key(ssn: Session, sub: SubJob) -> tuple[Any, ...]:
+    """Return by what a job's groups are ordered: plugins' keys, number, UID.
+
+    It stays the same as long as nothing happens to the group's tasks.
+    """
+    keys = [key(sub) for _, key in ssn.registry.flat("SubJobOrder")]
+    return (*keys, sub.match_index, sub.uid)
+
+
+def pod_index(name: str) -> int | None:
+    """Return the number at the end of a pod's name, or ``None``: ``job-task-index``.
+
+    Source: ``pkg/controllers/job/helpers:GetPodIndexUnderTask``.
+    """
+    head, _, last = name.rpartition("-")
+    return parse_int(last) if "-" in head else None

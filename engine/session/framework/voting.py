@@ -1,0 +1,248 @@
+"""Voting: how the answers of the plugins in all tiers become one.
+
+Each extension point has its own rule of voting; they are those of
+``framework/session_plugins.go``. A function counts if the plugin's enable flag for the point is on
+(:meth:`.Registry.functions`); plugins vote tier by tier, in the order of the configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...model.resource import Resource
+from ...model.tables import Rows
+from ..jobs.division import SubJob
+from .registry import GangEviction, SearchPurpose
+from .session import Session
+from .trace import NOTHING, PERMIT, Verdict
+
+VictimAnswer = tuple[list[int] | None, int]
+"""The victims that a plugin chose, and its vote: 0 if it abstains."""
+
+
+def job_valid(ssn: Session, job: int) -> Verdict | None:
+    """Return the first plugin's objection to a job, or ``None``."""
+    for _, fn in ssn.registry.flat("JobValid"):
+        verdict: Verdict | None = fn(job)
+        if verdict is not None and verdict.vote != PERMIT:
+            return verdict
+    return None
+
+
+def job_ready(ssn: Session, job: int) -> bool:
+    """Return whether no plugin says that a job is not ready."""
+    return all(fn(job) for _, fn in ssn.registry.flat("JobReady"))
+
+
+def job_pipelined(ssn: Session, job: int) -> bool:
+    """Return the vote of the first tier in which a plugin permits; a rejection ends it."""
+    for tier in ssn.registry.functions("JobPipelined"):
+        votes = 0
+        for _, fn in tier:
+            vote = fn(job)
+            if vote < 0:
+                return False
+            votes += vote
+        if votes:
+            return True
+    return True
+
+
+def job_starving(ssn: Session, job: int) -> bool:
+    """Return the answer of the first tier that has an opinion: all of it must agree."""
+    for tier in ssn.registry.functions("JobStarving"):
+        if tier:
+            return all(fn(job) for _, fn in tier)
+    return False
+
+
+def job_enqueueable(ssn: Session, job: int, about: str) -> bool:
+    """Return the vote of the first tier in which a plugin permits; a rejection ends it.
+
+    :param about: the name of the job in the trace.
+    """
+    for tier in ssn.registry.functions("JobEnqueueable"):
+        permitted = False
+        for plugin, fn in tier:
+            verdict: Verdict = fn(job)
+            if ssn.trace.on:
+                _trace_verdict(ssn, "JobEnqueueable", about, plugin, verdict)
+            if verdict.vote < 0:
+                return False
+            permitted = permitted or verdict.vote > 0
+        if permitted:
+            return True
+    return True
+
+
+def job_enqueued(ssn: Session, job: int) -> None:
+    """Let all plugins know that a job was enqueued."""
+    for _, fn in ssn.registry.flat("JobEnqueued"):
+        fn(job)
+
+
+def sub_job_ready(ssn: Session, sub: SubJob) -> bool:
+    """Return whether no plugin says that a group is not ready; an undivided job votes as a job."""
+    if not sub.divided:
+        return job_ready(ssn, sub.job)
+    return all(fn(sub) for _, fn in ssn.registry.flat("SubJobReady"))
+
+
+def sub_job_pipelined(ssn: Session, sub: SubJob) -> bool:
+    """Return the vote of the first tier in which a plugin permits; a rejection ends it."""
+    if not sub.divided:
+        return job_pipelined(ssn, sub.job)
+    for tier in ssn.registry.functions("SubJobPipelined"):
+        votes = [fn(sub) for _, fn in tier]
+        if any(vote < 0 for vote in votes):
+            return False
+        if any(vote > 0 for vote in votes):
+            return True
+    return True
+
+
+def overused(ssn: Session, queue: str) -> bool:
+    """Return whether a plugin says that a queue has what it deserves."""
+    for plugin, fn in ssn.registry.flat("Overused"):
+        verdict: Verdict = fn(queue)
+        if ssn.trace.on:
+            _trace_verdict(ssn, "Overused", queue, plugin, verdict)
+        if verdict.vote > 0:
+            return True
+    return False
+
+
+def allocatable(ssn: Session, queue: str, task: int) -> bool:
+    """Return whether no plugin keeps a task out of a queue."""
+    return _all_permit(ssn, "Allocatable", queue, task, (task,))
+
+
+def preemptive(ssn: Session, queue: str, tasks: Sequence[int]) -> bool:
+    """Return whether no plugin keeps a queue from reclaiming for tasks together."""
+    return _all_permit(ssn, "Preemptive", queue, tasks, tasks)
+
+
+def preemptable(ssn: Session, preemptor: int, candidates: list[int]) -> list[int]:
+    """Return which candidates a task may preempt."""
+    return _victims(ssn, "Preemptable", preemptor, candidates)
+
+
+def reclaimable(ssn: Session, reclaimer: int, candidates: list[int]) -> list[int]:
+    """Return which candidates a task may reclaim."""
+    return _victims(ssn, "Reclaimable", reclaimer, candidates)
+
+
+def unified_evictable(ssn: Session, eviction: GangEviction, candidates: list[int]) -> list[int]:
+    """Return which candidates a gang may evict."""
+    return _victims(ssn, "UnifiedEvictable", eviction, candidates)
+
+
+def victim_tasks(ssn: Session, tasks: list[int]) -> list[int]:
+    """Return the tasks that the first tier with an answer wants evicted, in their order."""
+    for tier in ssn.registry.functions("VictimTasks"):
+        found = {task for _, fns in tier for fn in fns for task in fn(tasks)}
+        if found:
+            return sorted(found)
+    return []
+
+
+def pre_predicate(ssn: Session, task: int) -> str | None:
+    """Prepare the filters for a task; return the first plugin's error, or ``None``."""
+    for _, fn in ssn.registry.flat("PrePredicate"):
+        error: str | None = fn(task)
+        if error is not None:
+            return error
+    return None
+
+
+def hyper_node_order(
+    ssn: Session, job: int, tasks: Sequence[int], hypernodes: dict[str, Rows]
+) -> dict[str, float]:
+    """Return the plugins' scores of hypernodes for some tasks of a job, summed."""
+    total: dict[str, float] = {}
+    for _, fn in ssn.registry.flat("HyperNodeOrder"):
+        for name, score in fn(job, tasks, hypernodes).items():
+            total[name] = total.get(name, 0.0) + score
+    return total
+
+
+def hyper_node_gradient(
+    ssn: Session, root: str, highest: int, given: str, least: Resource, *, purpose: SearchPurpose
+) -> list[list[str]]:
+    """Return the hypernodes that the first plugin with an opinion wants searched, by gradient.
+
+    :param root: the hypernode within which is searched; it alone, if no plugin says more.
+    :param highest: the highest tier that a job may span.
+    :param given: the hypernode that the job is in; empty if in none.
+    :param least: what there must be room for.
+    :param purpose: for a job that evicts, the widest come first, and not all.
+    """
+    for _, fn in ssn.registry.flat("HyperNodeGradient"):
+        found: list[list[str]] = fn(root, highest, given, least, purpose)
+        return found
+    return [[root]]
+
+
+def _all_permit(
+    ssn: Session, point: str, queue: str, subject: object, tasks: Sequence[int]
+) -> bool:
+    for plugin, fn in ssn.registry.flat(point):
+        verdict: Verdict = fn(queue, subject)
+        if ssn.trace.on:
+            about = " ".join((queue, *map(ssn.task_name, tasks)))
+            _trace_verdict(ssn, point, about, plugin, verdict)
+        if verdict.vote <= 0:
+            return False
+    return True
+
+
+def _victims(
+    ssn: Session, point: str, evictor: int | GangEviction, candidates: list[int]
+) -> list[int]:
+    """Intersect the plugins' choices tier by tier.
+
+    A tier that is left with nothing is skipped. A plugin after an empty intersection may start
+    again with its own choice, as the original cannot distinguish a nil slice from an empty one.
+    """
+    victims: list[int] | None = None
+    started = False
+    for tier in ssn.registry.functions(point):
+        for plugin, entry in tier:
+            answer: VictimAnswer = entry.function(evictor, candidates)
+            if ssn.trace.on:
+                _trace_victims(ssn, point, evictor, plugin, answer)
+            chosen, vote = answer
+            if vote == 0:
+                continue
+            if not chosen:
+                victims = None
+                break
+            if victims is None:
+                if started and not ssn.victims_start_anew:
+                    return []
+                victims, started = chosen, True
+            else:
+                among = set(chosen)
+                victims = [task for task in victims if task in among] or None
+        if victims is not None:
+            return victims
+    return []
+
+
+def _trace_verdict(ssn: Session, point: str, about: str, plugin: str, verdict: Verdict) -> None:
+    outcome = ("reject", "abstain", "permit")[verdict.vote + 1]
+    numbers = verdict.numbers
+    if verdict.message:
+        numbers = {"message": verdict.message, **numbers}
+    ssn.trace.add(point, about, by=plugin, outcome=outcome, numbers=numbers)
+
+
+def _trace_victims(
+    ssn: Session, point: str, evictor: int | GangEviction, plugin: str, answer: VictimAnswer
+) -> None:
+    chosen, vote = answer
+    names = [ssn.task_name(task) for task in chosen or ()]
+    about = evictor.name if isinstance(evictor, GangEviction) else ssn.task_name(evictor)
+    outcome = "abstain" if vote == 0 else f"{len(names)} victims"
+    numbers = {"victims": names} if names else NOTHING
+    ssn.trace.add(point, about, by=plugin, outcome=outcome, numbers=numbers)
