@@ -6,7 +6,7 @@ Source: pkg/scheduler/plugins/predicates/predicates.go OnSessionOpen.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from ...framework.registry import Per
 from ...kube.node_map import PODS, NodeMap
 from ...reasons.statuses import PASS, StatusCode
 from ..shared.proportional import Proportional
+from .answers import LIMITS, POD_NUMBER, RULES, Answers, NamedIn, PodNumber
 from .dynamic_resources import DynamicResources
 from .inter_pod_affinity import InterPodAffinity
 from .node_ports import OCCUPIED, occupied
@@ -23,14 +24,10 @@ from .options import Options
 from .pod_topology_spread import PodTopologySpread
 from .stable import StableFilters
 from .states import States
-from .verdicts import Verdicts
 from .volumes import VolumeFilters
 
 if TYPE_CHECKING:
     from ...framework.session import Session
-
-POD_NUMBER = "node(s) pod number exceeded"
-LIMITS = "NodeVolumeLimits"
 
 
 class _Parts(NamedTuple):
@@ -44,30 +41,29 @@ class _Parts(NamedTuple):
 
 
 class Filters:
-    """All filters of one session."""
-
-    _cache_forgives: ClassVar = False
-    _unclaimed: ClassVar = StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE
-    """What the lack of a claim is to the filter of volumes' number."""
+    """All filters of one session; the release's way of filtering is in :data:`.RULES`."""
 
     def __init__(self, ssn: Session, nodes: NodeMap, options: Options) -> None:
-        self._reasons = reasons = ssn.reasons
+        reasons, rules = ssn.reasons, RULES[ssn.behaviours.filtering]
+        errors_final = rules.named is NamedIn.ALL and ssn.behaviours.filter_errors_final
+        self._answers = Answers(reasons, rules, errors_final=errors_final)
+        self._full_counts = rules.pod_number is PodNumber.AS_FILTER
+        """Whether a filter turns nodes down that have all the pods they may have."""
         self._nodes = nodes
         self._options = options
         self._touched = ssn.touched
         self._klass = nodes.klass
         self._max_pods = ssn.nodes.max_pods
-        self._join = self._verdicts()
         self._full = reasons.intern(StatusCode.UNSCHEDULABLE, POD_NUMBER)
-        self._occupied = self._tell("NodePorts", StatusCode.UNSCHEDULABLE, OCCUPIED)
+        self._occupied = self._answers.verdict("NodePorts", StatusCode.UNSCHEDULABLE, OCCUPIED)
         self._stable = StableFilters(
             nodes,
             options,
             reasons,
-            self._tell,
+            self._answers.verdict,
             taints_named=ssn.behaviours.taints_named,
-            cache_forgives=self._cache_forgives,
-            cached=self._cached_code(),
+            cache_forgives=rules.cache_forgives,
+            cached=self._answers.cached_code,
         )
         self._proportional = (
             Proportional(ssn, options.rates, reasons)
@@ -82,7 +78,7 @@ class Filters:
             curable=ssn.behaviours.pod_affinity_curable,
         )
         self._spread = PodTopologySpread(nodes, reasons, States(ssn))
-        self._volumes = VolumeFilters(ssn, nodes, options, self._unclaimed)
+        self._volumes = VolumeFilters(ssn, nodes, options, rules.unclaimed)
         self._devices = DynamicResources(ssn, nodes.columns)
         self._devices_needed = ssn.behaviours.device_claims_needed
         self._parts: dict[int, _Parts] = {}
@@ -165,12 +161,12 @@ class Filters:
         klass = self._klass[task]
         verdicts = self._head(klass, self._stable.verdicts(klass)[rows], rows)
         if self._proportional is not None:
-            verdicts = self._join.all_then(verdicts, self._proportional.filter(task, rows))
-        return verdicts
+            verdicts = self._answers.all_then(verdicts, self._proportional.filter(task, rows))
+        return self._with_pod_number(verdicts, rows)
 
     def of_class_on(self, task: int, row: int) -> int:
         """Do as :meth:`of_class` for one row."""
-        if self._proportional is not None:
+        if self._proportional is not None or not self._full_counts:
             return self.of_class(task, np.array((row,))).item()
         return self._one(self._klass[task], row)
 
@@ -182,9 +178,10 @@ class Filters:
             verdicts = self._head(klass, self._stable.cached(klass, rows), rows)
         else:
             verdicts = self._kept_head(klass)[rows]
-        return self._asked(verdicts, self._answers(task, klass, parts, rows))
+        further = self._further(task, klass, parts, rows)
+        return self._with_pod_number(self._answers.add(verdicts, further), rows)
 
-    def _answers(
+    def _further(
         self, task: int, klass: int, parts: _Parts, rows: Rows
     ) -> Iterator[tuple[str, Ints]]:
         """Yield the filters that look at more than the class, and what each says, in order."""
@@ -206,54 +203,41 @@ class Filters:
         if parts.devices:
             yield "DynamicResources", self._devices.filter(task, rows)
 
-    def _cached_code(self) -> StatusCode:
-        """Return what it is that a pod of the same template has failed before."""
-        return StatusCode.ERROR
-
-    def _verdicts(self) -> Verdicts:
-        """Return how verdicts of several filters are joined."""
-        return Verdicts(self._reasons)
-
-    def _asked(self, verdicts: Ints, answers: Iterator[tuple[str, Ints]]) -> Ints:
-        """Return the verdicts with those of further filters."""
-        for _, found in answers:
-            verdicts = self._join.all_then(verdicts, found)
-        return verdicts
-
-    def _tell(self, _plugin: str, code: StatusCode, message: str) -> int:
-        """Return the verdict that tells what a filter of kube-scheduler says."""
-        return self._reasons.intern(code, message)
+    def _with_pod_number(self, verdicts: Ints, rows: Rows) -> Ints:
+        if self._full_counts:
+            return verdicts
+        return self._answers.with_pod_number(verdicts, self._is_full(rows))
 
     def _head(self, klass: int, stable: Ints, rows: Rows) -> Ints:
         """Return the verdicts up to the ports: these and the pods' number do not end the asking."""
         verdicts = stable
-        full = self._is_full(rows)
-        if full.any():
-            verdicts = self._join.all_then(
+        full = self._is_full(rows) if self._full_counts else None
+        if full is not None and full.any():
+            verdicts = self._answers.all_then(
                 np.where(full, self._full, PASS).astype(np.int32), stable
             )
         pod = self._nodes.classes[klass]
         if pod.ports and self._options.node_ports:
             taken = occupied(self._nodes, pod)[rows]
             if taken.any():
-                verdicts = self._join.all_then(
+                verdicts = self._answers.all_then(
                     verdicts, np.where(taken, self._occupied, PASS).astype(np.int32)
                 )
         return verdicts
 
     def _is_full(self, rows: Rows) -> NDArray[np.bool_]:
-        """Return where there are as many pods as a node takes, if that turns a node down."""
+        """Return where there are as many pods as a node takes."""
         full: NDArray[np.bool_] = self._nodes.accounts[rows, PODS] >= self._max_pods[rows]
         return full
 
     def _one(self, klass: int, row: int) -> int:
         """Do as :meth:`_head` for one row, without the cost of calling NumPy for a few numbers."""
         verdict = self._stable.verdicts(klass).item(row)
-        if self._nodes.accounts.item(row, PODS) >= self._max_pods.item(row):
-            verdict = self._join.then(self._full, verdict)
+        if self._full_counts and self._nodes.accounts.item(row, PODS) >= self._max_pods.item(row):
+            verdict = self._answers.then(self._full, verdict)
         pod = self._nodes.classes[klass]
         if pod.ports and self._options.node_ports and occupied(self._nodes, pod)[row]:
-            verdict = self._join.then(verdict, self._occupied)
+            verdict = self._answers.then(verdict, self._occupied)
         return verdict
 
     def _kept_head(self, klass: int) -> Ints:

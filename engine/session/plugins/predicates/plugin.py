@@ -5,21 +5,14 @@ Source: pkg/scheduler/plugins/predicates/predicates.go.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
-from ....volcano.behaviours import Filtering, SharedDevices
+from ....volcano.behaviours import SharedDevices
 from ....volcano.conf import Arguments
 from ...kube.node_map import node_map
 from ..shared.kube_metrics import KubeMetrics
 from .filters import Filters
-from .filters_to_first_reason import (
-    FiltersToFirstError,
-    FiltersToFirstFault,
-    FiltersToFirstReason,
-    FiltersToLast,
-)
 from .options import Options, read_options
 
 if TYPE_CHECKING:
@@ -29,16 +22,6 @@ _NO_STATE = "not found"
 """What the reservation of volumes says if the filters were never prepared for a task."""
 _RESERVING = f"Reserve plugin VolumeBinding failed for pod {{}}: {_NO_STATE}"
 _DEVICES = "Reserve plugin DynamicResources failed for pod {}: {}"
-
-FILTERS: Mapping[Filtering, type[Filters]] = MappingProxyType(
-    {
-        Filtering.ALL: FiltersToLast,
-        Filtering.FIRST_FAULT: FiltersToFirstFault,
-        Filtering.CURABLE_GO_ON: Filters,
-        Filtering.FIRST_REASON: FiltersToFirstReason,
-        Filtering.FIRST_ERROR: FiltersToFirstError,
-    }
-)
 
 _SIMULATING = frozenset({"Preemptable", "Allocatable"})
 """Without one of these switches, nobody tells the filters whom a preemption would evict."""
@@ -67,7 +50,7 @@ class Predicates:
         options = self._options
         if not ssn.behaviours.volume_binding_filter:
             options = options._replace(volume_binding=False)
-        filters = self._filters = FILTERS[ssn.behaviours.filtering](ssn, nodes, options)
+        filters = self._filters = Filters(ssn, nodes, options)
         enabled = self._enabled(ssn)
         prepared = "Predicate" in enabled
         fails = options.volume_binding and not prepared
