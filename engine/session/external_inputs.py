@@ -35,27 +35,27 @@ def kinds_needed(conf: SchedulerConf) -> tuple[str, ...]:
 
 
 class ExternalInputs:
-    """The newest that was told about each node, and of each question to an extender."""
+    """The latest measurement of each node, and the latest answer to each extender request."""
 
     def __init__(self) -> None:
         self._usage: dict[str, tuple[UsageMeasured, int | None]] = {}
         self._answers: dict[tuple[str, str], dict[str, Any]] = {}
         self.last_observed = NO_TIME
-        """When the last of all that was told was observed, in microseconds since 1970."""
+        """When the latest input was observed, in microseconds since 1970."""
 
-    def take(self, told: UsageMeasured | ExtenderAnswered, observed_at: int | None) -> None:
-        """Take what is told, in place of what was told before of the same.
+    def take(self, given: UsageMeasured | ExtenderAnswered, observed_at: int | None) -> None:
+        """Take an input; it replaces the one before about the same subject.
 
         :param observed_at: microseconds since 1970; None is the moment of each session.
         """
         if observed_at is not None:
             self.last_observed = max(self.last_observed, observed_at)
-        if isinstance(told, UsageMeasured):
-            self._usage[told.node] = told, observed_at
-        elif told.answer is None:
-            self._answers.pop((told.verb, told.about), None)
+        if isinstance(given, UsageMeasured):
+            self._usage[given.node] = given, observed_at
+        elif given.answer is None:
+            self._answers.pop((given.verb, given.about), None)
         else:
-            self._answers[told.verb, told.about] = told.answer
+            self._answers[given.verb, given.about] = given.answer
 
     def lend(
         self, process: ProcessState, conf: SchedulerConf, now: int, find: FindConfigMap
@@ -68,8 +68,8 @@ class ExternalInputs:
         :param now: the moment of the session, in microseconds since 1970.
         """
         process.external.node_usage = {
-            node: NodeUsage(now if time is None else time, told.cpu, told.memory)
-            for node, (told, time) in self._usage.items()
+            node: NodeUsage(now if time is None else time, given.cpu, given.memory)
+            for node, (given, time) in self._usage.items()
         }
         process.external.extender_answers = dict(self._answers)
         asked = device_config_map(conf)

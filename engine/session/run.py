@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..model.panic import Panic
 from ..model.tables import NO_NODE, Status
+from ..volcano.unsupported_arguments import not_simulated
 from .actions import ACTIONS
 from .close import close
 from .framework.behaviour_recorder import RecordedBehaviours
@@ -19,7 +20,6 @@ from .framework.outcome import SessionResult
 from .framework.process import ProcessState
 from .framework.session import CacheActions, Plugin, Session
 from .framework.trace import Trace
-from .framework.unsupported_arguments import not_simulated
 from .nodes.node_views import NodeViews
 from .plugins import BUILDERS, NEWER_PLUGINS
 
@@ -119,7 +119,7 @@ def open_plugins(ssn: Session) -> dict[str, Plugin]:
     """Open the plugins of all tiers in order; one that does not exist is reported only."""
     plugins: dict[str, Plugin] = {}
     ssn.trace.action = "open"
-    ssn.errors += not_simulated(ssn.conf, ssn.behaviours.release)
+    ssn.errors += not_simulated(ssn.conf, ssn.behaviours)
     for tier in ssn.conf.tiers:
         for option in tier:
             build = BUILDERS.get(option.name)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 
 from .arguments import is_int, is_number, truth_value
 from .behaviours import Behaviours
@@ -199,6 +200,7 @@ ARGUMENTS: tuple[Argument, ...] = (
 """All arguments; of several that match a name the first counts."""
 
 
+@cache
 def arguments_of(owner: str, release: str) -> tuple[Argument, ...]:
     """Return the arguments that a plugin or an action reads in a release, which must be known."""
     at = parse_release(release)

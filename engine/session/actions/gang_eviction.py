@@ -1,7 +1,7 @@
 """What ``gangpreempt`` and ``gangreclaim`` share: evicting for a whole gang, or not at all.
 
 For one starving job after the other, hypernodes are tried as domains, the widest first. In a domain
-the victims lie in bundles (:mod:`.bundle`); one more is taken until what is free then would do, and
+the victims are in bundles (:mod:`.bundle`); one more is taken until what is free then would do, and
 the gang is found to be placed with it (:mod:`.simulate`).
 
 The hypernode that was made room in is a fact of that session alone: the original notes it in the

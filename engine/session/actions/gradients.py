@@ -68,7 +68,7 @@ def organize(ssn: Session, job: int, tasks: list[int]) -> Worksheet:
     )
 
 
-class _Trial(NamedTuple):
+class _Attempt(NamedTuple):
     """What came of a job in one hypernode."""
 
     operations: list[Operation]
@@ -147,16 +147,16 @@ class Gradients:
             return None
         for gradient in self._gradients_of_job(job):
             found = {name: self._try(job, sheet.clone(), name) for name in sorted(gradient)}
-            trials = {name: trial for name, trial in found.items() if trial is not None}
-            if not trials:
+            attempts = {name: attempt for name, attempt in found.items() if attempt is not None}
+            if not attempts:
                 continue
-            best = max(sorted(trials), key=lambda name: trials[name].score)
+            best = max(sorted(attempts), key=lambda name: attempts[name].score)
             statement = Statement(ssn)
-            error = statement.recover_operations(trials[best].operations)
+            error = statement.recover_operations(attempts[best].operations)
             if error is not None:
                 ssn.errors.append(f"Failed to recover operations: {error}")
                 return None
-            self._worksheets[job] = trials[best].left
+            self._worksheets[job] = attempts[best].left
             return best, statement
         return None
 
@@ -169,7 +169,7 @@ class Gradients:
             ssn, CLUSTER_TOP, division.tier, division.hypernode, least, purpose="allocate"
         )
 
-    def _try(self, job: int, sheet: Worksheet, hypernode: str) -> _Trial | None:
+    def _try(self, job: int, sheet: Worksheet, hypernode: str) -> _Attempt | None:
         """Place a job within a hypernode, and take it back; ``None`` if it cannot be met there."""
         ssn = self._ssn
         ssn.jobs.reset_fit_errors(job)
@@ -194,7 +194,7 @@ class Gradients:
         met = bool(operations) and (voting.job_ready(ssn, job) or voting.job_pipelined(ssn, job))
         for statement in statements:
             statement.discard()
-        return _Trial(operations, sheet, score) if met else None
+        return _Attempt(operations, sheet, score) if met else None
 
     def _search_for_group(
         self, sub: SubJob, sheet: Worksheet, hypernode: str
@@ -212,7 +212,7 @@ class Gradients:
                 self._groups.setdefault((sub.job, hypernode), {})[sub.uid] = sub.hypernode
                 return pinned, 0.0
         for gradient in self._gradients_inside(sub, hypernode):
-            trials: dict[str, tuple[list[Operation], Queue[int]]] = {}
+            attempts: dict[str, tuple[list[Operation], Queue[int]]] = {}
             for name in sorted(gradient):
                 ssn.jobs.reset_group_fit_errors(sub.job, sub.tasks)
                 rest, rows = sheet.tasks[sub.uid].clone(), hypernode_rows(ssn, name)
@@ -220,10 +220,10 @@ class Gradients:
                     continue
                 statement = self._placing.allocate_group(rest, sub, rows, name)
                 if statement is not None and statement.operations:
-                    trials[name] = (statement.save_operations(), rest)
+                    attempts[name] = (statement.save_operations(), rest)
                     statement.discard()
-            if trials:
-                return self._take_best(sub, sheet, trials, hypernode)
+            if attempts:
+                return self._take_best(sub, sheet, attempts, hypernode)
         return None
 
     def _gradients_inside(self, sub: SubJob, hypernode: str) -> list[list[str]]:
@@ -245,18 +245,20 @@ class Gradients:
         self,
         sub: SubJob,
         sheet: Worksheet,
-        trials: dict[str, tuple[list[Operation], Queue[int]]],
+        attempts: dict[str, tuple[list[Operation], Queue[int]]],
         hypernode: str,
     ) -> tuple[Statement, float] | None:
         ssn = self._ssn
-        groups = {name: rows for name in trials if (rows := hypernode_rows(ssn, name)) is not None}
+        groups = {
+            name: rows for name in attempts if (rows := hypernode_rows(ssn, name)) is not None
+        }
         scores = voting.hyper_node_order(ssn, sub.job, sub.tasks, groups)
-        highest = max(scores.get(name, 0.0) for name in trials)
-        equals = [name for name in sorted(trials) if scores.get(name, 0.0) == highest]
+        highest = max(scores.get(name, 0.0) for name in attempts)
+        equals = [name for name in sorted(attempts) if scores.get(name, 0.0) == highest]
         best = equals[0]
         if len(equals) > 1:
             best = equals[ssn.chooser.choose("hypernode", ssn.jobs.keys[sub.job], equals)]
-        operations, left = trials[best]
+        operations, left = attempts[best]
         statement = Statement(ssn)
         error = statement.recover_operations(operations)
         if error is not None:

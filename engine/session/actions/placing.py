@@ -44,10 +44,10 @@ _NO_BEST_NODE = Panic(
 
 
 class _After(Enum):
-    """How it goes on after a task was looked at."""
+    """What follows after a task was looked at."""
 
     NEXT = "next"
-    """With the next task, without asking whether the job is ready by now."""
+    """With the next task, without checking whether the job is ready now."""
     PLACED = "placed"
     """It was placed, or placing it failed: the job may be ready."""
     STOP = "stop"
@@ -71,7 +71,7 @@ class _Visit:
     named_hypernode: str = ""
     """Hypernode that is named where no node takes a task."""
     sub_job: SubJob | None = None
-    """The group whose tasks they are, where groups are told apart."""
+    """The group whose tasks they are, where a job has groups."""
 
 
 class Placing:
@@ -216,7 +216,7 @@ class Placing:
         return _After.NEXT if goes_on else _After.STOP
 
     def _find_near(self, visit: _Visit, task: int) -> tuple[int | None, float] | FitErrors:
-        """Find a node near where the job is; a task that fits nowhere is not told where that is."""
+        """Find a node near where the job is; a task that fits nowhere keeps its old hypernode."""
         if not visit.keeps_near:
             return self._find(visit, task)
         told = self.ssn.tasks.job_hypernode

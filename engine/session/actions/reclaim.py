@@ -90,7 +90,7 @@ def _reclaim(ssn: Session, views: NodeViews, task: int, queue: str) -> bool:
 def _victims(
     ssn: Session, selection: NodeSelection, task: int, node: int, candidates: list[int]
 ) -> list[int] | None:
-    """Return whom of some candidates a task may reclaim on a node; ``None`` if none helps."""
+    """Return which candidates a task may reclaim on a node; ``None`` if none helps."""
     if not candidates:
         return None
     row = ssn.all_rows[node : node + 1]

@@ -17,7 +17,7 @@ REASON = "shuffle"
 
 
 def execute(ssn: Session, _: NodeViews) -> None:
-    """Ask the plugins about all running tasks, and evict at once whom they name.
+    """Let the plugins choose among all running tasks, and evict their choice at once.
 
     The original evicts in the order of a map, here it is that of rows; a task that several plugins
     name is evicted once.

@@ -1,4 +1,4 @@
-"""A gang's plan in a hypernode: whom to evict, and where its tasks go then; tried and taken back.
+"""A gang's plan in a hypernode: which tasks to evict, and where its own go; simulated, then undone.
 
 Source: ``pkg/scheduler/actions/utils/simulate.go`` since v1.15.
 """

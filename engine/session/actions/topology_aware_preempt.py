@@ -70,7 +70,7 @@ def _options(ssn: Session) -> TopologyAwareOptions:
 
 
 def enabled(ssn: Session) -> bool:
-    """Return whether the action was told to preempt in this way, and the release can."""
+    """Return whether the arguments ask for this kind of preemption, and the release has it."""
     return ssn.behaviours.topology_aware_preemption and _options(ssn).enabled
 
 

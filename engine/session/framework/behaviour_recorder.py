@@ -1,4 +1,4 @@
-"""Which behaviours a session asked for, and when: what it did not ask for made no difference."""
+"""Which behaviours a session read, and when: a behaviour that it did not read had no effect."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NAMES = frozenset(field.name for field in dataclasses.fields(Behaviours)) - {"r
 
 
 class RecordedBehaviours(Behaviours):
-    """The behaviours of a release, which remember that they were asked for.
+    """The behaviours of a release, which record that they were read.
 
     Values are those of the record that it was made of (:meth:`of`).
     """
@@ -21,20 +21,20 @@ class RecordedBehaviours(Behaviours):
     __slots__ = ("_asked", "_opening", "_steps", "_trace", "plain")
 
     plain: Behaviours
-    """The record that this was made of; what is asked of it is not remembered."""
+    """The record that this was made of; reads of it are not recorded."""
 
     _asked: dict[str, None]
     _steps: dict[str, list[int]]
-    """By behaviour: how many steps the trace had when it was asked for, ascending."""
+    """By behaviour: how many steps the trace had when it was read, ascending."""
 
     _opening: dict[str, set[str]]
-    """By behaviour: the plugins that asked for it when they were opened."""
+    """By behaviour: the plugins that read it when they were opened."""
 
     _trace: Trace | None
 
     @classmethod
     def of(cls, behaviours: Behaviours) -> RecordedBehaviours:
-        """Return a record with the same values, of which nothing was asked yet."""
+        """Return a record with the same values, of which nothing was read yet."""
         plain = behaviours.plain if isinstance(behaviours, RecordedBehaviours) else behaviours
         values = {field.name: getattr(plain, field.name) for field in dataclasses.fields(plain)}
         made = cls(**values)
@@ -42,7 +42,7 @@ class RecordedBehaviours(Behaviours):
         return made
 
     def begin(self, trace: Trace) -> None:
-        """Let a session begin: what is asked for from now on is put down to its steps."""
+        """Let a session begin: reads from now on count for its steps."""
         self._set(_steps={}, _opening={}, _trace=trace)
 
     def _set(self, **values: object) -> None:
@@ -50,7 +50,7 @@ class RecordedBehaviours(Behaviours):
             object.__setattr__(self, name, value)  # the record itself is frozen
 
     def __getattribute__(self, name: str) -> Any:
-        """Return a behaviour, and remember that it was asked for."""
+        """Return a behaviour, and record that it was read."""
         if name in _NAMES:
             self._note(name)
         return object.__getattribute__(self, name)
@@ -69,14 +69,14 @@ class RecordedBehaviours(Behaviours):
 
     @property
     def names(self) -> frozenset[str]:
-        """All behaviours that were ever asked for."""
+        """All behaviours that were ever read."""
         return frozenset(self._asked)
 
     def at(self, trace: Sequence[TraceStep], number: int) -> list[str]:
-        """Return the behaviours that were asked for with regard to a step, by name.
+        """Return the behaviours that were read for a step, by name.
 
-        They are those that were asked for between the step before and this one, when its plugin was
-        opened, and when its action began: code may ask once and act on it later.
+        They are those that were read between the step before and this one, when its plugin was
+        opened, and when its action began: code may read once and act on it later.
 
         :param number: from 0.
         """

@@ -1,4 +1,4 @@
-"""Which of several equals is taken: where the original rolls dice, an input of the session decides.
+"""Which of several equals is taken: an input decides where the original picks at random.
 
 The golden data takes the least name, so that is the default.
 """

@@ -1,7 +1,7 @@
 """The scheduler's priority queue: a binary heap that moves its elements exactly as Go's does.
 
-The order of equal elements, and of elements whose rank changed while they lay in the heap, is a
-matter of which swaps are done; Python's ``heapq`` does others. Where neither happens, every heap
+The order of equal elements, and of elements whose rank changed while they were in the heap, depends
+on which swaps are done; Python's ``heapq`` does others. Where neither happens, every heap
 gives the same order, and :class:`KeyedQueue` is faster.
 
 Source: ``pkg/scheduler/util/priority_queue.go`` and Go's ``container/heap``.
@@ -41,7 +41,7 @@ class Queue(Protocol[T]):
 class KeyedQueue(Generic[T]):
     """A heap of items under keys, of which no two are equal; the least comes out first.
 
-    An item's key is asked for once, as it is pushed: it must not change as long as it lies here.
+    An item's key is computed once, as it is pushed: it must not change while the item is here.
     """
 
     def __init__(self, key: Callable[[T], Key], items: Iterable[T] = ()) -> None:
@@ -106,7 +106,7 @@ class PriorityQueue(Generic[T]):
         return items.pop()
 
     def clone(self) -> PriorityQueue[T]:
-        """Return a queue with the same items, pushed in the order in which they lie here."""
+        """Return a queue with the same items, pushed in the order in which they are here."""
         return PriorityQueue(self._less, self._items)
 
     def _down(self, size: int) -> None:

@@ -1,4 +1,4 @@
-"""Numbers of devices that the tasks of queues hold, as queues' statuses tell them.
+"""Numbers of devices that the tasks of queues hold, as queues' statuses show them.
 
 Source: pkg/scheduler/framework/session_dra_queue_status.go.
 """

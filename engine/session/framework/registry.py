@@ -46,13 +46,13 @@ RECLAIM: Final = "gangreclaim"
 
 
 class GangEviction(NamedTuple):
-    """For whom victims are looked for by ``gangpreempt`` and ``gangreclaim``.
+    """The gang that ``gangpreempt`` and ``gangreclaim`` evict for.
 
     Source: ``api/types.go:EvictionContext``.
     """
 
     action: Literal["gangpreempt", "gangreclaim"]
-    """By its name, which is also what victims are told."""
+    """Its name, which is also the reason in the evictions."""
     job: int
     hypernode: str
     """In which the victims are."""

@@ -16,7 +16,7 @@ from .session import Session
 _UNNOTICED = frozenset({FailedPipelining.UNHEEDED, FailedPipelining.UNNOTICED})
 
 
-class Kind(Enum):
+class OperationKind(Enum):
     """Kind of an operation."""
 
     EVICT = "evict"
@@ -31,7 +31,7 @@ class Operation(NamedTuple):
     ``evicted`` says whether others have to go for a task that is pipelined.
     """
 
-    kind: Kind
+    kind: OperationKind
     task: int
     node: int
     reason: str = ""
@@ -63,7 +63,7 @@ class Statement:
                 ssn.errors.append(f"Failed to update task <{ssn.task_name(task)}>: {error}")
                 return error
         ssn.registry.notify_deallocated(task, node)
-        self.operations.append(Operation(Kind.EVICT, task, node, reason))
+        self.operations.append(Operation(OperationKind.EVICT, task, node, reason))
         return None
 
     def pipeline(self, task: int, node: int, *, evicted: bool = False) -> str | None:
@@ -81,7 +81,7 @@ class Statement:
         errors += ssn.registry.notify_allocated(task, node)
         if errors and self._notices:
             return self._failed("pipeline", task, node, errors)
-        self.operations.append(Operation(Kind.PIPELINE, task, node, evicted=evicted))
+        self.operations.append(Operation(OperationKind.PIPELINE, task, node, evicted=evicted))
         if ssn.trace.on:
             ssn.trace.add("pipeline", ssn.task_name(task), outcome=ssn.nodes.names[node])
         return None
@@ -93,7 +93,7 @@ class Statement:
         errors += ssn.registry.notify_allocated(task, node)
         if errors and self._notices:
             return self._failed("allocate", task, node, errors)
-        self.operations.append(Operation(Kind.ALLOCATE, task, node))
+        self.operations.append(Operation(OperationKind.ALLOCATE, task, node))
         if ssn.trace.on:
             ssn.trace.add("allocate", ssn.task_name(task), outcome=ssn.nodes.names[node])
         return None
@@ -112,12 +112,12 @@ class Statement:
         for operation in self.operations:
             task = operation.task
             ssn.tasks.last_transaction.pop(task, None)
-            if operation.kind is Kind.EVICT:
+            if operation.kind is OperationKind.EVICT:
                 error = immediate.evict_in_cache(ssn, task, operation.reason)
                 if error is not None:
                     self._un_evict(task)
                     ssn.errors.append(f"Failed to evict task: {error}")
-            elif operation.kind is Kind.ALLOCATE:
+            elif operation.kind is OperationKind.ALLOCATE:
                 error = immediate.dispatch(ssn, task)
                 if error is not None:
                     if self._binds_or_takes_back:
@@ -134,7 +134,7 @@ class Statement:
                 int(ssn.tasks.node[task]),
                 task in ssn.tasks.eviction_occurred,
             )
-            if operation.kind is Kind.EVICT:
+            if operation.kind is OperationKind.EVICT:
                 self._un_evict(task)
             else:
                 self._take(task)
@@ -143,6 +143,7 @@ class Statement:
 
     def merge(self, other: Statement) -> None:
         """Take over the operations of another statement, which is empty then."""
+        assert other is not self, "a statement would lose its operations to itself"
         self.operations += other.operations
         other.operations = []
 
@@ -166,9 +167,9 @@ class Statement:
             if self._lists_groups:
                 self._ssn.sub_jobs.stale.keep(operation.task, last.get(operation.task))
             self._remember(operation.task, operation.before)
-            if operation.kind is Kind.EVICT:
+            if operation.kind is OperationKind.EVICT:
                 error = self.evict(operation.task, operation.reason)
-            elif operation.kind is Kind.PIPELINE:
+            elif operation.kind is OperationKind.PIPELINE:
                 error = self.pipeline(operation.task, operation.node, evicted=operation.evicted)
             else:
                 error = self.allocate(operation.task, operation.node)

@@ -106,6 +106,7 @@ class JobTable:
         counts, info, roles = self.counts[job], self._tasks.info[task], self._by_role.get(job)
         counts[before] -= 1
         counts[status] += 1
+        assert counts[before] >= 0, "a task leaves only a status that its job counts it under"
         self.ready[job] += _IS_READY[status] - _IS_READY[before]
         freed = (status == Status.PENDING) - (before == Status.PENDING) if info.best_effort else 0
         self._free[job] += freed

@@ -378,7 +378,7 @@ def _attribute(claim: ResourceClaim, number: int, name: str | None) -> str:
 
 
 def _lookup(offer: Offer, name: str) -> DeviceAttribute | None:
-    """Return an attribute by its full name; the driver's own are told without its domain."""
+    """Return an attribute by its full name; the driver's own have no domain."""
     attributes = offer.device.traits.attributes
     if name in attributes:
         return attributes[name]

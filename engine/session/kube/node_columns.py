@@ -28,10 +28,10 @@ HOSTNAME = "kubernetes.io/hostname"
 ZONE = "topology.kubernetes.io/zone"
 
 _KEPT = 512
-"""Answers kept of each kind; more are made anew."""
+"""Answers kept of each kind; beyond that all are recomputed."""
 
 Answer = TypeVar("Answer")
-Question = TypeVar("Question")
+Key = TypeVar("Key")
 
 
 class LabelColumn(NamedTuple):
@@ -173,12 +173,12 @@ class NodeColumns:
             known = self._image_scores[image] = np.array(scores, dtype=np.int64)
         return known
 
-    def _kept(self, question: Question, answer: Callable[[Question], Mask]) -> Mask:
-        known = self._masks.get(question)
+    def _kept(self, key: Key, make: Callable[[Key], Mask]) -> Mask:
+        known = self._masks.get(key)
         if known is None:
             if len(self._masks) >= _KEPT:
                 self._masks.clear()
-            known = self._masks[question] = answer(question)
+            known = self._masks[key] = make(key)
         return known
 
     def _required(self, required: RequiredNodes) -> Mask:

@@ -1,8 +1,8 @@
-"""The nodes as kube-scheduler sees them: which pods lie where, and what they ask for.
+"""The nodes as kube-scheduler sees them: which pods are where, and what they request.
 
 It is made when a session is opened, of all pods on the nodes whatever their status; then only
-plugin ``predicates`` keeps it up to date, as events tell it. A pod that is evicted is gone from it
-at once, a pipelined one is there at once.
+plugin ``predicates`` keeps it up to date, as events report it. An evicted pod is gone from
+it at once, a pipelined one is there at once.
 
 Source: pkg/scheduler/framework/util.go GenerateNodeMapAndSlice;
 k8s.io/kubernetes/pkg/scheduler/framework/types.go NodeInfo.
@@ -35,7 +35,7 @@ _DENSE = 8
 
 
 class DomainCounts:
-    """How many pods of some classes lie in each domain, kept up to date.
+    """How many pods of some classes are in each domain, kept up to date.
 
     :param column: the domains.
     :param among: the nodes whose pods count; all that have the label if ``None``.
@@ -74,7 +74,7 @@ class DomainCounts:
 
 
 class NodeMap:
-    """What lies on the nodes, by row."""
+    """The pods on the nodes, by row."""
 
     def __init__(self, ssn: Session, columns: NodeColumns, known: dict[int, PodClass]) -> None:
         self.columns = columns
@@ -84,12 +84,12 @@ class NodeMap:
         self.klass = ssn.tasks.class_list
         """Class by task."""
         self.on: Ints = _placed(ssn)
-        """By task: the node that it lies on, or ``NO_NODE``."""
+        """By task: the node that it is on, or ``NO_NODE``."""
         self._twice: dict[tuple[int, int], int] = {}
-        """(task, node) that a pod was put on again while it lay on another one."""
+        """(task, node) that a pod was put on again while it was on another one."""
         self.classes, self._vectors = _classes(ssn, known)
         """Classes of the session's tasks."""
-        self._lying = np.flatnonzero(self.on != NO_NODE)
+        self._placed_tasks = np.flatnonzero(self.on != NO_NODE)
         self.accounts: Amounts = self._accounts()
         """Nodes × (cpu, memory, cards, cpu and memory with defaults, pods)."""
         self._counts: dict[Hashable, DomainCounts] = {}
@@ -111,7 +111,7 @@ class NodeMap:
         return self.classes[self.klass[task]]
 
     def add_pod(self, task: int, node: int) -> None:
-        """Note that a pod lies on a node. Source: ``NodeInfo.AddPod``."""
+        """Note that a pod is on a node. Source: ``NodeInfo.AddPod``."""
         if self.on.item(task) != NO_NODE:
             self._twice[task, node] = self._twice.get((task, node), 0) + 1
             self._touched.append(node)
@@ -120,7 +120,7 @@ class NodeMap:
         self._move(task, node, 1)
 
     def remove_pod(self, task: int, node: int) -> None:
-        """Note that a pod does not lie on a node any more. Source: ``NodeInfo.RemovePod``."""
+        """Note that a pod is no longer on a node. Source: ``NodeInfo.RemovePod``."""
         if self.on.item(task) == node:
             self.on[task] = NO_NODE
         elif self._twice.get((task, node)):
@@ -139,14 +139,14 @@ class NodeMap:
         """Return the numbers of the classes of the session's pods that match."""
         return [number for number, pod in self.classes.items() if matches(pod)]
 
-    def lying_where(self, matches: Callable[[PodClass], bool]) -> NDArray[np.intp]:
-        """Return the tasks that lay on nodes at the opening and whose class matches."""
+    def placed_where(self, matches: Callable[[PodClass], bool]) -> NDArray[np.intp]:
+        """Return the tasks that were on nodes at the opening and whose class matches."""
         good = self.classes_where(matches)
         if not good:
             return np.zeros(0, dtype=np.intp)
         table = np.zeros(len(self._vectors), dtype=np.bool_)
         table[good] = True
-        return self._lying[table[self._tasks.klass[self._lying]]]
+        return self._placed_tasks[table[self._tasks.klass[self._placed_tasks]]]
 
     def ports_taken(self, wanted: tuple[HostPort, ...]) -> Mask:
         """Return which nodes lack a wanted port. Source: ``HostPortInfo.CheckConflict``."""
@@ -225,7 +225,10 @@ class NodeMap:
                 counts.move(node, sign)
 
     def _accounts(self) -> Amounts:
-        nodes, klass = self.on[self._lying].astype(np.intp), self._tasks.klass[self._lying]
+        nodes, klass = (
+            self.on[self._placed_tasks].astype(np.intp),
+            self._tasks.klass[self._placed_tasks],
+        )
         count, classes = len(self.columns), len(self._vectors)
         if count * classes <= _DENSE * len(nodes):
             pods = np.bincount(nodes * classes + klass, minlength=count * classes)
@@ -235,7 +238,7 @@ class NodeMap:
         return accounts
 
     def _fill_ports(self) -> None:
-        for task in self.lying_where(lambda pod: bool(pod.ports)):
+        for task in self.placed_where(lambda pod: bool(pod.ports)):
             for port in self.classes[self.klass[task]].ports:
                 self._port_nodes(port)[self.on[task]] = True
 
@@ -248,7 +251,7 @@ class NodeMap:
 
     def _nodes_with(self, matches: Callable[[PodClass], bool]) -> Mask:
         mask = np.zeros(len(self.columns), dtype=np.bool_)
-        mask[self.on[self.lying_where(matches)]] = True
+        mask[self.on[self.placed_where(matches)]] = True
         return mask
 
 
@@ -301,10 +304,10 @@ def _classes(ssn: Session, known: dict[int, PodClass]) -> tuple[dict[int, PodCla
         info = ssn.tasks.info[first[number]]
         made = known[info.klass] = class_of(info.pod, known.get(info.klass), reading)
         classes[number] = made
-        lying = made.requests
+        request = made.requests
         if reading.overhead_in_cores and info.pod.spec.overhead:
-            lying = pod_requests(info.pod, sidecars=reading.sidecars)
+            request = pod_requests(info.pod, sidecars=reading.sidecars)
         if not how.lying_sidecars_scored and info.pod.spec.init_containers:
-            lying = requests_on_nodes(info.pod, lying, sidecars=reading.sidecars)
-        vectors[number] = (*lying, 1)
+            request = requests_on_nodes(info.pod, request, sidecars=reading.sidecars)
+        vectors[number] = (*request, 1)
     return classes, vectors

@@ -92,7 +92,7 @@ class PreferredNodes(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """A constraint on how evenly pods lie in the domains of a label of nodes."""
+    """A constraint on how evenly pods are spread over the domains of a label of nodes."""
 
     max_skew: int
     key: str
@@ -124,7 +124,7 @@ PRESENT = Reading()
 
 
 class PodClass:
-    """Pods that filters and scores cannot tell apart.
+    """Pods that filters and scores cannot distinguish.
 
     :param pod: any of them.
     :param requests: what it asks for, if that is known.

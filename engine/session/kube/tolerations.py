@@ -21,7 +21,7 @@ UNSCHEDULABLE_TAINT = Taint(key="node.kubernetes.io/unschedulable", effect=NO_SC
 
 
 def tolerated(taint: Taint, toleration: Toleration) -> bool:
-    """Return whether a pod may lie on a node in spite of a taint.
+    """Return whether a pod may be on a node in spite of a taint.
 
     An empty key or effect of the toleration stands for all of them. Source: ``ToleratesTaint``.
     """

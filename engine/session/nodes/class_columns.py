@@ -77,6 +77,7 @@ class ClassColumns:
         touched = self._ssn.touched
         if self._seen == len(touched):
             return []
+        assert self._seen < len(touched), "the journal of touched nodes only grows"
         rows = sorted(set(touched[self._seen :]))
         self._seen = len(touched)
         if len(rows) <= _FEW:

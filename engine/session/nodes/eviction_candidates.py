@@ -1,7 +1,7 @@
-"""What lies on the nodes, by task: whom a session could evict, and where that could help.
+"""The tasks on the nodes that a session could evict, and the nodes where that could help.
 
-Who preempts or reclaims goes from node to node, and on each of them asks the plugins whom it may
-evict. Most nodes cannot help whatever they answer; here that is found out for all nodes at once.
+A task that preempts or reclaims goes from node to node, and on each the plugins vote on its
+victims. Most nodes cannot help whatever the vote is; here that is found out for all nodes at once.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ Mask = NDArray[np.bool_]
 Tier = Sequence[tuple[str, EvictableEntry]]
 
 _EAGER = 4
-"""So many nodes cost less to ask about than all of them to look through."""
+"""The plugins vote on so many nodes before all nodes are looked through."""
 _SLACK = 1.0
-"""So much may be lost to rounding in a sum; a node that lacks less is asked about."""
+"""So much may be lost to rounding in a sum; a node that lacks less is kept."""
 
 
 class PromisingNodes(NamedTuple):
-    """Nodes where evicting could help, and of each whether there could be a victim at all."""
+    """Nodes where evicting could help, and whether each could have a victim at all."""
 
     nodes: Rows
     victims: Mask
@@ -42,11 +42,11 @@ class EvictionCandidates:
         self._seen = len(ssn.touched)
         count, info = len(ssn.tasks), ssn.tasks.info
         self.node: Ints = np.full(count, NO_NODE, dtype=np.int32)
-        """By task: the node that it lies on, or ``NO_NODE``."""
+        """By task: the node that it is on, or ``NO_NODE``."""
         self._may_go: Mask = np.zeros(count, dtype=np.bool_)
         self._all_of_job = ssn.behaviours.own_tasks_preemptable
         self._may_go_in_job = self._may_go.copy() if self._all_of_job else self._may_go
-        """By task: whether it lies on a node, may be evicted, and is bound or runs."""
+        """By task: whether it is on a node, may be evicted, and is bound or runs."""
         bound = ssn.behaviours.bound_victims
         self._preemptable_status = PREEMPTABLE_STATUS if bound else frozenset({Status.RUNNING})
         self._runs: Mask = np.zeros(count, dtype=np.bool_)
@@ -65,9 +65,9 @@ class EvictionCandidates:
         self._queue[has_job] = of_job[ssn.tasks.job[has_job]]
 
     def preemptable_by(self, task: int, *, own: bool) -> Mask:
-        """Return, by task, who may go for a task: of its job if ``own``, else others of its queue.
+        """Return, by task, whether it may be evicted: of the job if ``own``, else others of the queue.
 
-        One that asks for nothing takes the place only of others that do.
+        A task without requests takes the place only of others without.
         """
         self._refresh()
         ssn = self._ssn
@@ -82,7 +82,7 @@ class EvictionCandidates:
         return who
 
     def reclaimable_by(self, queue: str) -> Mask:
-        """Return, by task, who runs in other queues that may be reclaimed from."""
+        """Return, by task, whether it runs in another queue that may be reclaimed from."""
         self._refresh()
         others = self._reclaimable.copy()
         others[self._number[queue]] = False
@@ -95,13 +95,13 @@ class EvictionCandidates:
         return [placed[key][0] for key in sorted(placed) if who.item(placed[key][0])]
 
     def nodes_of(self, who: Mask) -> Mask:
-        """Return, by node, whether some of these tasks lie there."""
+        """Return, by node, whether some of these tasks are there."""
         there = np.zeros(len(self._ssn.nodes), dtype=np.bool_)
         there[self.node[who]] = True
         return there
 
     def reclaimed_on(self, task: int, nodes: Rows, who: Mask) -> Iterator[int]:
-        """Yield the nodes with candidates that are worth asking plugins about, in the order given.
+        """Yield the nodes with candidates that are worth a vote, in the order given.
 
         Mostly one of the first is taken: of those nothing is found out beforehand.
         """
@@ -135,7 +135,7 @@ class EvictionCandidates:
         return freed
 
     def _chosen(self, tier: Tier, task: int, candidates: Rows) -> Rows:
-        """Return whom a tier could let go.
+        """Return which tasks a tier could let go.
 
         It says nothing of a node where one of its plugins chooses nobody. Whom the last one does
         not choose is no victim; with the others it is not so simple: ``Extensions.preemptable``.

@@ -266,7 +266,7 @@ class NodeSelection:
         return np.where(short == PASS, filtered, short) if purpose is Purpose.SIMULATE else filtered
 
     def _without_reasons(self, task: int, rows: Rows, verdicts: Ints, purpose: Purpose) -> Ints:
-        """Say of nodes that filters turn down no more than that; errors of plugins are told.
+        """Report only that filters reject a node, not why; errors of plugins are reported.
 
         Source: the predicate functions of v1.8.0 in ``actions/{allocate,backfill}``.
         """
@@ -291,7 +291,7 @@ class NodeSelection:
         return np.where(self._ssn.reasons.stop_preemption()[verdicts], verdicts, PASS)
 
     def quick_best(self, task: int, cache: ErrorCache | None) -> tuple[int, float] | None:
-        """Return the best of all nodes that take a task now, where that can be told by its class.
+        """Return the best of all nodes that take a task now, where its class decides that.
 
         :returns: (node, score), or ``None`` if it must be found out by :meth:`predicate` and
             :meth:`best`; also where there is none or only one, for then nothing is scored.
@@ -353,7 +353,7 @@ class NodeSelection:
         return verdicts
 
     def _failed_so_far(self, cache: ErrorCache, group: Group) -> Ints:
-        """Return the failures of a group that had one class so far, as its columns last told."""
+        """Return the failures of a group that had one class so far, as its columns had them."""
         klass = cache.classes.get(group, MANY)
         if klass == MANY:
             return np.zeros(len(self._ssn.nodes), dtype=np.int32)

@@ -1,7 +1,7 @@
 """How many nodes are looked at: in large clusters the scheduler stops when it has found enough.
 
 Recorded decisions were made without it. In the scheduler many workers look at once, and which of
-the last nodes are found is a matter of chance; here one worker looks at one node after the other.
+the last nodes are found is random; here one worker looks at one node after the other.
 
 Source: ``pkg/scheduler/util/scheduler_helper.go:CalculateNumOfFeasibleNodesToFind`` and
 ``predicate_helper.go:PredicateNodes``.

@@ -212,7 +212,7 @@ class Extender:
         return self._ssn.reasons.intern(StatusCode(code), answer.status) if known else PASS
 
     def _listed_verdict(self, verb: str, about: str) -> int:
-        """Return a verdict by the codes of all statuses of a list; their reasons are told as one.
+        """Return a verdict by the codes of all statuses of a list; their reasons are joined.
 
         Source: pkg/scheduler/util/predicate_helper.go StatusSets.
         """

@@ -25,7 +25,7 @@ from .device_quotas import DeviceQuotas
 from .dimensions import fits_partly
 from .flat import build_queue_attrs, record_flat_gauges
 from .hierarchy import NIL_POINTER, ROOT, Hierarchy, HierarchyError
-from .victims import VICTIMS, Question, of_gangs
+from .victims import VICTIMS, Reclaim, of_gangs
 
 OPEN = "Open"
 UNSCHEDULABLE = "Unschedulable"
@@ -150,20 +150,20 @@ class Capacity:
         return by_priority or compare_shares(one, other)
 
     def _reclaimable(self, reclaimer: int, candidates: list[int]) -> tuple[list[int], int]:
-        """Return whom a task may reclaim: see :mod:`.victims`.
+        """Return which tasks a task may reclaim: see :mod:`.victims`.
 
         :raises Panic: a candidate holds more than its queue.
         """
         if not self._ready:
             return [], REJECT
         choose = VICTIMS[self._ssn.behaviours.capacity_victims]
-        question = Question(self._ssn, self._attrs, reclaimer, candidates, self._level)
-        return choose(question), PERMIT
+        reclaim = Reclaim(self._ssn, self._attrs, reclaimer, candidates, self._level)
+        return choose(reclaim), PERMIT
 
     def _unified_evictable(
         self, eviction: GangEviction, candidates: list[int]
     ) -> tuple[list[int], int]:
-        """Return whom a gang may reclaim: see :func:`.of_gangs`; to preempt, it may all.
+        """Return which tasks a gang may reclaim: see :func:`.of_gangs`; to preempt, it may all.
 
         :raises Panic: a candidate holds more than its queue.
         """

@@ -1,4 +1,4 @@
-"""Whom a task may reclaim: tasks of queues that use more than they deserve.
+"""Which tasks a task may reclaim: those of queues that use more than they deserve.
 
 Source: pkg/scheduler/plugins/capacity/capacity.go OnSessionOpen (AddReclaimableFn),
 shouldSkipReclaimee, checkGuaranteeConstraint, isImmediateVictim, checkDeservedExceedance,
@@ -22,8 +22,8 @@ ROOT = "root"
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """A task asks whom of the candidates it may reclaim.
+class Reclaim:
+    """A task that reclaims, and the candidates for it.
 
     :param level: how many levels of ancestors must use too much as well; 0 for none.
     """
@@ -44,7 +44,7 @@ class Question:
         return self.ssn.jobs.queue[self.ssn.tasks.job.item(task)]
 
 
-def over_deserved(question: Question) -> list[int]:
+def over_deserved(reclaim: Reclaim) -> list[int]:
     """Return tasks of queues that use more than they deserve and keep their guarantee without them.
 
     A candidate is passed over if allocated ≤ deserved (scalars that one of the two lacks count as
@@ -52,19 +52,19 @@ def over_deserved(question: Question) -> list[int]:
 
     :raises Panic: a candidate holds more than its queue.
     """
-    tasks, attrs = question.ssn.tasks, question.attrs
+    tasks, attrs = reclaim.ssn.tasks, reclaim.attrs
     victims: list[int] = []
     allocations: dict[str, Resource] = {}
-    spared = question.ssn.behaviours.reclaim_spares_small_queues
-    for candidate in question.candidates:
-        queue = question.queue_of(candidate)
+    spared = reclaim.ssn.behaviours.reclaim_spares_small_queues
+    for candidate in reclaim.candidates:
+        queue = reclaim.queue_of(candidate)
         attr = attrs[queue]
         if queue not in allocations:
             allocations[queue] = attr.allocated.clone()
         allocated = allocations[queue]
-        if spared and allocated.less_partly(question.asked, ZERO):
+        if spared and allocated.less_partly(reclaim.asked, ZERO):
             continue
-        rest = question.ssn.subtract(allocated.clone(), tasks.info[candidate].request)
+        rest = reclaim.ssn.subtract(allocated.clone(), tasks.info[candidate].request)
         if allocated.less_equal(attr.deserved, INFINITY):
             continue
         if not attr.guarantee.less_equal(rest, ZERO):
@@ -74,7 +74,7 @@ def over_deserved(question: Question) -> list[int]:
     return victims
 
 
-def by_dimension(question: Question) -> list[int]:
+def by_dimension(reclaim: Reclaim) -> list[int]:
     """Return tasks whose queues use more than they deserve of something that they hold.
 
     They must hold something that the reclaimer asks for. What a queue deserves nothing of at all
@@ -82,18 +82,18 @@ def by_dimension(question: Question) -> list[int]:
 
     :raises Panic: a candidate holds more than its queue.
     """
-    return _by_dimension(question, question.candidates)
+    return _by_dimension(reclaim, reclaim.candidates)
 
 
-def in_order_by_dimension(question: Question) -> list[int]:
+def in_order_by_dimension(reclaim: Reclaim) -> list[int]:
     """Return the same, the least important first; also the nearest ancestors must use too much.
 
     :raises Panic: a candidate holds more than its queue.
     """
-    if question.queue_of(question.reclaimer) not in question.attrs:
+    if reclaim.queue_of(reclaim.reclaimer) not in reclaim.attrs:
         return []
-    waiting = victims_queue(question.ssn, question.candidates, question.reclaimer)
-    return _by_dimension(question, (waiting.pop() for _ in range(len(waiting))))
+    waiting = victims_queue(reclaim.ssn, reclaim.candidates, reclaim.reclaimer)
+    return _by_dimension(reclaim, (waiting.pop() for _ in range(len(waiting))))
 
 
 def of_gangs(ssn: Session, attrs: Mapping[str, QueueAttr], candidates: list[int]) -> list[int]:
@@ -120,23 +120,23 @@ def of_gangs(ssn: Session, attrs: Mapping[str, QueueAttr], candidates: list[int]
     return victims
 
 
-def _by_dimension(question: Question, candidates: Iterable[int]) -> list[int]:
+def _by_dimension(reclaim: Reclaim, candidates: Iterable[int]) -> list[int]:
     victims: list[int] = []
     allocations: dict[str, Resource] = {}
-    subtract = question.ssn.subtract
+    subtract = reclaim.ssn.subtract
     for candidate in candidates:
-        attr = question.attrs.get(question.queue_of(candidate))
+        attr = reclaim.attrs.get(reclaim.queue_of(candidate))
         if attr is None:
             continue
-        request = question.ssn.tasks.info[candidate].request
-        if not intersect(request, question.asked, pods=False):
+        request = reclaim.ssn.tasks.info[candidate].request
+        if not intersect(request, reclaim.asked, pods=False):
             continue
         allocated = allocations.setdefault(attr.name, attr.allocated.clone())
         if not attr.guarantee.less_equal(subtract(allocated.clone(), request), ZERO):
             continue
-        if not _gives(question, attr, allocated, request):
+        if not _gives(reclaim, attr, allocated, request):
             continue
-        above = _ancestors_to_give(question, attr, request, allocations)
+        above = _ancestors_to_give(reclaim, attr, request, allocations)
         if above is None:
             continue
         for amount in (allocated, *above):
@@ -145,23 +145,23 @@ def _by_dimension(question: Question, candidates: Iterable[int]) -> list[int]:
     return victims
 
 
-def _gives(question: Question, attr: QueueAttr, allocated: Resource, request: Resource) -> bool:
+def _gives(reclaim: Reclaim, attr: QueueAttr, allocated: Resource, request: Resource) -> bool:
     """Return whether a queue must give a task away."""
     if intersect(request, attr.deserved, pods=True):
         return exceeds_partly(allocated, attr.deserved, request)
-    if not question.level:
+    if not reclaim.level:
         return True
-    own = question.attrs[question.queue_of(question.reclaimer)]
-    return intersect(question.asked, own.deserved, pods=True) or not _related(question, own, attr)
+    own = reclaim.attrs[reclaim.queue_of(reclaim.reclaimer)]
+    return intersect(reclaim.asked, own.deserved, pods=True) or not _related(reclaim, own, attr)
 
 
 def _ancestors_to_give(
-    question: Question, attr: QueueAttr, request: Resource, allocations: dict[str, Resource]
+    reclaim: Reclaim, attr: QueueAttr, request: Resource, allocations: dict[str, Resource]
 ) -> list[Resource] | None:
     """Return the accounts above that give too, ``None`` if one of them does not."""
-    own = question.attrs[question.queue_of(question.reclaimer)] if question.level else attr
+    own = reclaim.attrs[reclaim.queue_of(reclaim.reclaimer)] if reclaim.level else attr
     accounts = []
-    for level in range(1, question.level + 1):
+    for level in range(1, reclaim.level + 1):
         ancestor = ancestor_at(attr, level)
         if ancestor is None or ancestor.name == ROOT or ancestor is ancestor_at(own, level):
             continue
@@ -174,10 +174,10 @@ def _ancestors_to_give(
     return accounts
 
 
-def _related(question: Question, one: QueueAttr, other: QueueAttr) -> bool:
+def _related(reclaim: Reclaim, one: QueueAttr, other: QueueAttr) -> bool:
     """Return whether two queues share one of their nearest ancestors, other than the root."""
     names = [
-        {ancestor.name for ancestor in attr.ancestors[-question.level :]} for attr in (one, other)
+        {ancestor.name for ancestor in attr.ancestors[-reclaim.level :]} for attr in (one, other)
     ]
     return bool((names[0] & names[1]) - {ROOT})
 
@@ -190,7 +190,7 @@ def ancestor_at(attr: QueueAttr, level: int) -> QueueAttr | None:
     return attr.ancestors[-level] if level <= len(attr.ancestors) else None
 
 
-VICTIMS: Mapping[CapacityVictims, Callable[[Question], list[int]]] = MappingProxyType(
+VICTIMS: Mapping[CapacityVictims, Callable[[Reclaim], list[int]]] = MappingProxyType(
     {
         CapacityVictims.OVER_DESERVED: over_deserved,
         CapacityVictims.BY_DIMENSION: by_dimension,

@@ -61,7 +61,7 @@ class SharedGpus:
 
     @classmethod
     def of(cls, node: Node) -> SharedGpus | None:
-        """Return a node's cards; None if it does not tell both their memory and their number.
+        """Return a node's cards; None if it does not report both their memory and their number.
 
         Source: device_info.go NewGPUDevices.
         """

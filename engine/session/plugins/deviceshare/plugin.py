@@ -252,7 +252,7 @@ class DeviceShare:
         return f"node not initialized with device{space}{device}"
 
     def _told(self, fault: str) -> str:
-        """Return a fault as pods are told it: with the kind of device or without."""
+        """Return a fault as it is reported to pods: with the kind of device or without."""
         bare = self._devices is SharedDevices.ERRORS_TOLD
         return fault.partition(" ")[2] if bare else fault
 

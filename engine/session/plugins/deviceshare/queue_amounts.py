@@ -1,4 +1,4 @@
-"""What queues' statuses tell of virtual GPUs: what pods were given, and not what they asked for.
+"""What queues' statuses show of virtual GPUs: what pods were given, not what they requested.
 
 Source: pkg/scheduler/framework/session.go addNodeSharableDeviceUsage;
 pkg/scheduler/api/devices/nvidia/vgpu/device_info.go AddQueueResource.

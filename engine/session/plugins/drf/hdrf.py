@@ -68,7 +68,7 @@ class Tree:
         self._paths[queue] = path
 
     def update(self, allocated: Floats, in_total: Floats) -> None:
-        """Compute all shares anew.
+        """Compute all shares again.
 
         :param allocated: of each job.
         :param in_total: of all jobs.

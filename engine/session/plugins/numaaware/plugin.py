@@ -135,7 +135,7 @@ class NumaAware:
         return self._ssn.reasons.intern(code, f"plugin {self.name} {error}")
 
     def _admit(self, task: int, node: int, fits: ClassFits) -> int:
-        """Return the verdict on a node, and note what it would give the task, or to whom not."""
+        """Return the verdict on a node; note what it would give, or which container it refuses."""
         fits.assigned.pop(node, None)
         fits.refused.pop(node, None)
         info, numa = self._ssn.tasks.info[task], self._numa[node]

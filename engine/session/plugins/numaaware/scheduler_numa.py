@@ -74,7 +74,7 @@ class SchedulerNuma:
         return self
 
     def policy(self, name: str) -> str:
-        """Return a policy of the node's kubelet; empty if it is not told."""
+        """Return a policy of the node's kubelet; empty if it is not reported."""
         return self.described.spec.policies.get(name, "")
 
 

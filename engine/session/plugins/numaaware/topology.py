@@ -26,7 +26,7 @@ class CpuDetails:
 
     @classmethod
     def of(cls, topology: Numatopology) -> CpuDetails:
-        """Return all CPUs that a node's Numatopology tells of; one whose number is none is 0.
+        """Return all CPUs that a node's Numatopology reports; one whose number is none is 0.
 
         Source: pkg/scheduler/cache/event_handlers.go getNumaInfo.
         """

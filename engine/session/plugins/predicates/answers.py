@@ -109,7 +109,6 @@ class Answers:
     @property
     def cached_code(self) -> StatusCode:
         """What it is that a pod of the same template has failed before."""
-        # Without a status, an error of releases that name filters is curable unless errors are not.
         if self._rules.named is NamedIn.ALL and not self._final:
             return StatusCode.UNSCHEDULABLE
         return StatusCode.ERROR

@@ -49,7 +49,7 @@ NOT_FOUND = "claim allocation not found for node"
 _MOST_CONSUMERS = 256
 
 
-class Has(NamedTuple):
+class ClaimAllocation(NamedTuple):
     """What a claim has: devices that nobody else may have, and from where they can be used."""
 
     devices: frozenset[DeviceId]
@@ -60,14 +60,14 @@ class Assumed(NamedTuple):
     """What a claim was given, and the claim as it was then."""
 
     claim: ResourceClaim
-    has: Has
+    has: ClaimAllocation
 
 
 @dataclass(slots=True)
 class ClaimMemory:
     """What a process remembers, by UID of the claim."""
 
-    pending: dict[str, Has] = field(default_factory=dict)
+    pending: dict[str, ClaimAllocation] = field(default_factory=dict)
     assumed: dict[str, Assumed] = field(default_factory=dict)
 
 
@@ -154,13 +154,13 @@ class DynamicResources:
                 )
             yield claim
 
-    def _has(self, claim: ResourceClaim) -> Has | None:
+    def _has(self, claim: ResourceClaim) -> ClaimAllocation | None:
         """Return what a claim has: as it says, or as was assumed since it last said anything."""
         allocation = claim.status.allocation
         if allocation is not None:
             devices = (each for each in allocation.devices.results if not each.admin_access)
             ids = frozenset(DeviceId(each.driver, each.pool, each.device) for each in devices)
-            return Has(ids, allocation.node_selector)
+            return ClaimAllocation(ids, allocation.node_selector)
         assumed = self._memory.assumed.get(claim.uid)
         return assumed.has if assumed is not None and assumed.claim is claim else None
 
@@ -234,7 +234,7 @@ class DynamicResources:
             return NOT_FOUND
         for claim, given in zip(state.wanting, found, strict=True):
             devices = frozenset(each.offer.id for each in given if not each.admin)
-            self._memory.pending[claim.uid] = Has(devices, _nodes_of(given))
+            self._memory.pending[claim.uid] = ClaimAllocation(devices, _nodes_of(given))
         return None
 
     def unreserve(self, task: int) -> None:

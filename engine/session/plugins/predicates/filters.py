@@ -20,7 +20,7 @@ from .answers import LIMITS, POD_NUMBER, RULES, Answers, NamedIn, PodNumber
 from .dynamic_resources import DynamicResources
 from .inter_pod_affinity import InterPodAffinity
 from .node_ports import OCCUPIED, occupied
-from .options import Options
+from .options import PredicateOptions
 from .pod_topology_spread import PodTopologySpread
 from .stable import StableFilters
 from .states import States
@@ -43,7 +43,7 @@ class _Parts(NamedTuple):
 class Filters:
     """All filters of one session; the release's way of filtering is in :data:`.RULES`."""
 
-    def __init__(self, ssn: Session, nodes: NodeMap, options: Options) -> None:
+    def __init__(self, ssn: Session, nodes: NodeMap, options: PredicateOptions) -> None:
         reasons, rules = ssn.reasons, RULES[ssn.behaviours.filtering]
         errors_final = rules.named is NamedIn.ALL and ssn.behaviours.filter_errors_final
         self._answers = Answers(reasons, rules, errors_final=errors_final)
@@ -125,7 +125,7 @@ class Filters:
         return None
 
     def affinity_allows(self, task: int, node: int) -> bool:
-        """Return whether affinity to pods lets a task onto a node, counted anew.
+        """Return whether affinity to pods lets a task onto a node, counted again.
 
         What the filters were prepared with stays as it is: the original tries with a copy.
         """

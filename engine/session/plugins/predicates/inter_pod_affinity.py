@@ -1,4 +1,4 @@
-"""Filter ``InterPodAffinity``: near which pods a pod must lie, and which must not be near.
+"""Filter ``InterPodAffinity``: near which pods a pod must be, and which must not be near.
 
 What counts is fixed before nodes are looked at (PreFilter); pods that are evicted or placed while
 the nodes are looked at do not change it, nor until the task is prepared for again. A task for which
@@ -48,7 +48,7 @@ class _Plan(NamedTuple):
 
 
 class InterPodAffinity:
-    """Checks the required terms of pods that are placed and of those that lie on the nodes.
+    """Checks the required terms of pods that are placed and of those on the nodes.
 
     :param curable: evicting pods can help where there is one too many.
     """
@@ -104,7 +104,7 @@ class InterPodAffinity:
         return self._states.of(task)
 
     def anew(self, task: int, klass: int) -> Ints | None:
-        """Return what :meth:`filter` would say of what lies on the nodes now.
+        """Return what :meth:`filter` would say of the pods on the nodes now.
 
         A task for which there was something to check when it was prepared for is checked.
         """
@@ -144,7 +144,7 @@ class InterPodAffinity:
     def _near(self, plan: _Plan) -> Mask:
         """Return the nodes near the pods that a pod must be near.
 
-        The first of pods that must be near each other may lie wherever the labels exist.
+        The first of pods that must be near each other may be wherever the labels exist.
         """
         first = plan.matches_itself and not any(counts.total for counts in plan.near)
         near = self._nodes.columns.every.copy()

@@ -13,7 +13,7 @@ from ..shared.proportional import Rate
 _RESOURCES = "predicate.resources"
 
 
-class Options(NamedTuple):
+class PredicateOptions(NamedTuple):
     """Which filters run; ``NodeUnschedulable`` and the number of pods are always checked.
 
     :param rates: by resource, what a card keeps for itself; checked if ``proportional``.
@@ -32,9 +32,9 @@ class Options(NamedTuple):
     rates: dict[str, Rate]
 
 
-def read_options(arguments: Arguments) -> Options:
+def read_options(arguments: Arguments) -> PredicateOptions:
     """Return the options that arguments give."""
-    return Options(
+    return PredicateOptions(
         node_affinity=arguments.get_bool("predicate.NodeAffinityEnable", default=True),
         node_ports=arguments.get_bool("predicate.NodePortsEnable", default=True),
         taint_toleration=arguments.get_bool("predicate.TaintTolerationEnable", default=True),

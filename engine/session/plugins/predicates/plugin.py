@@ -13,7 +13,7 @@ from ....volcano.conf import Arguments
 from ...kube.node_map import node_map
 from ..shared.kube_metrics import KubeMetrics
 from .filters import Filters
-from .options import Options, read_options
+from .options import PredicateOptions, read_options
 
 if TYPE_CHECKING:
     from ...framework.session import Session
@@ -24,7 +24,7 @@ _RESERVING = f"Reserve plugin VolumeBinding failed for pod {{}}: {_NO_STATE}"
 _DEVICES = "Reserve plugin DynamicResources failed for pod {}: {}"
 
 _SIMULATING = frozenset({"Preemptable", "Allocatable"})
-"""Without one of these switches, nobody tells the filters whom a preemption would evict."""
+"""Without one of these switches, the filters do not see which pods a preemption would evict."""
 
 
 Preparing = Callable[[int], str | None]
@@ -32,7 +32,7 @@ Preparing = Callable[[int], str | None]
 
 
 class Predicates:
-    """Registers the filters, and keeps the view of what lies on the nodes up to date.
+    """Registers the filters, and keeps the view of the pods on the nodes up to date.
 
     Not computable from what a log holds, and left out: the capacity of storage (``--csi-storage``).
     Devices that pods claim are looked for where the release does so by default. The score of volume
@@ -100,7 +100,7 @@ class Predicates:
         )
         return {point for option in options for point in option.enabled}
 
-    def _waits(self, ssn: Session, options: Options) -> bool:
+    def _waits(self, ssn: Session, options: PredicateOptions) -> bool:
         """Return whether it matters to nominated pods if the filters were prepared for them."""
         stateful = (
             options.node_ports,

@@ -14,7 +14,7 @@ from ...kube.node_map import NodeMap
 from ...kube.pod_class import PodClass
 from ...reasons.statuses import PASS, Reasons, StatusCode
 from .node_affinity import NO_MATCH, matching
-from .options import Options
+from .options import PredicateOptions
 from .taint_toleration import CORDONED, cordoned, tainted
 
 CACHED = "plugin equivalence cache predicates failed"
@@ -29,7 +29,7 @@ class StableFilters:
     def __init__(
         self,
         nodes: NodeMap,
-        options: Options,
+        options: PredicateOptions,
         reasons: Reasons,
         tell: Callable[[str, StatusCode, str], int],
         *,

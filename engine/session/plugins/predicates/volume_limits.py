@@ -38,7 +38,7 @@ class _Unattachable(Exception):
 
 
 class VolumeLimits:
-    """Counts the volumes that lie on nodes with the pods.
+    """Counts the volumes on nodes, with their pods.
 
     :param unclaimed: what the lack of a claim is: a reason, or an error.
     """
@@ -58,7 +58,7 @@ class VolumeLimits:
         self._limits: dict[str, Amounts] = {}
 
     def add(self, pod: Pod, node: int) -> None:
-        """Note that a pod lies on a node."""
+        """Note that a pod is on a node."""
         for volume, driver in self._volumes(pod, new=False).items():
             uses = self._uses.setdefault(volume, Counter())
             if not uses[node]:

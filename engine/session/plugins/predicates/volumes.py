@@ -9,7 +9,7 @@ import numpy as np
 from ....model.tables import Ints, Rows, Status
 from ...kube.node_map import NodeMap
 from ...reasons.statuses import StatusCode
-from .options import Options
+from .options import PredicateOptions
 from .volume_binding import Claims, Found, VolumeBinding
 from .volume_limits import VolumeLimits
 from .volume_zone import VolumeZone
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 class VolumeFilters:
-    """Runs the filters about volumes, and tells them which pods come and go.
+    """Runs the filters about volumes, and reports to them which pods come and go.
 
     :param unclaimed: what the lack of a claim is to the filter of their number.
     """
 
     def __init__(
-        self, ssn: Session, nodes: NodeMap, options: Options, unclaimed: StatusCode
+        self, ssn: Session, nodes: NodeMap, options: PredicateOptions, unclaimed: StatusCode
     ) -> None:
         self._tasks = ssn.tasks
         self._nodes = nodes
@@ -39,7 +39,7 @@ class VolumeFilters:
         self._claims: dict[int, Claims] = {}
         self._found: dict[int, Found] = {}
         if self._limits is not None:
-            for task in nodes.lying_where(lambda pod: pod.has_claims).tolist():
+            for task in nodes.placed_where(lambda pod: pod.has_claims).tolist():
                 self._limits.add(ssn.tasks.info[task].pod, nodes.on.item(task))
 
     def concerns(self, klass: int) -> bool:

@@ -1,24 +1,25 @@
-"""What is asked of a session that it does not simulate: told, never passed over."""
+"""Arguments that a release reads and a session does not simulate; they are reported."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ...volcano.history_arguments import Kind, arguments_of
+from .history_arguments import Kind, arguments_of
 
 if TYPE_CHECKING:
-    from ...volcano.arguments import Arguments
-    from ...volcano.conf import SchedulerConf
+    from .arguments import Arguments
+    from .behaviours import Behaviours
+    from .conf import SchedulerConf
 
 _OFF = ("", "false", "0", "none")
 
 
-def not_simulated(conf: SchedulerConf, release: str) -> Iterator[str]:
-    """Yield a line for each argument that a release heeds, is on, and is not simulated."""
+def not_simulated(conf: SchedulerConf, behaviours: Behaviours) -> Iterator[str]:
+    """Yield a line for each argument that the release reads, is on, and is not simulated."""
     for tier in conf.tiers:
         for option in tier:
-            for argument in arguments_of(option.name, release):
+            for argument in arguments_of(option.name, behaviours.release):
                 for name in sorted(option.arguments.raw):
                     if (
                         not argument.simulated
