@@ -65,7 +65,7 @@ class EvictionCandidates:
         self._queue[has_job] = of_job[ssn.tasks.job[has_job]]
 
     def preemptable_by(self, task: int, *, own: bool) -> Mask:
-        """Return, by task, whether it may be evicted: of the job if ``own``, else others of the queue.
+        """Return, by task, whether it may go: of the job if ``own``, else others of its queue.
 
         A task without requests takes the place only of others without.
         """
