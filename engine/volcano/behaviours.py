@@ -12,18 +12,18 @@ from .kube_behaviours import KubeBehaviours
 from .variants import (
     BackfillFailure,
     CapacityVictims,
-    ClaimlessPods,
     Comparison,
     Elastic,
     FailedPipelining,
     Filtering,
-    JobReturn,
+    JobRequeue,
     NoBestNode,
     Nomination,
+    PodsWithoutClaims,
     QueueStatusCounts,
+    ReclaimingJobs,
     ReclaimsFor,
     ReclaimUnit,
-    ReclaimWhen,
     RootQueueBounds,
     RootQueueSpec,
     RunningWhen,
@@ -37,17 +37,17 @@ __all__ = [
     "BackfillFailure",
     "Behaviours",
     "CapacityVictims",
-    "ClaimlessPods",
     "Comparison",
     "Elastic",
     "FailedPipelining",
     "Filtering",
-    "JobReturn",
+    "JobRequeue",
     "NoBestNode",
     "Nomination",
+    "PodsWithoutClaims",
     "QueueStatusCounts",
     "ReclaimUnit",
-    "ReclaimWhen",
+    "ReclaimingJobs",
     "ReclaimsFor",
     "RootQueueBounds",
     "RootQueueSpec",
@@ -72,7 +72,7 @@ class Behaviours(KubeBehaviours):
     bool_texts: bool
     """Arguments of plugins and actions that are true or false may be written as texts."""
 
-    revocable_nodes_curable: bool
+    tdm_refusals_resolvable: bool
     """With ``tdm``, nodes are preempted on that a pod may not use; the reason names the pod."""
 
     overfull_nodes_crash: bool
@@ -84,22 +84,22 @@ class Behaviours(KubeBehaviours):
     best_effort_is_ready: bool
     """Pending pods that ask for nothing count as ready: gangs preempt less, and are preempted."""
 
-    filter_errors_final: bool
+    filter_errors_unresolvable: bool
     """Nobody is evicted on a node that a filter turned down, whatever for."""
 
-    filter_errors_told: bool
+    pod_message_shows_filter_errors: bool
     """A pod is told a filter's error, which says nothing of evicting; else the reason beside it."""
 
-    free_victims_spared: bool
+    best_effort_victims_skipped: bool
     """``preempt`` lets pods alone that ask for nothing; else only such pods evict such pods."""
 
-    preempts_until_overused: bool
+    preempt_checks_overused: bool
     """``preempt`` asks whether a queue is overused; else whether it may take the pod."""
 
     reclaim_orders_victims: bool
     """``reclaim`` evicts the least important first; else in the order in which plugins chose."""
 
-    stale_jobs_take_new: bool
+    job_cleanup_removes_recreated_job: bool
     """Forgetting a deleted PodGroup may also forget a new one of the same name."""
 
     scheduling_gates: bool
@@ -108,58 +108,58 @@ class Behaviours(KubeBehaviours):
     role_by_label: bool
     """A pod's role may be told by a label, where no annotation tells it."""
 
-    sidecars_count: bool
+    sidecar_requests_counted: bool
     """Init containers that go on running count with a pod's containers."""
 
-    queue_returns_first: bool
+    queue_requeued_before_placing: bool
     """``allocate`` puts a queue back before it places pods of it, with the share of before."""
 
     unfit_task_ends_job: bool
     """A pod that fits nowhere ends its job's turn; else other roles are tried, and its own not."""
 
-    roleless_share_failures: bool
+    tasks_without_role_share_failures: bool
     """Where one pod without a role failed, no other of its job is tried in that turn."""
 
-    comparison: Comparison
+    compared_resources: Comparison
     """What is compared when a queue takes a pod or a job."""
 
     queue_priority: bool
     """Queues have a priority, which comes before their shares."""
 
-    preemptive_by_queue: bool
+    preemptive_ignores_task: bool
     """Whether a queue may reclaim does not depend on the pod: it has less than it deserves."""
 
-    incurable_nodes_skipped: bool
+    unresolvable_nodes_skipped: bool
     """Nobody is evicted where ``allocate`` found that it would not help."""
 
-    own_tasks_preemptable: bool
+    unpreemptable_preempted_within_job: bool
     """Within a job, pods go that are marked as not preemptable."""
 
-    victims_by_queue: bool
+    victims_ordered_by_queue: bool
     """Victims of several queues go by the order of queues; else by that of jobs."""
 
-    gang_message_tells_origin: bool
+    gang_message_includes_pod_reason: bool
     """A gang that is not ready tells the reason of one pod; else each pod tells the gang's."""
 
     nomination: Nomination
     """Which pods are nominated for a node."""
 
-    node_condition_hides: bool
+    not_ready_nodes_excluded: bool
     """A node whose condition Ready is not True is not in sessions, whatever its taints."""
 
-    elastic: Elastic
+    elastic_resources: Elastic
     """What a job could give back."""
 
-    victims_start_anew: bool
+    victim_selection_restarts: bool
     """A plugin that is asked when others agreed on nobody decides alone; else nobody is evicted."""
 
-    reclaim_when: ReclaimWhen
+    reclaiming_jobs: ReclaimingJobs
     """Whose pods ``reclaim`` evicts others for."""
 
-    reclaim_asks_allocatable: bool
+    reclaim_checks_allocatable: bool
     """``reclaim`` evicts only for pods that their queue may take already."""
 
-    preemption_policy_kept: bool
+    preemption_policy_respected: bool
     """Pods with ``preemptionPolicy: Never`` evict nobody."""
 
     filtering: Filtering
@@ -168,16 +168,16 @@ class Behaviours(KubeBehaviours):
     queue_status_counts: QueueStatusCounts
     """Which tasks a queue's ``status.allocated`` counts."""
 
-    scalar_queue_gauges: bool
+    queue_metrics_include_scalars: bool
     """The gauges of queues tell of scalars too, and of capability; else of cpu and memory only."""
 
-    pod_message_tells_minimum: bool
+    pod_message_shows_min_available: bool
     """A placed pod of a gang that is not complete is told that it waits for ``minAvailable``."""
 
-    empty_gangs_get_conditions: bool
+    empty_podgroups_get_conditions: bool
     """A PodGroup without pods is told that its gang is not ready."""
 
-    job_return: JobReturn
+    job_requeue: JobRequeue
     """When a job that has tasks left is looked at again."""
 
     nominated_node_first: bool
@@ -192,16 +192,16 @@ class Behaviours(KubeBehaviours):
     failed_pipelining: FailedPipelining
     """What becomes of a task that a plugin objects to, or that cannot be bound."""
 
-    preempt_evicts_unwanted: bool
+    preempt_evicts_victim_tasks: bool
     """``preempt`` ends with evicting what plugins want evicted for its own sake (tdm)."""
 
     closed_queues_schedule: bool
     """Queues that are not Open enqueue and allocate like others."""
 
-    deserved_within_request: bool
+    deserved_capped_by_request: bool
     """With ``capacity``, a queue deserves no more than it requests."""
 
-    enqueue_asks_ancestors: bool
+    enqueue_checks_ancestors: bool
     """With ``capacity``, a job is enqueued only if the queues above its own have room for it."""
 
     excess_guarantees_crash: bool
@@ -210,13 +210,13 @@ class Behaviours(KubeBehaviours):
     excess_child_guarantees_crash: bool
     """Guarantees of a queue's children that exceed what it may use crash the scheduler."""
 
-    division_may_crash: bool
+    guarantees_above_remaining_crash: bool
     """``proportion`` crashes when guarantees give queues more than remains."""
 
-    reclaim_spares_small_queues: bool
+    reclaim_skips_small_queues: bool
     """Nobody reclaims from a queue that holds less of anything than the reclaimer asks for."""
 
-    cooldown_holds_in_reclaim: bool
+    cooldown_protects_from_reclaim: bool
     """With ``cdp``, a pod that has just started is safe from ``reclaim`` too."""
 
     volume_binding_filter: bool
@@ -240,31 +240,31 @@ class Behaviours(KubeBehaviours):
     root_queue_spec: RootQueueSpec
     """What is written into the root queue's spec."""
 
-    nominated_node_may_free: bool
+    nominated_node_uses_future_idle: bool
     """A pod's nominated node is tried first also if it only has room when evicted pods are gone."""
 
-    negative_scores_win: bool
+    negative_scores_accepted: bool
     """A node, or hypernode, is taken however low the best score is; else it must exceed -1."""
 
-    maximum_keeps_zeros: bool
+    deserved_keeps_zero_scalars: bool
     """Scalars that a queue deserves nothing of, but names, stay named in what it deserves."""
 
     proportional_in_predicates: bool
     """``predicates`` reads ``predicate.ProportionalEnable`` and ``predicate.resources``."""
 
-    pod_affinity_curable: bool
+    pod_affinity_resolvable: bool
     """``preempt`` looks at nodes from which anti-affinity to pods, or theirs, keeps a pod."""
 
-    nodegroup_ends_filtering: bool
+    nodegroup_skips_later_filters: bool
     """With ``nodegroup``, the filters of plugins after it are not asked."""
 
-    nodegroup_by_job: bool
+    nodegroup_uses_job_queue: bool
     """``nodegroup`` goes by the queue of a pod's job, and knows ``strict`` and ancestors."""
 
     nodegroup_preferred_order: bool
     """``nodegroup`` has the argument ``enablePreferredOrder``: earlier groups score more."""
 
-    hard_jobs_keep_near: bool
+    hard_topology_scores_nearby_nodes: bool
     """Within its hypernode, a job with a hard topology prefers nodes that are near its tasks."""
 
     nominated_pods_wait: bool
@@ -273,7 +273,7 @@ class Behaviours(KubeBehaviours):
     hosts_spread_scored: bool
     """A soft constraint to spread over hosts weighs how many of a pod's like a node has."""
 
-    best_effort_balanced: bool
+    balanced_allocation_scores_best_effort: bool
     """Pods that ask for no cpu, memory or GPU get the score BalancedAllocation too."""
 
     root_queue_bounds: RootQueueBounds
@@ -285,16 +285,16 @@ class Behaviours(KubeBehaviours):
     tree_deserved: TreeDeserved
     """What a queue in a tree deserves."""
 
-    unsound_tree_stops: bool
+    invalid_tree_stops_scheduling: bool
     """A tree in which children have more than their parent stops all scheduling."""
 
-    tree_errors_tell_amounts: bool
+    tree_errors_show_amounts: bool
     """What is wrong with a tree of queues is logged with the amounts."""
 
-    tree_gauges_tell_capability: bool
+    tree_metrics_show_capability: bool
     """The gauges of queues in a tree tell what each may use."""
 
-    absent_scalars_are_zero: bool
+    absent_scalar_metrics_reset: bool
     """The gauge of a scalar that a queue no longer has is set to 0."""
 
     capacity_reclaims_for: ReclaimsFor
@@ -303,46 +303,46 @@ class Behaviours(KubeBehaviours):
     capacity_victims: CapacityVictims
     """With ``capacity``, whom a task may reclaim."""
 
-    deserving_queues_first: bool
+    zero_deserved_share_is_one: bool
     """With ``capacity``, a queue that deserves nothing has the share 1 from the start."""
 
     reclaim_unit: ReclaimUnit
     """For what ``reclaim`` evicts at once."""
 
-    unused_nodes_spared: bool
+    evictions_on_unused_nodes_undone: bool
     """``preempt`` and ``reclaim`` evict nobody on nodes that they give up."""
 
-    idle_queues_asked: bool
+    overused_checked_for_idle_queues: bool
     """``allocate`` asks whether queues have what they deserve in which no task is to be placed."""
 
-    skipped_tasks_told: bool
+    skipped_tasks_get_reason: bool
     """A task that is not tried because one of its role fits nowhere is told so."""
 
-    failed_placements_skipped: bool
+    failed_placement_continues_job: bool
     """A task whose placement fails does not end its job's turn, though the job may be ready."""
 
-    oversized_gangs_stop: bool
+    impossible_gangs_stop_early: bool
     """A gang with fewer pods than its minimum is given up at the first that fits nowhere."""
 
-    ready_gangs_told: bool
+    gang_message_says_ready: bool
     """A PodGroup that is ready says so in its condition though some of its pods wait."""
 
-    taints_named: bool
+    pod_message_names_taints: bool
     """A pod that does not tolerate a taint is told which."""
 
-    enqueued_jobs_reserve_lack: bool
+    inqueue_jobs_reserve_missing_only: bool
     """In ``proportion`` and ``capacity``, enqueued jobs reserve what they lack of their minimum."""
 
     reserved_scalars_in_milli: bool
     """What a job lacks of its minimum is calculated in the same units for all resources."""
 
-    equal_victims_by_task: bool
+    equal_victims_ordered_by_task: bool
     """Of victims whose jobs are equal to the plugins, the least important task goes first."""
 
     preempt_in_queue_order: bool
     """``preempt`` takes queues in order, and each only with its own jobs."""
 
-    topologies_never_preempt: bool
+    topology_jobs_never_preempt: bool
     """Jobs that ask for a network topology do not preempt."""
 
     node_affinity_normalised: bool
@@ -355,61 +355,61 @@ class Behaviours(KubeBehaviours):
     sub_groups: bool
     """A PodGroup's policy divides its pods into groups, each with a minimum and a topology."""
 
-    sub_groups_wait_for_topology: bool
+    sub_groups_need_hard_topology: bool
     """Groups are only placed if the job or one of them has a hard topology."""
 
-    group_tier_names: bool
+    sub_group_tier_names: bool
     """A group's highest tier may be given by its name."""
 
     soft_topologies_tried_as_hard: bool
     """A soft topology is tried as a hard one that all tiers are allowed to."""
 
-    groups_search_inside: bool
+    narrower_hypernodes_tried: bool
     """Within the hypernode that is tried for a job, narrower ones are tried as well."""
 
-    unprepared_tasks_skipped: bool
+    pre_predicate_failures_skipped: bool
     """A task that filters cannot be prepared for is skipped, if its gang can be met without it."""
 
-    old_minima_forgotten: bool
+    removed_min_task_members_forgotten: bool
     """The minima of roles that a PodGroup no longer names are forgotten."""
 
-    ended_pods_leave_nodes_alone: bool
+    ended_pods_not_removed_from_node: bool
     """When a pod that has ended is deleted, nothing is taken from its node."""
 
-    missing_root_crashes: bool
+    missing_root_queue_crashes: bool
     """A tree of queues without a root crashes the scheduler."""
 
     topology_aware_preemption: bool
     """``preempt`` has the argument ``enableTopologyAwarePreemption``."""
 
-    limits_begin_empty: bool
+    unchecked_queues_have_zero_limit: bool
     """A queue that the check of the tree does not reach has a limit of nothing, not none."""
 
-    important_victims_stay: bool
+    important_victims_reprieved_first: bool
     """With topology-aware preemption, the important of the victims on a node are spared first."""
 
-    unprepared_pods_missed: bool
+    undone_evictions_missed_by_filters: bool
     """A pod whose eviction is taken back is not seen on its node by filters and scores."""
 
     device_claims_needed: bool
     """A pod that names a claim of devices is only known when the claim is."""
 
-    extender_manages_resources: bool
+    extender_managed_resources: bool
     """``extender`` is asked only about pods that name what it manages, if that is given."""
 
     extender_lists_statuses: bool
     """``extender`` takes a list of statuses for an answer about a node; else a text and a code."""
 
-    extender_told_of_placements: bool
+    extender_notified_of_placements: bool
     """``extender`` is told when a pod is placed, which it may refuse, and when it is taken away."""
 
-    nominated_node_within: bool
+    nominated_node_within_hypernode: bool
     """A nominated node is tried first only if it is in the hypernode that is tried."""
 
-    whole_jobs_heed_nominations: bool
+    plain_jobs_use_nominations: bool
     """Also a job without groups and topology goes first to where a gang action made room for it."""
 
-    pod_requests_count: bool
+    pod_level_requests_counted: bool
     """What a pod requests as a whole stands for its containers; overhead counts in init too."""
 
     overfull_nodes_skipped: bool
@@ -419,7 +419,7 @@ class Behaviours(KubeBehaviours):
     """Where the running pods of a job are, a process finds out anew as the lowest hypernode that
     has them all; else as any of those with the fewest nodes."""
 
-    resizes_count: bool
+    in_place_resizes_counted: bool
     """What containers that were resized have, by their status, counts where it is more than what
     they request."""
 
@@ -442,26 +442,26 @@ class Behaviours(KubeBehaviours):
     virtual_gpus_by_handshake: bool
     """A node's virtual GPUs count while its agent answers; else while it has allocatable ones."""
 
-    zones_prepared: bool
+    volume_zone_pre_filter: bool
     """What is wrong with a pod's claims is told by the filter of zones, once for all nodes."""
 
-    pods_counted: bool
+    pods_are_a_resource: bool
     """Pods are a resource that nodes have and pods ask for; else nodes have only a limit."""
 
-    volumes_counted: bool
+    volumes_are_a_resource: bool
     """Volumes are a resource too: of each CSI driver, a node takes as many as it can attach."""
 
-    bound_victims: bool
+    bound_pods_preempted: bool
     """``preempt`` evicts pods that are bound and do not run yet, too."""
 
-    unnamed_capability_endless: bool
+    unnamed_capability_unlimited: bool
     """With ``proportion``, a capability does not bound what it does not name; else a queue whose
     capability names one kind of GPU, or another such resource, may use no other."""
 
-    backfill_scores: bool
+    backfill_scores_nodes: bool
     """``backfill`` takes the best node; else any that takes the pod."""
 
-    claimless_pods: ClaimlessPods
+    pods_without_claims: PodsWithoutClaims
     """What becomes of a pod that comes before one of its claims."""
 
     virtual_gpu_use: VirtualGpuUse
@@ -483,15 +483,15 @@ class Behaviours(KubeBehaviours):
     """Pods being bound count on their node though others have taken the room; else sessions do not
     see those that do not fit any more."""
 
-    nodes_return_with_pods: bool
+    returning_nodes_keep_pods: bool
     """A node that went and comes back still has the pods that were on it; else it seems empty."""
 
-    excess_granted: bool
+    children_may_exceed_parent: bool
     """In a tree, a guarantee that exceeds the parent is kept from the queues beside, and what
     children deserve together may exceed what their parent does."""
 
     stale_deletions_ignored: bool
     """What is told to be gone takes nothing away that has another UID, or a newer version."""
 
-    refused_jobs_reserve: bool
+    reservation_kept_after_refusal: bool
     """What a queue permits and another plugin refuses is reserved until the session ends."""

@@ -28,7 +28,7 @@ class FailedTasksKey(StrEnum):
     """Its job and uid: what the cache does not know any more is let go of."""
 
 
-class GrouplessEviction(StrEnum):
+class EvictionWithoutPodGroup(StrEnum):
     """What becomes of the eviction of a pod whose PodGroup has just gone."""
 
     CRASHES = "crashes"
@@ -69,7 +69,7 @@ class CacheBehaviours:
     cleanup_delayed: bool
     """A job whose PodGroup is gone waits before it is first asked whether it can be forgotten."""
 
-    cleanup_forgets_failures: bool
+    cleanup_delay_resets: bool
     """Once a job is forgotten, one of its name starts with a short delay again."""
 
     cleanup_key: CleanupKey
@@ -87,53 +87,53 @@ class CacheBehaviours:
     failed_tasks_rate: int
     """How many failed pods may be looked up in a second."""
 
-    failed_tasks_forget_failures: bool
+    failed_tasks_delay_resets: bool
     """After a pod was looked up its delays start anew."""
 
-    vanished_pods_removed_unlocked: bool
+    missing_pods_removed_without_lock: bool
     """A failed pod that is not there any more is taken out of the cache without its lock."""
 
-    bind_failures_told: bool
+    bind_failures_in_condition: bool
     """A pod that could not be bound is told so in its condition PodScheduled."""
 
-    pre_bind_failures_told: bool
+    pre_bind_failures_in_condition: bool
     """A pod whose volumes or devices could not be bound is told so in its condition."""
 
-    binders_locked_while_binding: bool
+    pre_bind_blocks_sessions: bool
     """Sessions cannot open while volumes or devices are being bound."""
 
-    evicted_pods_tell_disruption: bool
+    evicted_pods_get_disruption_target: bool
     """A pod that is evicted first gets the condition DisruptionTarget."""
 
-    groupless_eviction: GrouplessEviction
+    eviction_without_podgroup: EvictionWithoutPodGroup
     """What becomes of the eviction of a pod whose PodGroup has just gone."""
 
     queue_status_write: QueueStatusWrite
     """How the scheduler writes a queue's status.allocated."""
 
-    waits_for_handlers: bool
+    first_session_waits_for_handlers: bool
     """The first session waits till the cache has taken in all that there was at the start."""
 
-    nodes_by_queue: bool
+    nodes_through_work_queue: bool
     """Nodes come into the cache through a work queue, which asks what they are by then."""
 
     unselected_nodes: UnselectedNodes
     """What becomes of nodes that --node-selector does not choose."""
 
-    volume_limits_in_shared_nodes: bool
+    volume_limits_written_to_shared_nodes: bool
     """How many volumes a node can attach is written into the object that informers share."""
 
-    ready_groups_told_again: bool
+    ready_podgroup_events_repeated: bool
     """A PodGroup that is ready gets an event in each session."""
 
-    lost_groups_crash_close: bool
+    deleted_podgroup_crashes_close: bool
     """A PodGroup with a place in a topology that goes during a session crashes the scheduler."""
 
     scheduled_events_by_pod: bool
     """A pod that was bound gets its event though another of its batch was not bound."""
 
-    vanished_images_forgotten: bool
+    removed_images_forgotten: bool
     """An image that a node does not have any more is forgotten for that node."""
 
-    start_queues_looked_up: bool
+    startup_queues_checked_first: bool
     """At the start, the root and the default queue are made only if they are not there."""

@@ -57,34 +57,34 @@ class ControllerBehaviours:
     release: str
     """The release that this is the behaviour of, or was before single fields were changed."""
 
-    replicasets_restore_groups: bool
+    replicasets_restore_podgroups: bool
     """A ReplicaSet with replicas gets its PodGroup back if that is missing."""
 
-    replicasets_update_groups: bool
+    replicasets_update_podgroups: bool
     """A ReplicaSet's PodGroup follows changes of what it was made from."""
 
-    replicasets_spare_annotated_pods: bool
+    replicasets_skip_annotated_pods: bool
     """For a ReplicaSet whose first pod names a PodGroup, nothing is made or changed."""
 
-    statefulsets_have_groups: bool
+    statefulsets_have_podgroups: bool
     """PodGroups of StatefulSets are deleted at 0 replicas, and restored above."""
 
     statefulset_pods_by_revision: bool
     """A StatefulSet's PodGroup is made from a pod of the newest revision."""
 
-    statefulsets_update_groups: bool
+    statefulsets_update_podgroups: bool
     """A StatefulSet's PodGroup follows changes of what it was made from."""
 
-    statefulsets_spare_annotated_pods: bool
+    statefulsets_skip_annotated_pods: bool
     """For a StatefulSet whose first pod names a PodGroup, nothing is made or changed."""
 
-    group_minimum_by_annotation: bool
+    podgroup_min_member_from_annotation: bool
     """The owner of a pod may say by annotation how many pods its PodGroup needs."""
 
-    group_topology_by_annotation: bool
+    podgroup_topology_from_annotation: bool
     """A pod may say by annotation which network topology its PodGroup asks for."""
 
-    group_deletions_checked: bool
+    podgroup_deletions_checked: bool
     """A PodGroup is deleted only if it is the one, and the version, that was seen."""
 
     job_cleanup_delayed: bool
@@ -96,16 +96,16 @@ class ControllerBehaviours:
     job_cleanup_checked: bool
     """A job is forgotten only if it is the one that was deleted, by its uid."""
 
-    deleted_pods_make_jobs: bool
+    deleted_pods_create_empty_jobs: bool
     """A deleted pod of a job that is not known leaves an empty job behind."""
 
-    terminating_pods_stay: bool
+    terminating_pods_kept: bool
     """A pod that is being deleted stays known until it is gone."""
 
     requests_of_other_jobs_only_sync: bool
     """What happens to pods of a deleted job does not act on a new one of its name."""
 
-    policies_wait: bool
+    policies_have_timeouts: bool
     """A policy may have a timeout, after which its action is taken."""
 
     pod_starts_are_events: bool
@@ -117,7 +117,7 @@ class ControllerBehaviours:
     unknown_deletions_only_sync: bool
     """The deletion of a pod that is not known acts on nothing."""
 
-    failed_requests_forgotten: bool
+    failed_requests_retried_forever: bool
     """A request that fails is tried again for ever, as if it were new."""
 
     restart_unit: RestartUnit
@@ -126,22 +126,22 @@ class ControllerBehaviours:
     restarting_jobs_sync: bool
     """A job that is Restarting makes its pods again as soon as it is synced."""
 
-    vanished_targets_crash: bool
+    restart_of_unknown_pod_crashes: bool
     """RestartPod of a pod that is not known crashes the controller."""
 
-    failed_kills_count: bool
+    failed_kills_raise_version: bool
     """A job's version is raised before its pods are killed, also if that fails."""
 
     killed_pods_marked: bool
     """A pod is marked before it is killed, and its events act on nothing from then on."""
 
-    given_up_pods_block: bool
+    given_up_pods_never_retried: bool
     """A pod that could not be looked up ten times is never looked up again."""
 
-    old_group_names_known: bool
+    old_podgroup_names_known: bool
     """A PodGroup named as its job only, as releases before v1.5 made it, is taken for the job's."""
 
-    vanished_job_kill_fails: bool
+    kill_of_deleted_job_fails: bool
     """Killing the pods of a job that has just been deleted is an error, and tried again."""
 
     kept_pods_counted: bool
@@ -150,10 +150,10 @@ class ControllerBehaviours:
     unchanged_jobs_written: bool
     """A job's status is written with each sync, changed or not."""
 
-    unchanged_groups_written: bool
+    unchanged_podgroups_written: bool
     """A job's PodGroup is written with each sync, changed or not."""
 
-    unseen_groups_deleted: bool
+    unseen_podgroups_deleted: bool
     """A kill deletes the job's PodGroup by name; else only one that the controller knows of."""
 
     new_pods_counted_unknown: bool
@@ -162,19 +162,19 @@ class ControllerBehaviours:
     job_conditions: JobConditions
     """When a condition is added to a job's status."""
 
-    existing_pods_counted: bool
+    existing_pods_counted_unknown: bool
     """A pod that is there already when it is to be made is counted as an unknown one."""
 
-    succeeded_pods_satisfy: bool
+    succeeded_pods_satisfy_dependencies: bool
     """A task may start when pods of the one that it depends on have succeeded."""
 
-    minimum_by_task: bool
+    min_resources_by_task: bool
     """A PodGroup's minResources are what the minima of its tasks need; else its first pods."""
 
-    task_minimum_follows_replicas: bool
+    task_min_available_follows_replicas: bool
     """The minimum of a task that names none follows its replicas."""
 
-    shared_groups_changed: bool
+    shared_podgroups_changed: bool
     """A PodGroup is changed in the cache that controllers share, before it is written."""
 
     jobs_pass_topology: bool
@@ -186,13 +186,13 @@ class ControllerBehaviours:
     pods_inherit_job_priority: bool
     """A pod whose template names no priority class has its job's."""
 
-    pods_tell_index: bool
+    pods_have_index_label: bool
     """A job's pods tell their index in their task, by label and annotation."""
 
-    pods_tell_retries: bool
+    pods_have_retry_count: bool
     """A job's pods tell how often it had been restarted when they were made."""
 
-    queue_counts_in_status: bool
+    queue_status_counts_podgroups: bool
     """A queue's status tells how many of its PodGroups are in which phase."""
 
     queue_state_write: QueueStateWrite
@@ -204,7 +204,7 @@ class ControllerBehaviours:
     unchanged_queues_written: bool
     """The status of a queue that nothing is allocated of is written with each sync."""
 
-    missing_groups_stop_queue_sync: bool
+    missing_podgroups_stop_queue_sync: bool
     """A PodGroup that went unnoticed keeps its queue's status as it is."""
 
     queue_tree: bool
@@ -216,7 +216,7 @@ class ControllerBehaviours:
     queue_workers: int
     """How many requests about queues are handled at once, also of the same queue."""
 
-    vanished_jobs_collected_again: bool
+    collection_of_deleted_job_retried: bool
     """A finished job that goes while it is being collected is an error, and tried again."""
 
     informers_shared: bool

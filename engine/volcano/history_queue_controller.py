@@ -26,14 +26,14 @@ _FIRST = frozenset(
 
 ROWS_QUEUE_CONTROLLER: tuple[Row, ...] = (
     Row(
-        "queue_counts_in_status",
+        "queue_status_counts_podgroups",
         True,
         FIRST,
         source=f"{_ACTIONS} syncQueue",
         why="A queue's status counts its PodGroups, and is written whenever one changes.",
     ),
     Row(
-        "queue_counts_in_status",
+        "queue_status_counts_podgroups",
         False,
         landed("v1.11.0"),
         source=f"{_ACTIONS} syncQueue",
@@ -110,14 +110,14 @@ ROWS_QUEUE_CONTROLLER: tuple[Row, ...] = (
         pull=3493,
     ),
     Row(
-        "missing_groups_stop_queue_sync",
+        "missing_podgroups_stop_queue_sync",
         True,
         FIRST,
         source=f"{_ACTIONS} syncQueue",
         why="A queue stays Closing, or tells old counts, until the controllers restart.",
     ),
     Row(
-        "missing_groups_stop_queue_sync",
+        "missing_podgroups_stop_queue_sync",
         False,
         landed("v1.11.0"),
         source=f"{_ACTIONS} syncQueue",
@@ -170,14 +170,14 @@ ROWS_QUEUE_CONTROLLER: tuple[Row, ...] = (
         pull=3772,
     ),
     Row(
-        "vanished_jobs_collected_again",
+        "collection_of_deleted_job_retried",
         True,
         FIRST,
         source=f"{_COLLECTOR} processJob",
         why="A job that its user deletes just then is tried again, in vain.",
     ),
     Row(
-        "vanished_jobs_collected_again",
+        "collection_of_deleted_job_retried",
         False,
         landed("v1.10.0"),
         source=f"{_COLLECTOR} processJob",

@@ -71,7 +71,7 @@ ROWS_UNTIL_V1_10: tuple[Row, ...] = (
         pull=3360,
     ),
     Row(
-        "filter_errors_final",
+        "filter_errors_unresolvable",
         False,
         landed("v1.9.0"),
         source="actions/preempt/preempt.go preempt",
@@ -79,7 +79,7 @@ ROWS_UNTIL_V1_10: tuple[Row, ...] = (
         pull=3458,
     ),
     Row(
-        "free_victims_spared",
+        "best_effort_victims_skipped",
         False,
         landed("v1.9.0"),
         source="actions/preempt/preempt.go Execute",
@@ -87,7 +87,7 @@ ROWS_UNTIL_V1_10: tuple[Row, ...] = (
         pull=3335,
     ),
     Row(
-        "preempts_until_overused",
+        "preempt_checks_overused",
         False,
         landed("v1.9.0"),
         source="actions/preempt/preempt.go preempt",
@@ -103,7 +103,7 @@ ROWS_UNTIL_V1_10: tuple[Row, ...] = (
         pull=3389,
     ),
     Row(
-        "stale_jobs_take_new",
+        "job_cleanup_removes_recreated_job",
         False,
         landed("v1.9.0"),
         source="cache/cache.go processCleanupJob",
@@ -111,7 +111,7 @@ ROWS_UNTIL_V1_10: tuple[Row, ...] = (
         pull=3375,
     ),
     Row(
-        "sidecars_scored",
+        "placed_pod_sidecars_scored",
         True,
         landed("v1.9.0"),
         source="plugins/nodeorder/nodeorder.go",
@@ -119,7 +119,7 @@ ROWS_UNTIL_V1_10: tuple[Row, ...] = (
         pull=3295,
     ),
     Row(
-        "unconstrained_spread_scores",
+        "unconstrained_pods_get_spread_score",
         False,
         landed("v1.9.0"),
         source="plugins/nodeorder/nodeorder.go podTopologySpreadScore",
@@ -143,7 +143,7 @@ ROWS_UNTIL_V1_10: tuple[Row, ...] = (
         pull=3553,
     ),
     Row(
-        "init_images_scored",
+        "init_container_images_scored",
         True,
         landed("v1.10.0"),
         source="plugins/nodeorder/nodeorder.go (ImageLocality of Kubernetes since 1.30)",
@@ -167,7 +167,7 @@ ROWS_UNTIL_V1_10: tuple[Row, ...] = (
         pull=3430,
     ),
     Row(
-        "nodegroup_ends_filtering",
+        "nodegroup_skips_later_filters",
         True,
         landed("v1.10.0"),
         source="plugins/nodegroup/nodegroup.go OnSessionOpen",
@@ -175,7 +175,7 @@ ROWS_UNTIL_V1_10: tuple[Row, ...] = (
         pull=3553,
     ),
     Row(
-        "sidecars_count",
+        "sidecar_requests_counted",
         True,
         landed("v1.10.0"),
         source="api/pod_info.go GetPodResourceRequest",
@@ -183,7 +183,7 @@ ROWS_UNTIL_V1_10: tuple[Row, ...] = (
         pull=3706,
     ),
     Row(
-        "queue_returns_first",
+        "queue_requeued_before_placing",
         False,
         landed("v1.10.0"),
         source="actions/allocate/allocate.go allocateResources",
@@ -199,7 +199,7 @@ ROWS_UNTIL_V1_10: tuple[Row, ...] = (
         pull=3430,
     ),
     Row(
-        "roleless_share_failures",
+        "tasks_without_role_share_failures",
         False,
         landed("v1.10.0"),
         source="util/predicate_helper.go PredicateNodes",
@@ -207,7 +207,7 @@ ROWS_UNTIL_V1_10: tuple[Row, ...] = (
         pull=3649,
     ),
     Row(
-        "comparison",
+        "compared_resources",
         Comparison.REQUESTED,
         landed("v1.10.0"),
         source="api/resource_info.go LessEqualWithDimension",
@@ -223,7 +223,7 @@ ROWS_UNTIL_V1_10: tuple[Row, ...] = (
         pull=3700,
     ),
     Row(
-        "preemptive_by_queue",
+        "preemptive_ignores_task",
         False,
         landed("v1.10.0"),
         source="plugins/capacity/capacity.go OnSessionOpen",
@@ -231,7 +231,7 @@ ROWS_UNTIL_V1_10: tuple[Row, ...] = (
         pull=3664,
     ),
     Row(
-        "incurable_nodes_skipped",
+        "unresolvable_nodes_skipped",
         True,
         landed("v1.10.0"),
         source="framework/session.go GetUnschedulableAndUnresolvableNodesForTask",
@@ -239,7 +239,7 @@ ROWS_UNTIL_V1_10: tuple[Row, ...] = (
         pull=3432,
     ),
     Row(
-        "own_tasks_preemptable",
+        "unpreemptable_preempted_within_job",
         False,
         landed("v1.10.0"),
         source="actions/preempt/preempt.go Execute",
@@ -247,7 +247,7 @@ ROWS_UNTIL_V1_10: tuple[Row, ...] = (
         pull=3683,
     ),
     Row(
-        "victims_by_queue",
+        "victims_ordered_by_queue",
         True,
         landed("v1.10.0"),
         source="framework/session_plugins.go BuildVictimsPriorityQueue",
@@ -255,7 +255,7 @@ ROWS_UNTIL_V1_10: tuple[Row, ...] = (
         pull=3700,
     ),
     Row(
-        "gang_message_tells_origin",
+        "gang_message_includes_pod_reason",
         True,
         landed("v1.10.0"),
         source="api/job_info.go FitError",
@@ -271,7 +271,7 @@ ROWS_UNTIL_V1_10: tuple[Row, ...] = (
         pull=3680,
     ),
     Row(
-        "revocable_nodes_curable",
+        "tdm_refusals_resolvable",
         False,
         landed("v1.10.0"),
         source="plugins/tdm/tdm.go OnSessionOpen",
@@ -279,7 +279,7 @@ ROWS_UNTIL_V1_10: tuple[Row, ...] = (
         pull=3553,
     ),
     Row(
-        "filter_errors_told",
+        "pod_message_shows_filter_errors",
         False,
         landed("v1.10.0"),
         source="plugins/numaaware/numaaware.go OnSessionOpen",

@@ -7,10 +7,10 @@ from .behaviours import (
     Elastic,
     FailedPipelining,
     Filtering,
-    JobReturn,
+    JobRequeue,
     NoBestNode,
     QueueStatusCounts,
-    ReclaimWhen,
+    ReclaimingJobs,
     RootQueueSpec,
     RunningWhen,
     SharedDevices,
@@ -35,7 +35,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         pull=3106,
     ),
     Row(
-        "node_condition_hides",
+        "not_ready_nodes_excluded",
         False,
         landed("v1.11.0"),
         source="api/node_info.go setNodeState",
@@ -43,7 +43,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         pull=3756,
     ),
     Row(
-        "elastic",
+        "elastic_resources",
         Elastic.EACH,
         landed("v1.9.1", "v1.10.1", "v1.11.0"),
         source="api/job_info.go GetElasticResources",
@@ -51,7 +51,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         pull=3106,
     ),
     Row(
-        "victims_start_anew",
+        "victim_selection_restarts",
         True,
         landed("v1.11.0"),
         source="framework/session_plugins.go Reclaimable, Preemptable",
@@ -59,15 +59,15 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         pull=3551,
     ),
     Row(
-        "reclaim_when",
-        ReclaimWhen.STARVING,
+        "reclaiming_jobs",
+        ReclaimingJobs.STARVING,
         landed("v1.11.0"),
         source="actions/reclaim/reclaim.go Execute",
         why="Only jobs below their minimum reclaim from other queues.",
         pull=3951,
     ),
     Row(
-        "reclaim_asks_allocatable",
+        "reclaim_checks_allocatable",
         False,
         landed("v1.11.0"),
         source="actions/reclaim/reclaim.go Execute",
@@ -75,7 +75,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         pull=3940,
     ),
     Row(
-        "preemption_policy_kept",
+        "preemption_policy_respected",
         True,
         landed("v1.11.0"),
         source="actions/preempt/preempt.go taskEligibleToPreempt",
@@ -83,7 +83,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         pull=3739,
     ),
     Row(
-        "pod_affinity_curable",
+        "pod_affinity_resolvable",
         False,
         landed("v1.10.1", "v1.11.0"),
         source="plugins/predicates/predicates.go OnSessionOpen",
@@ -115,7 +115,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         pull=3840,
     ),
     Row(
-        "reclaim_spares_small_queues",
+        "reclaim_skips_small_queues",
         False,
         landed("v1.11.1"),
         source="plugins/proportion/proportion.go, plugins/capacity/capacity.go",
@@ -139,7 +139,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         pull=4183,
     ),
     Row(
-        "scalar_queue_gauges",
+        "queue_metrics_include_scalars",
         True,
         landed("v1.12.0"),
         source="metrics/queue.go",
@@ -147,7 +147,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         pull=3937,
     ),
     Row(
-        "pod_message_tells_minimum",
+        "pod_message_shows_min_available",
         True,
         landed("v1.12.0"),
         source="api/job_info.go TaskSchedulingReason",
@@ -155,7 +155,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         pull=4117,
     ),
     Row(
-        "empty_gangs_get_conditions",
+        "empty_podgroups_get_conditions",
         False,
         landed("v1.12.0"),
         source="plugins/gang/gang.go OnSessionClose",
@@ -163,8 +163,8 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         pull=4012,
     ),
     Row(
-        "job_return",
-        JobReturn.ALWAYS,
+        "job_requeue",
+        JobRequeue.ALWAYS,
         landed("v1.12.0"),
         source="actions/allocate/allocate.go allocateResources",
         why="A gang that could not be met is tried again with the tasks that are left.",
@@ -203,7 +203,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         pull=4310,
     ),
     Row(
-        "preempt_evicts_unwanted",
+        "preempt_evicts_victim_tasks",
         False,
         landed("v1.12.0"),
         source="actions/preempt/preempt.go Execute",
@@ -219,7 +219,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         pull=4263,
     ),
     Row(
-        "deserved_within_request",
+        "deserved_capped_by_request",
         False,
         landed("v1.12.0"),
         source="plugins/capacity/capacity.go buildQueueAttrs, checkHierarchicalQueue",
@@ -227,7 +227,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         pull=3946,
     ),
     Row(
-        "enqueue_asks_ancestors",
+        "enqueue_checks_ancestors",
         True,
         landed("v1.12.0"),
         source="plugins/capacity/capacity.go checkJobEnqueueableHierarchically",
@@ -243,7 +243,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         pull=4179,
     ),
     Row(
-        "division_may_crash",
+        "guarantees_above_remaining_crash",
         False,
         landed("v1.12.0"),
         source="plugins/proportion/proportion.go OnSessionOpen",
@@ -251,7 +251,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         pull=4273,
     ),
     Row(
-        "cooldown_holds_in_reclaim",
+        "cooldown_protects_from_reclaim",
         True,
         landed("v1.12.0"),
         source="plugins/cdp/cdp.go OnSessionOpen",
@@ -259,7 +259,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         pull=4123,
     ),
     Row(
-        "nodegroup_ends_filtering",
+        "nodegroup_skips_later_filters",
         False,
         landed("v1.11.0"),
         source="plugins/nodegroup/nodegroup.go OnSessionOpen",
@@ -267,7 +267,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         pull=3886,
     ),
     Row(
-        "lying_sidecars_scored",
+        "existing_pod_sidecars_scored",
         True,
         landed("v1.12.0"),
         source="plugins/nodeorder/nodeorder.go",
@@ -275,7 +275,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         pull=4099,
     ),
     Row(
-        "scores_need_predicates",
+        "nodeorder_needs_predicates",
         True,
         landed("v1.12.0"),
         source="plugins/predicates/predicates.go PrePredicate (metrics.Register)",
@@ -283,7 +283,7 @@ ROWS_UNTIL_V1_12: tuple[Row, ...] = (
         pull=4099,
     ),
     Row(
-        "scores_need_predicates",
+        "nodeorder_needs_predicates",
         False,
         landed("v1.12.2", "v1.13.0"),
         source="cmd/scheduler/app/server.go Run (InitKubeSchedulerRelatedMetrics)",

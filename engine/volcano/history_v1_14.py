@@ -5,19 +5,19 @@ Each behaviour's first row says what was so before.
 
 from __future__ import annotations
 
-from .behaviours import CapacityVictims, JobReturn, ReclaimUnit, SharedDevices, VirtualGpuUse
+from .behaviours import CapacityVictims, JobRequeue, ReclaimUnit, SharedDevices, VirtualGpuUse
 from .releases import FIRST, Row, landed
 
 ROWS_V1_14: tuple[Row, ...] = (
     Row(
-        "unsound_tree_stops",
+        "invalid_tree_stops_scheduling",
         True,
         FIRST,
         source="plugins/capacity/capacity.go checkHierarchicalQueue",
         why="One wrong queue, or a node less, stops every queue.",
     ),
     Row(
-        "unsound_tree_stops",
+        "invalid_tree_stops_scheduling",
         False,
         landed("v1.14.0"),
         source="plugins/capacity/capacity.go checkHierarchicalQueue",
@@ -48,14 +48,14 @@ ROWS_V1_14: tuple[Row, ...] = (
         pull=5115,
     ),
     Row(
-        "deserving_queues_first",
+        "zero_deserved_share_is_one",
         False,
         FIRST,
         source="plugins/capacity/capacity.go updateShare",
         why="Queues without anything deserved come first.",
     ),
     Row(
-        "deserving_queues_first",
+        "zero_deserved_share_is_one",
         True,
         landed("v1.14.0"),
         source="plugins/capacity/capacity.go updateQueueAttrShare",
@@ -78,14 +78,14 @@ ROWS_V1_14: tuple[Row, ...] = (
         pull=4794,
     ),
     Row(
-        "idle_queues_asked",
+        "overused_checked_for_idle_queues",
         True,
         FIRST,
         source="actions/allocate/allocate.go pickUpQueuesAndJobs",
         why="The gauge of overuse is set for every queue with a job.",
     ),
     Row(
-        "idle_queues_asked",
+        "overused_checked_for_idle_queues",
         False,
         landed("v1.14.0"),
         source="actions/allocate/allocate.go buildAllocateContext",
@@ -93,14 +93,14 @@ ROWS_V1_14: tuple[Row, ...] = (
         pull=4721,
     ),
     Row(
-        "skipped_tasks_told",
+        "skipped_tasks_get_reason",
         False,
         FIRST,
         source="actions/allocate/allocate.go allocateResourcesForTasks",
         why="A pod of a role that fits nowhere has no reason of its own.",
     ),
     Row(
-        "skipped_tasks_told",
+        "skipped_tasks_get_reason",
         True,
         landed("v1.14.0"),
         source="actions/allocate/allocate.go allocateResourcesForTasks",
@@ -108,14 +108,14 @@ ROWS_V1_14: tuple[Row, ...] = (
         pull=4721,
     ),
     Row(
-        "failed_placements_skipped",
+        "failed_placement_continues_job",
         False,
         FIRST,
         source="actions/allocate/allocate.go allocateResourcesForTasks",
         why="A ready job's turn ends when a plugin objects to a pod.",
     ),
     Row(
-        "failed_placements_skipped",
+        "failed_placement_continues_job",
         True,
         landed("v1.14.0"),
         source="actions/allocate/allocate.go allocateResourcesForTasks",
@@ -123,14 +123,14 @@ ROWS_V1_14: tuple[Row, ...] = (
         pull=4721,
     ),
     Row(
-        "oversized_gangs_stop",
+        "impossible_gangs_stop_early",
         False,
         FIRST,
         source="api/job_info.go NeedContinueAllocating",
         why="Only a gang of exactly its minimum is given up at once.",
     ),
     Row(
-        "oversized_gangs_stop",
+        "impossible_gangs_stop_early",
         True,
         landed("v1.14.0"),
         source="api/job_info.go NeedContinueAllocating",
@@ -138,14 +138,14 @@ ROWS_V1_14: tuple[Row, ...] = (
         pull=4721,
     ),
     Row(
-        "ready_gangs_told",
+        "gang_message_says_ready",
         False,
         FIRST,
         source="api/job_info.go FitError",
         why="Every condition begins with: pod group is not ready.",
     ),
     Row(
-        "ready_gangs_told",
+        "gang_message_says_ready",
         True,
         landed("v1.14.0"),
         source="api/job_info.go FitError",
@@ -153,8 +153,8 @@ ROWS_V1_14: tuple[Row, ...] = (
         pull=4978,
     ),
     Row(
-        "job_return",
-        JobReturn.IF_COMMITTED,
+        "job_requeue",
+        JobRequeue.IF_COMMITTED,
         landed("v1.14.0"),
         source="actions/allocate/allocate.go allocateResources",
         why="A gang that could not be met is not looked at twice in a session again.",
@@ -176,14 +176,14 @@ ROWS_V1_14: tuple[Row, ...] = (
         pull=5142,
     ),
     Row(
-        "topologies_never_preempt",
+        "topology_jobs_never_preempt",
         False,
         FIRST,
         source="actions/preempt/preempt.go",
         why="A job may preempt where its topology does not allow it.",
     ),
     Row(
-        "topologies_never_preempt",
+        "topology_jobs_never_preempt",
         True,
         landed("v1.14.0"),
         source="actions/preempt/preempt.go",
@@ -221,14 +221,14 @@ ROWS_V1_14: tuple[Row, ...] = (
         pull=4721,
     ),
     Row(
-        "sub_groups_wait_for_topology",
+        "sub_groups_need_hard_topology",
         True,
         FIRST,
         source="actions/allocate/allocate.go allocateResources",
         why="Without a hard topology, pods that a subGroupPolicy takes are never placed.",
     ),
     Row(
-        "sub_groups_wait_for_topology",
+        "sub_groups_need_hard_topology",
         False,
         landed("v1.14.1"),
         source="actions/allocate/allocate.go allocateResources",
@@ -236,14 +236,14 @@ ROWS_V1_14: tuple[Row, ...] = (
         pull=5038,
     ),
     Row(
-        "group_tier_names",
+        "sub_group_tier_names",
         False,
         FIRST,
         source="actions/allocate/allocate.go updateJobTier",
         why="highestTierName in a subGroupPolicy binds its groups to nothing.",
     ),
     Row(
-        "group_tier_names",
+        "sub_group_tier_names",
         True,
         landed("v1.14.2"),
         source="framework/session.go adjustNetworkTopologySpec",
@@ -266,14 +266,14 @@ ROWS_V1_14: tuple[Row, ...] = (
         pull=5206,
     ),
     Row(
-        "important_victims_stay",
+        "important_victims_reprieved_first",
         False,
         FIRST,
         source="actions/preempt/preempt.go SelectVictimsOnNode",
         why="The least important victims are tried first for being spared.",
     ),
     Row(
-        "important_victims_stay",
+        "important_victims_reprieved_first",
         True,
         landed("v1.14.3"),
         source="actions/preempt/preempt.go SelectVictimsOnNode",
@@ -296,14 +296,14 @@ ROWS_V1_14: tuple[Row, ...] = (
         pull=5008,
     ),
     Row(
-        "resizes_count",
+        "in_place_resizes_counted",
         False,
         FIRST,
         source="api/pod_info.go GetPodResourceRequest",
         why="A pod that is resized in place counts with what it requests by now.",
     ),
     Row(
-        "resizes_count",
+        "in_place_resizes_counted",
         True,
         landed("v1.14.0"),
         source="api/pod_info.go GetPodResourceRequest, determineContainerReqs",
@@ -349,14 +349,14 @@ ROWS_V1_14: tuple[Row, ...] = (
         pull=5393,
     ),
     Row(
-        "zones_prepared",
+        "volume_zone_pre_filter",
         False,
         FIRST,
         source="plugins/predicates/predicates.go InitPlugin",
         why="A pod whose claim is not bound is told so by VolumeBinding.",
     ),
     Row(
-        "zones_prepared",
+        "volume_zone_pre_filter",
         True,
         landed("v1.14.4", "v1.15.1"),
         source="plugins/predicates/predicates.go InitPlugin",

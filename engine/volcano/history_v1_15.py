@@ -5,7 +5,7 @@ Each behaviour's first row says what was so before.
 
 from __future__ import annotations
 
-from .behaviours import ClaimlessPods, FailedPipelining, SharedDevices, VirtualGpuUse
+from .behaviours import FailedPipelining, PodsWithoutClaims, SharedDevices, VirtualGpuUse
 from .releases import FIRST, Row, landed
 
 ROWS_V1_15: tuple[Row, ...] = (
@@ -40,14 +40,14 @@ ROWS_V1_15: tuple[Row, ...] = (
         pull=5058,
     ),
     Row(
-        "unused_nodes_spared",
+        "evictions_on_unused_nodes_undone",
         False,
         FIRST,
         source="actions/reclaim/reclaim.go",
         why="Pods may be evicted on a node that is not used in the end.",
     ),
     Row(
-        "unused_nodes_spared",
+        "evictions_on_unused_nodes_undone",
         True,
         landed("v1.15.0"),
         source="actions/reclaim/reclaim.go reclaimForTask",
@@ -55,14 +55,14 @@ ROWS_V1_15: tuple[Row, ...] = (
         pull=5067,
     ),
     Row(
-        "taints_named",
+        "pod_message_names_taints",
         True,
         FIRST,
         source="plugins/predicates/predicates.go",
         why="A pod's message names each taint that keeps it from a node.",
     ),
     Row(
-        "taints_named",
+        "pod_message_names_taints",
         False,
         landed("v1.15.0"),
         source="plugins/predicates/predicates.go",
@@ -70,14 +70,14 @@ ROWS_V1_15: tuple[Row, ...] = (
         pull=5000,
     ),
     Row(
-        "enqueued_jobs_reserve_lack",
+        "inqueue_jobs_reserve_missing_only",
         False,
         FIRST,
         source="plugins/proportion/proportion.go, plugins/capacity/capacity.go",
         why="A gang bound in a session counts twice until the next.",
     ),
     Row(
-        "enqueued_jobs_reserve_lack",
+        "inqueue_jobs_reserve_missing_only",
         True,
         landed("v1.15.0"),
         source="plugins/proportion/proportion.go, plugins/capacity/capacity.go",
@@ -100,14 +100,14 @@ ROWS_V1_15: tuple[Row, ...] = (
         pull=5391,
     ),
     Row(
-        "equal_victims_by_task",
+        "equal_victims_ordered_by_task",
         False,
         FIRST,
         source="framework/session_plugins.go BuildVictimsPriorityQueue",
         why="The pods of the youngest job go first.",
     ),
     Row(
-        "equal_victims_by_task",
+        "equal_victims_ordered_by_task",
         True,
         landed("v1.15.0"),
         source="framework/session_plugins.go BuildVictimsPriorityQueue",
@@ -146,14 +146,14 @@ ROWS_V1_15: tuple[Row, ...] = (
         pull=5073,
     ),
     Row(
-        "groups_search_inside",
+        "narrower_hypernodes_tried",
         False,
         FIRST,
         source="actions/allocate/allocate.go allocateForSubJob",
         why="A job without groups is placed anywhere in its hypernode.",
     ),
     Row(
-        "groups_search_inside",
+        "narrower_hypernodes_tried",
         True,
         landed("v1.15.0"),
         source="actions/allocate/allocate.go allocateForSubJob",
@@ -161,14 +161,14 @@ ROWS_V1_15: tuple[Row, ...] = (
         pull=5250,
     ),
     Row(
-        "unprepared_tasks_skipped",
+        "pre_predicate_failures_skipped",
         False,
         FIRST,
         source="actions/allocate/allocate.go allocateResourcesForTasks",
         why="One pod that cannot be prepared keeps its whole gang waiting.",
     ),
     Row(
-        "unprepared_tasks_skipped",
+        "pre_predicate_failures_skipped",
         True,
         landed("v1.14.4", "v1.15.1"),
         source="actions/allocate/allocate.go allocateResourcesForTasks",
@@ -176,14 +176,14 @@ ROWS_V1_15: tuple[Row, ...] = (
         pull=5528,
     ),
     Row(
-        "missing_root_crashes",
+        "missing_root_queue_crashes",
         True,
         FIRST,
         source="plugins/capacity/capacity.go buildHierarchicalQueueAttrs",
         why="The scheduler crashes in each session until a queue named root exists.",
     ),
     Row(
-        "missing_root_crashes",
+        "missing_root_queue_crashes",
         False,
         landed("v1.15.0"),
         source="plugins/capacity/capacity.go buildHierarchicalQueueAttrs",
@@ -191,14 +191,14 @@ ROWS_V1_15: tuple[Row, ...] = (
         pull=5091,
     ),
     Row(
-        "pod_requests_count",
+        "pod_level_requests_counted",
         False,
         FIRST,
         source="api/pod_info.go GetPodResourceRequest",
         why="Only the containers' requests count.",
     ),
     Row(
-        "pod_requests_count",
+        "pod_level_requests_counted",
         True,
         landed("v1.15.0"),
         source="api/pod_info.go amendResourceAccordingToPodFeatures",
@@ -206,14 +206,14 @@ ROWS_V1_15: tuple[Row, ...] = (
         pull=5020,
     ),
     Row(
-        "unprepared_pods_missed",
+        "undone_evictions_missed_by_filters",
         False,
         FIRST,
         source="plugins/predicates/predicates.go OnSessionOpen (AllocateFunc)",
         why="A pod whose eviction is taken back counts on its node again.",
     ),
     Row(
-        "unprepared_pods_missed",
+        "undone_evictions_missed_by_filters",
         True,
         landed("v1.15.0"),
         source="plugins/predicates/predicates.go OnSessionOpen (AllocateFunc)",
@@ -236,37 +236,37 @@ ROWS_V1_15: tuple[Row, ...] = (
         pull=5058,
     ),
     Row(
-        "claimless_pods",
-        ClaimlessPods.KEPT,
+        "pods_without_claims",
+        PodsWithoutClaims.KEPT,
         FIRST,
         source="cache/event_handlers.go addPod",
         why="A pod that comes before its claim is known, and its volumes are counted later.",
     ),
     Row(
-        "claimless_pods",
-        ClaimlessPods.DROPPED,
+        "pods_without_claims",
+        PodsWithoutClaims.DROPPED,
         landed("v1.15.0"),
         source="cache/event_handlers.go addPod",
         why="A pod that comes before its claim stays pending until somebody changes the pod.",
         pull=5058,
     ),
     Row(
-        "claimless_pods",
-        ClaimlessPods.AWAITED,
+        "pods_without_claims",
+        PodsWithoutClaims.AWAITED,
         landed("v1.15.1"),
         source="cache/event_handlers.go addPod, isPendingPVCError",
         why="A pod that comes before its claim is scheduled when the claim is there.",
         pull=5596,
     ),
     Row(
-        "nominated_node_within",
+        "nominated_node_within_hypernode",
         False,
         FIRST,
         source="actions/allocate/allocate.go allocateResourcesForTasks",
         why="A pod may leave its gang's hypernode for the node that it was nominated for.",
     ),
     Row(
-        "nominated_node_within",
+        "nominated_node_within_hypernode",
         True,
         landed("v1.15.0"),
         source="actions/allocate/allocate.go allocateResourcesForTasks",
@@ -274,14 +274,14 @@ ROWS_V1_15: tuple[Row, ...] = (
         pull=5250,
     ),
     Row(
-        "whole_jobs_heed_nominations",
+        "plain_jobs_use_nominations",
         False,
         FIRST,
         source="actions/allocate/allocate.go allocateResources",
         why="Where room was made for a job without groups, it is placed like any other.",
     ),
     Row(
-        "whole_jobs_heed_nominations",
+        "plain_jobs_use_nominations",
         True,
         landed("v1.15.1"),
         source="actions/allocate/allocate.go allocateResources",

@@ -12,31 +12,31 @@ from dataclasses import dataclass
 class KubeBehaviours:
     """How kube-scheduler's filters and scores work where its versions differ."""
 
-    sidecars_scored: bool
+    placed_pod_sidecars_scored: bool
     """Scores of nodes count init containers that go on running, those of the pod that is placed."""
 
-    lying_sidecars_scored: bool
+    existing_pod_sidecars_scored: bool
     """Scores of nodes count init containers that go on running, of the pods that are there."""
 
     overhead_scored_in_cores: bool
     """Scores of nodes take a pod's overhead of cpu in whole cores, and those for thousandths."""
 
-    unconstrained_spread_scores: bool
+    unconstrained_pods_get_spread_score: bool
     """Pods without constraints on their spread get the full score of it on every node."""
 
-    init_images_scored: bool
+    init_container_images_scored: bool
     """Where images count, those of init containers do as well."""
 
-    spread_refined: bool
+    extended_spread_constraints: bool
     """Constraints of a pod's spread are looked at with ``minDomains``, ``matchLabelKeys`` and
     policies of affinity and taints, and count no pods where they select all."""
 
-    zoneless_nodes_asked: bool
+    volume_zone_checks_unlabelled_nodes: bool
     """What is wrong with a pod's claims is a reason of the filter of zones on every node; else only
     on those that say in what zone they are."""
 
-    zone_labels_renamed: bool
+    beta_zone_labels_translated: bool
     """A volume's zone by the old name of the label is looked for under the present one too."""
 
-    scores_need_predicates: bool
+    nodeorder_needs_predicates: bool
     """``nodeorder`` crashes the process unless ``predicates`` has prepared for a pod before."""

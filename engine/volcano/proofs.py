@@ -27,7 +27,7 @@ LACKS: Mapping[str, str] = MappingProxyType(
         "lowest_hypernode_found": "it matters only with topology_gradients",
         "reclaim_orders_victims": "the order was that of a Go map: chance decides who goes",
         "sub_groups": "before it, nothing reads what it is about",
-        "whole_jobs_heed_nominations": "no job waits once room was made for all of it",
+        "plain_jobs_use_nominations": "no job waits once room was made for all of it",
     }
 )
 """By behaviour, what a proof of a row that has none would need."""

@@ -59,7 +59,7 @@ class Elastic(StrEnum):
     """Of every resource what is beyond."""
 
 
-class ReclaimWhen(StrEnum):
+class ReclaimingJobs(StrEnum):
     """Whose pods ``reclaim`` evicts others for."""
 
     PENDING = "pending"
@@ -106,7 +106,7 @@ class Nomination(StrEnum):
     """Pipelined ones for which others were evicted."""
 
 
-class JobReturn(StrEnum):
+class JobRequeue(StrEnum):
     """When ``allocate`` puts a job back that still has tasks to place."""
 
     IF_READY = "if ready"
@@ -224,7 +224,7 @@ class ReclaimUnit(StrEnum):
     """For a job, if it is pipelined then."""
 
 
-class ClaimlessPods(StrEnum):
+class PodsWithoutClaims(StrEnum):
     """What becomes of a pod of which a claim is not there when the pod is first seen."""
 
     KEPT = "kept"

@@ -110,7 +110,7 @@ def guarantees_break_division(given: Checked, how: Behaviours) -> Iterator[Issue
     the part of the cluster that its weight gives it.
     """
     world = given.world
-    if not how.division_may_crash or given.queues.mode(how) is not Mode.PROPORTION:
+    if not how.guarantees_above_remaining_crash or given.queues.mode(how) is not Mode.PROPORTION:
         return
     crash = "" if world.total is None else given.queues.division(how)
     for name, queue in world.queues.items() if crash else ():

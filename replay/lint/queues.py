@@ -211,11 +211,13 @@ class Queues:
         return sorted(named)
 
     def _tree(self, how: Behaviours) -> QueueTree:
-        tree = self._built(changed(how, deserved_within_request=False))
-        if how.excess_granted:
+        tree = self._built(changed(how, deserved_capped_by_request=False))
+        if how.children_may_exceed_parent:
             return tree
         # What exceeds is taken away before anything is compared: compare what was written.
-        granted = self._built(changed(how, deserved_within_request=False, excess_granted=True))
+        granted = self._built(
+            changed(how, deserved_capped_by_request=False, children_may_exceed_parent=True)
+        )
         return tree._replace(complaints=granted.complaints)
 
     def _built(self, how: Behaviours) -> QueueTree:

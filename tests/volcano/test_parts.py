@@ -66,8 +66,8 @@ def test_records_are_made_by_name_and_fields_may_be_changed() -> None:
     cache, controllers = cache_behaviours("v1.12.1"), controller_behaviours("v1.12.1")
     assert (cache.release, controllers.release) == ("v1.12.1", "v1.12.1")
     assert cache_behaviours("v1.12.1", cleanup_rate=1) == dataclasses.replace(cache, cleanup_rate=1)
-    changed = controller_behaviours("v1.12.1", terminating_pods_stay=True)
-    assert changed == dataclasses.replace(controllers, terminating_pods_stay=True)
+    changed = controller_behaviours("v1.12.1", terminating_pods_kept=True)
+    assert changed == dataclasses.replace(controllers, terminating_pods_kept=True)
     for ask in (cache_behaviours, controller_behaviours):
         with pytest.raises(UsageError):
             ask("v1.7.0")
@@ -86,8 +86,8 @@ def test_cherry_picks_reach_older_lines_and_no_further() -> None:
 
     applied = ["v1.11.1", "v1.11.2", "v1.12.0"]
     assert having("queue_status_write", QueueStatusWrite.APPLY) == applied
-    assert having("failed_requests_forgotten", value=True) == ["v1.11.0"]
-    assert having("terminating_pods_stay", value=True) == [
+    assert having("failed_requests_retried_forever", value=True) == ["v1.11.0"]
+    assert having("terminating_pods_kept", value=True) == [
         *("v1.12.3", "v1.12.4", "v1.13.2", "v1.13.3"),
         *("v1.14.0", "v1.14.1", "v1.14.2", "v1.14.3", "v1.14.4", "v1.15.0", "v1.15.1"),
     ]
@@ -131,7 +131,7 @@ def test_sources_tell_where_to_read() -> None:
 def test_what_no_release_checks_before_it_deletes_ours_does() -> None:
     """What is told late hits nothing that was made again: by uid, and PodGroups by version too."""
     ours, newest = controller_behaviours("hardened"), controller_behaviours("v1.15.1")
-    remedies = {"group_deletions_checked": True, "job_cleanup_checked": True}
+    remedies = {"podgroup_deletions_checked": True, "job_cleanup_checked": True}
     assert dataclasses.replace(newest, release="hardened", **remedies) == ours
     for name in remedies:
         assert [row.value for row in _rows(name)] == [False, True]

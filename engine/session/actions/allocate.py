@@ -10,7 +10,7 @@ from enum import Enum
 
 from ...model.panic import Panic
 from ...model.tables import NO_NODE, Rows, Status
-from ...volcano.behaviours import FailedPipelining, JobReturn, NoBestNode
+from ...volcano.behaviours import FailedPipelining, JobRequeue, NoBestNode
 from ..framework.fit_errors import FitErrors
 from ..framework.kept_arguments import KeptArguments
 from ..framework.priority_queue import PriorityQueue, Queue
@@ -85,11 +85,11 @@ class Allocation:
         self.ssn = ssn
         self._selection: NodeSelection = ssn.selection
         self.uses_cache = KeptArguments(ssn, "allocate").get_bool(ERROR_CACHE_ARGUMENT, True)
-        self._job_return = ssn.behaviours.job_return
-        self._asks_idle_queues = ssn.behaviours.idle_queues_asked
-        self._goes_on = ssn.behaviours.failed_placements_skipped
-        self._goes_on_unprepared = ssn.behaviours.unprepared_tasks_skipped
-        self._tells_skipped = ssn.behaviours.skipped_tasks_told
+        self._job_requeue = ssn.behaviours.job_requeue
+        self._asks_idle_queues = ssn.behaviours.overused_checked_for_idle_queues
+        self._goes_on = ssn.behaviours.failed_placement_continues_job
+        self._goes_on_unprepared = ssn.behaviours.pre_predicate_failures_skipped
+        self._tells_skipped = ssn.behaviours.skipped_tasks_get_reason
         self._tries_gradients = ssn.behaviours.topology_gradients
         self._gradients = Gradients(self)
         self._interrupted = False
@@ -97,10 +97,10 @@ class Allocation:
         self._skips = ssn.behaviours.no_best_node is NoBestNode.SKIPS
         self._takes_back = ssn.behaviours.failed_pipelining is FailedPipelining.UNDONE
         self._overfull_crash = ssn.behaviours.overfull_nodes_crash
-        self._queue_returns_first = ssn.behaviours.queue_returns_first
+        self._queue_requeued_before_placing = ssn.behaviours.queue_requeued_before_placing
         self._unfit_ends = ssn.behaviours.unfit_task_ends_job
         self._nominated_first = ssn.behaviours.nominated_node_first
-        self._nominated_within = ssn.behaviours.nominated_node_within
+        self._nominated_within = ssn.behaviours.nominated_node_within_hypernode
         self._queues: PriorityQueue[str] = PriorityQueue(ssn.queue_order)
         self._jobs: dict[str, Queue[int]] = {}
         self._pending: dict[int, Queue[int]] = {}
@@ -132,7 +132,7 @@ class Allocation:
         for task in ssn.sub_jobs.listings.under(Status.PENDING):
             pending[ssn.tasks.job.item(task)] = True
         waits = self._tries_gradients and not ssn.hypernodes.ready
-        keeps_idle = self._queue_returns_first or any(
+        keeps_idle = self._queue_requeued_before_placing or any(
             option.name == "drf" and option.enabled_hierarchy
             for tier in ssn.conf.tiers
             for option in tier
@@ -160,7 +160,7 @@ class Allocation:
         """Place what can be placed of one job, and put its queue back."""
         ssn = self.ssn
         tasks = self._tasks_of(job)
-        if self._queue_returns_first or not tasks:
+        if self._queue_requeued_before_placing or not tasks:
             self._queues.push(queue)
         if not tasks:
             return
@@ -184,7 +184,7 @@ class Allocation:
                 self._pending[job] = left
         if statement is not None:
             statement.commit()
-        if not self._queue_returns_first:
+        if not self._queue_requeued_before_placing:
             self._queues.push(queue)
 
     def _visit_in_groups(self, queue: str, job: int) -> None:
@@ -203,9 +203,9 @@ class Allocation:
 
     def _returns(self, *, committed: bool) -> bool:
         """Return whether a job with tasks left is looked at again."""
-        if self._job_return is JobReturn.IF_COMMITTED:
+        if self._job_requeue is JobRequeue.IF_COMMITTED:
             return committed
-        return self._interrupted or self._job_return is JobReturn.ALWAYS
+        return self._interrupted or self._job_requeue is JobRequeue.ALWAYS
 
     def _tasks_of(self, job: int) -> Queue[int]:
         """Return the job's tasks that are still to be placed, in order."""
@@ -389,7 +389,7 @@ class Allocation:
         return ssn.nodes.row.get(name, NO_NODE) if name else NO_NODE
 
     def _fits_nominated(self, task: int, node: int) -> bool:
-        nodes, may_free = self.ssn.nodes, self.ssn.behaviours.nominated_node_may_free
+        nodes, may_free = self.ssn.nodes, self.ssn.behaviours.nominated_node_uses_future_idle
         room = nodes.future_idle(node) if may_free else nodes.idle[node]
         return fits(self.ssn.asked(task), room)
 

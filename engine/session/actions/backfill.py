@@ -42,7 +42,7 @@ def _place(ssn: Session, task: int, failed: ErrorCache) -> bool:
     if not len(rows):
         ssn.jobs.set_fit_errors(job, task, errors)
         return ssn.behaviours.backfill_failure is BackfillFailure.UNPREPARED_ENDS_JOB
-    if not ssn.behaviours.backfill_scores:
+    if not ssn.behaviours.backfill_scores_nodes:
         _take_any(ssn, task, rows, errors)
         return True
     node: int | None = int(rows[0])

@@ -52,7 +52,7 @@ def _reclaim_for_job(ssn: Session, queue: str, job: int, tasks: Queue[int]) -> N
 
 def _reclaim(ssn: Session, statement: Statement, queue: str, task: int) -> None:
     """Find a node for a task by evicting, and pipeline it there."""
-    by_node = ssn.behaviours.unused_nodes_spared
+    by_node = ssn.behaviours.evictions_on_unused_nodes_undone
     rows, _ = ssn.selection.predicate(task, resolvable_nodes(ssn, task), Purpose.PREEMPT, None)
     who = ssn.lying.reclaimable_by(queue)
     for node in ssn.lying.reclaimed_on(task, rows, who):

@@ -89,7 +89,7 @@ def preempt(ssn: Session, statement: Statement, task: int, rows: Rows, *, own: b
         attempt.evict(victim, "preempt")
     if attempt.pipeline(task, best.node, evicted=True) is not None:
         attempt.un_pipeline(task)
-        if ssn.behaviours.unused_nodes_spared:
+        if ssn.behaviours.evictions_on_unused_nodes_undone:
             attempt.discard()
             return False
     statement.merge(attempt)
@@ -128,7 +128,7 @@ def _tried_out(ssn: Session, task: int, node: int, waiting: PriorityQueue[int]) 
             break
     victims: list[int] = []
     if gone and _affinity_allows(ssn, task, node):
-        order = reversed(gone) if ssn.behaviours.important_victims_stay else iter(gone)
+        order = reversed(gone) if ssn.behaviours.important_victims_reprieved_first else iter(gone)
         for trial in list(order):
             _bring_back(ssn, trial)
             gone.remove(trial)

@@ -19,7 +19,7 @@ def resolvable_nodes(ssn: Session, task: int) -> Rows:
     """Return the nodes where evicting could help a task, as far as this session has found out."""
     rows = ssn.selection.all_rows
     errors = ssn.jobs.fit_errors.get(task)
-    if not ssn.behaviours.incurable_nodes_skipped:
+    if not ssn.behaviours.unresolvable_nodes_skipped:
         return rows
     return rows if errors is None else rows[~errors.unresolvable_nodes()]
 
@@ -42,9 +42,9 @@ def would_help(ssn: Session, task: int, node: int, victims: list[int], place: st
 def victims_queue(ssn: Session, victims: list[int], preemptor: int) -> PriorityQueue[int]:
     """Return the victims with the least important first."""
     job_of, queue_of = ssn.tasks.job, ssn.jobs.queue
-    by_queue = ssn.behaviours.victims_by_queue
+    by_queue = ssn.behaviours.victims_ordered_by_queue
     own_queue = queue_of[int(job_of[preemptor])]
-    ties_by_task = ssn.behaviours.equal_victims_by_task
+    ties_by_task = ssn.behaviours.equal_victims_ordered_by_task
 
     def less(left: int, right: int) -> bool:
         one, other = int(job_of[left]), int(job_of[right])

@@ -58,7 +58,7 @@ class Extensions(Registry):
         self.prepared: set[int] | None = None
         """Tasks that the filters were prepared for, if an action asks; ``None``: all are."""
         self.trace = trace
-        self.victims_start_anew = True
+        self.victim_selection_restarts = True
         """Whether a plugin decides alone after others agreed on nobody."""
         self._resolved: dict[str, list[list[tuple[str, Any]]]] = {}
         self._flat: dict[str, list[tuple[str, Any]]] = {}
@@ -225,7 +225,7 @@ class Extensions(Registry):
                     victims = None
                     break
                 if victims is None:
-                    if started and not self.victims_start_anew:
+                    if started and not self.victim_selection_restarts:
                         return []
                     victims, started = chosen, True
                 else:

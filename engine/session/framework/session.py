@@ -113,7 +113,7 @@ class Session(SubJobExtensions):
         self.snapshot = snapshot
         self.conf = conf
         self.behaviours = behaviours
-        self.victims_start_anew = behaviours.victims_start_anew
+        self.victim_selection_restarts = behaviours.victim_selection_restarts
         self.now = now
         """Microseconds since 1970: the time that the session believes it is."""
         self.process = process

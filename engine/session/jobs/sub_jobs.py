@@ -225,7 +225,7 @@ class SubJobs:
                     divided=bool(policies),
                     topology=wanted is not None,
                     tier=allowed_tier(
-                        ssn, wanted, limit, translates=ssn.behaviours.group_tier_names
+                        ssn, wanted, limit, translates=ssn.behaviours.sub_group_tier_names
                     ),
                 )
             )

@@ -34,7 +34,7 @@ BEST_NOTED = 5
 
 def lowest_score(ssn: Session) -> float:
     """Return what the score of a node or hypernode must exceed for it to be taken."""
-    return -inf if ssn.behaviours.negative_scores_win else -1.0
+    return -inf if ssn.behaviours.negative_scores_accepted else -1.0
 
 
 OUT_OF_SYNC = "node(s) were out of sync"
@@ -107,7 +107,7 @@ class NodeSelection:
             and self._sampling is None
             and self._tells_reasons
         )
-        self._roleless_share = ssn.behaviours.roleless_share_failures
+        self._roleless_share = ssn.behaviours.tasks_without_role_share_failures
         self._klass = ssn.tasks.class_list
         self.all_rows: Rows = np.arange(len(ssn.nodes))
 

@@ -109,7 +109,7 @@ class Extender:
         :raises Panic: what it manages is no list of names.
         """
         self._ssn = ssn
-        if ssn.behaviours.extender_manages_resources:
+        if ssn.behaviours.extender_managed_resources:
             self._managed = frozenset(decode_texts(self._arguments, _MANAGED))
         self._answers: Mapping[tuple[str, str], Answer] = ssn.process.kept.get(EXTENDER_ANSWERS, {})
         opening = self._verb("onSessionOpen")
@@ -135,7 +135,7 @@ class Extender:
             verb = self._verb(point)
             if verb:
                 register(verb)
-        if ssn.behaviours.extender_told_of_placements:
+        if ssn.behaviours.extender_notified_of_placements:
             told = (self._verb("allocateFunc"), self._verb("deallocateFunc"))
             allocate, deallocate = (self._told(verb) if verb else None for verb in told)
             ssn.add_event_handler(allocate=allocate, deallocate=deallocate)
@@ -217,7 +217,7 @@ class Extender:
         """
         answer = self._ask(verb, about, _Listed)
         if answer is None:
-            ends = self._ssn.behaviours.filter_errors_final
+            ends = self._ssn.behaviours.filter_errors_unresolvable
             return self._unanswered(StatusCode.ERROR if ends else StatusCode.UNSCHEDULABLE)
         listed = [each for each in answer.status or () if each is not None]
         codes = {each.code or StatusCode.SUCCESS for each in listed} & _CODES

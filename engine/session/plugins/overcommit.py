@@ -57,7 +57,7 @@ class Overcommit:
             wanted = inqueue.clone().add(least)
             enough = (
                 wanted.less_equal_with_dimension(idle, least)
-                if ssn.behaviours.comparison is Comparison.REQUESTED
+                if ssn.behaviours.compared_resources is Comparison.REQUESTED
                 else wanted.less_equal(idle, ZERO)
             )
             if enough:

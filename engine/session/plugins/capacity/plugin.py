@@ -70,7 +70,7 @@ class Capacity:
         self._devices = DeviceQuotas(ssn, self._attrs if counts else {}, tree=self._hierarchical)
         ssn.add_reclaimable(self.name, self._reclaimable)
         ssn.add_unified_evictable(self.name, self._unified_evictable)
-        if ssn.behaviours.preemptive_by_queue:
+        if ssn.behaviours.preemptive_ignores_task:
             ssn.add_preemptive(self.name, self._queue_preemptive)
         else:
             ssn.add_preemptive(self.name, self._preemptive)
@@ -111,7 +111,7 @@ class Capacity:
             self._set_gauges(gauges, "deserved", attr.deserved)
             self._set_gauges(gauges, "allocated", attr.allocated)
             self._set_gauges(gauges, "request", attr.request)
-            if ssn.behaviours.tree_gauges_tell_capability:
+            if ssn.behaviours.tree_metrics_show_capability:
                 self._set_gauges(gauges, "capacity", attr.capability or Resource())
                 if attr.real_capability is None:
                     raise NIL_POINTER
@@ -253,7 +253,7 @@ class Capacity:
         if attr.real_capability is None or ssn.jobs.info[job].min_resources is None:
             return PERMITTED
         wanted, devices = ssn.jobs.min_resources(job), self._devices.minimum(job)
-        accounts = attr.lineage if ssn.behaviours.enqueue_asks_ancestors else (attr,)
+        accounts = attr.lineage if ssn.behaviours.enqueue_checks_ancestors else (attr,)
         for account in accounts:
             if not account.enqueues(wanted):
                 ssn.record_event(job, UNSCHEDULABLE, QUOTA_INSUFFICIENT)
@@ -268,7 +268,7 @@ class Capacity:
         for account in accounts:
             account.inqueue.add(reserved)
         self._devices.reserve(attr, devices)
-        if not ssn.behaviours.refused_jobs_reserve:
+        if not ssn.behaviours.reservation_kept_after_refusal:
             ssn.reserved.setdefault(job, []).extend(
                 partial(account.inqueue.sub_unchecked, reserved) for account in accounts
             )

@@ -80,9 +80,9 @@ class Complaint:
 
     def text(self, behaviours: Behaviours) -> str:
         """Return what the scheduler logs."""
-        if not behaviours.unsound_tree_stops:
+        if not behaviours.invalid_tree_stops_scheduling:
             return self._remark()
-        amounts = behaviours.tree_errors_tell_amounts
+        amounts = behaviours.tree_errors_show_amounts
         own, theirs = (f" <{self.own}>", f" <{self.theirs}>") if amounts else ("", "")
         if self.child:
             what = f" {self.what}" if amounts else ""

@@ -55,7 +55,7 @@ def over_deserved(question: Question) -> list[int]:
     tasks, attrs = question.ssn.tasks, question.attrs
     victims: list[int] = []
     allocations: dict[str, Resource] = {}
-    spared = question.ssn.behaviours.reclaim_spares_small_queues
+    spared = question.ssn.behaviours.reclaim_skips_small_queues
     for candidate in question.candidates:
         queue = question.queue_of(candidate)
         attr = attrs[queue]

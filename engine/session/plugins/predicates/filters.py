@@ -65,7 +65,7 @@ class Filters:
             options,
             reasons,
             self._tell,
-            taints_named=ssn.behaviours.taints_named,
+            pod_message_names_taints=ssn.behaviours.pod_message_names_taints,
             cache_forgives=self._cache_forgives,
             cached=self._cached_code(),
         )
@@ -79,7 +79,7 @@ class Filters:
             ssn.objects.namespaces,
             reasons,
             States(ssn),
-            curable=ssn.behaviours.pod_affinity_curable,
+            curable=ssn.behaviours.pod_affinity_resolvable,
         )
         self._spread = PodTopologySpread(nodes, reasons, States(ssn))
         self._volumes = VolumeFilters(ssn, nodes, options, self._unclaimed)

@@ -98,7 +98,7 @@ class FiltersToFirstError(FiltersToFirstReason):
     _unclaimed = StatusCode.ERROR
 
     def __init__(self, ssn: Session, nodes: NodeMap, options: Options) -> None:
-        self._final = ssn.behaviours.filter_errors_final
+        self._final = ssn.behaviours.filter_errors_unresolvable
         self._named: dict[tuple[str, int], int] = {}
         self._about_limits = {PASS}
         super().__init__(ssn, nodes, options)
