@@ -22,7 +22,7 @@ from ..model.resource_names import PODS
 from ..model.subtraction import subtraction
 from ..model.task import TaskBuilder, TaskRules
 from ..model.task_classes import TaskClasses
-from ..volcano.variants import VirtualGpuUse
+from ..volcano.session.devices import VirtualGpuUse
 from .dirty_marks import Changes
 from .informers import Stores, is_resync
 from .job_cache import JobCache
@@ -31,7 +31,7 @@ from .scheduler_flags import CacheOptions
 from .snapshot import Snapshot, SnapshotBuilder
 
 if TYPE_CHECKING:
-    from ..volcano.behaviours import Behaviours
+    from ..volcano.session.behaviours import Behaviours
 
 
 class _Handlers(NamedTuple):

@@ -18,7 +18,7 @@ from ..model.status import ALLOCATED_STATUS, COMPLETED_STATUS, Status, status_of
 from ..model.subtraction import Subtract
 from ..model.task import GROUP_NAME, TaskBuilder, TaskInfo
 from ..model.volumes import IGNORED_PROVISIONERS, ClaimMissing, ClaimUnknown, csi_volumes
-from ..volcano.behaviours import PodsWithoutClaims
+from ..volcano.session.pods import PodsWithoutClaims
 from .dirty_marks import Changes
 from .dry_run import CopiedOnUse
 from .informers import Stores, is_resync

@@ -14,7 +14,8 @@ from ..kubernetes.quantity import parse
 from ..model.panic import Panic
 from ..model.resource import Resource
 from ..model.tables import ALLOCATED_STATUS, COMPLETED_STATUS, IS_ALLOCATED, NO_JOB, Status
-from ..volcano.behaviours import Nomination, QueueStatusCounts, RootQueueSpec, RunningWhen
+from ..volcano.session.queue_tree import RootQueueSpec
+from ..volcano.session.status import Nomination, QueueStatusCounts, RunningWhen
 from .framework.fit_errors import ALL_NODES_UNAVAILABLE
 from .framework.outcome import PodCondition, PodGroupStatus, QueueStatus, SessionResult
 from .framework.session import Condition, Session

@@ -8,7 +8,6 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...engine.session.plugins import BUILDERS
-from ...engine.volcano.behaviours import UnknownAction
 from ...engine.volcano.conf import (
     ConfInvalid,
     PluginOption,
@@ -17,6 +16,7 @@ from ...engine.volcano.conf import (
     parse_scheduler_conf,
 )
 from ...engine.volcano.conf_yaml import Decoder, Shape, Struct
+from ...engine.volcano.session.configuration import UnknownAction
 from .conf_outline import Outline, outline, shown
 from .context import Checked
 from .findings import Effect, Issue
@@ -24,7 +24,7 @@ from .inputs import Configuration
 from .queues import exists
 
 if TYPE_CHECKING:
-    from ...engine.volcano.behaviours import Behaviours
+    from ...engine.volcano.session.behaviours import Behaviours
 
 _LINE = re.compile(r"line (\d+):")
 _SAY_WHO_STARVES = frozenset({"gang", "priority", "tdm"})

@@ -17,7 +17,7 @@ from .inputs import World
 from .objects import Job
 
 if TYPE_CHECKING:
-    from ...engine.volcano.behaviours import Behaviours
+    from ...engine.volcano.session.behaviours import Behaviours
 
 RESOURCES_OF_A_POD = frozenset({"pods"})
 """Every pod asks for one of these; that is no request of its own."""

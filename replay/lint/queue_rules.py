@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ...engine.kubernetes.objects import Queue
 from ...engine.model.queue import HIERARCHY, HIERARCHY_WEIGHTS
 from ...engine.model.resource import ZERO, Resource
-from ...engine.volcano.behaviours import TreeDeserved
+from ...engine.volcano.session.queue_tree import TreeDeserved
 from .amounts import amount, amounts, lacking
 from .context import Checked
 from .findings import Effect, Issue
@@ -16,7 +16,7 @@ from .objects import ROOT
 from .queues import Mode, options_of
 
 if TYPE_CHECKING:
-    from ...engine.volcano.behaviours import Behaviours
+    from ...engine.volcano.session.behaviours import Behaviours
 
 _CAPACITY = frozenset({Mode.TREE, Mode.FLAT})
 

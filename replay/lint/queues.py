@@ -35,7 +35,7 @@ from .inputs import ENDLESS, World
 from .objects import ROOT, amounts_in
 
 if TYPE_CHECKING:
-    from ...engine.volcano.behaviours import Behaviours
+    from ...engine.volcano.session.behaviours import Behaviours
 
 _NOTHING = SchedulerConf((), (), (), {})
 BYTES_PER_UNIT = 1000

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ...engine.model.resource import ZERO, Resource
 from ...engine.session.plugins.capacity.attrs import QueueAttr
 from ...engine.session.plugins.capacity.soundness import Complaint
-from ...engine.volcano.behaviours import RootQueueBounds
+from ...engine.volcano.session.queue_tree import RootQueueBounds
 from .amounts import amounts, few, lacking, names_of
 from .context import Checked
 from .findings import Effect, Issue, Subject
@@ -16,7 +16,7 @@ from .objects import ROOT
 from .queues import Mode
 
 if TYPE_CHECKING:
-    from ...engine.volcano.behaviours import Behaviours
+    from ...engine.volcano.session.behaviours import Behaviours
 
 STOPPED = "nothing is enqueued or allocated in the whole cluster"
 LOGGED = "the scheduler logs it and goes on"

@@ -18,7 +18,7 @@ from shared_parent import CONF, scenario
 from typer.testing import CliRunner, Result
 
 from decisions import decided
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.history import resolve
 from plinian.replay.cli.main import app
 from plinian.replay.compare import sessions
 from plinian.replay.compare.causes import changed, partly

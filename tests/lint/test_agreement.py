@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from linting import FLAT, PROPORTION, TREE, Document, conf_of, node
 
 from decisions import decided
-from plinian.engine.volcano.behaviours import Behaviours
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.behaviours import Behaviours
+from plinian.engine.volcano.session.history import resolve
 from plinian.replay.lint.inputs import World
 from plinian.replay.lint.objects import TYPES, Manifest
 from plinian.replay.lint.run import lint

@@ -6,8 +6,8 @@ from functools import partial
 
 from linting import RELEASES, TREE, group, job, node, queue, task, world
 
-from plinian.engine.volcano.behaviours import Behaviours
-from plinian.engine.volcano.history import behaviours
+from plinian.engine.volcano.session.behaviours import Behaviours
+from plinian.engine.volcano.session.history import behaviours
 from plinian.replay.lint.answer_cache import Memory, changed
 from plinian.replay.lint.context import Checked
 from plinian.replay.lint.findings import Issue

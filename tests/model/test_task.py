@@ -22,7 +22,7 @@ from plinian.engine.model.status import Status, status_of
 from plinian.engine.model.task import TaskBuilder, TaskInfo, TaskRules, pod_request
 from plinian.engine.model.task_classes import TaskClasses
 from plinian.engine.model.volumes import ClaimMissing, attach_limit_key, csi_volumes
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.history import resolve
 
 
 def pod(name: str = "p", *, meta: Any = None, status: Any = None, **spec: Any) -> Pod:

@@ -157,7 +157,7 @@ KEEPERS = [
     (layers, "engine/cache/a.py", "from ..kubernetes.go import text\n"),
     (laws.imports, "replay/a.py", "from ..engine.log import open_log\n"),
     (laws.imports, "replay/api/__init__.py", "from .engine.log import open_log\n"),
-    (laws.releases, "engine/volcano/history.py", 'x = y > "v1.12.1"\n'),
+    (laws.releases, "engine/volcano/session/preempt.py", 'x = y > "v1.12.1"\n'),
     (laws.releases, "engine/session/a.py", '"""Read at v1.12.1."""\n'),
     (laws.releases, "engine/session/a.py", 'group = "scheduling.volcano.sh/v1beta1"\n'),
     (laws.names, "engine/a.py", "class ControlMarked:\n    pass\n"),

@@ -20,7 +20,7 @@ from plinian.engine.session.plugins.deviceshare.plugin import DEVICE_CONFIG
 from plinian.engine.session.plugins.extender import EXTENDER_ANSWERS
 from plinian.engine.session.plugins.shared.node_usage import NODE_USAGE, NodeUsage
 from plinian.engine.volcano.conf import SchedulerConf, conf_in_force
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.history import resolve
 
 NOW = 1_000_000
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from decisions import case_of, decided
-from plinian.engine.volcano.behaviours import Behaviours
-from plinian.engine.volcano.history import behaviours, resolve
+from plinian.engine.volcano.session.behaviours import Behaviours
+from plinian.engine.volcano.session.history import behaviours, resolve
 from plinian.replay.simulate.simulation import simulate
 
 NEWEST, HARDENED = resolve("v1.15.1"), resolve("hardened")

@@ -13,19 +13,14 @@ from typing import Any, NamedTuple
 
 from recorded_components import Action, Outcome, outcome
 
-from plinian.engine.volcano.cache_behaviours import (
-    CleanupKey,
-    EvictionWithoutPodGroup,
-    FailedTasksKey,
-    QueueStatusWrite,
-    UnselectedNodes,
-)
-from plinian.engine.volcano.controller_behaviours import (
-    FlowJobs,
-    JobConditions,
-    QueueStateWrite,
-    RestartUnit,
-)
+from plinian.engine.volcano.cache.binding import EvictionWithoutPodGroup
+from plinian.engine.volcano.cache.nodes import UnselectedNodes
+from plinian.engine.volcano.cache.status import QueueStatusWrite
+from plinian.engine.volcano.cache.work_queues import CleanupKey, FailedTasksKey
+from plinian.engine.volcano.controllers.job import RestartUnit
+from plinian.engine.volcano.controllers.job_writes import JobConditions
+from plinian.engine.volcano.controllers.jobflow import FlowJobs
+from plinian.engine.volcano.controllers.queue import QueueStateWrite
 
 CLEANUP = "cache deletedJobs"
 FAILED = "cache errTasks"

@@ -12,10 +12,10 @@ import pytest
 from component_views import VIEWS
 from recorded_components import Outcome, component_cases, outcome, outcomes
 
-from plinian.engine.volcano.history import resolve
-from plinian.engine.volcano.history_controller_proofs import PROOFS, RECORDED
 from plinian.engine.volcano.proofs import claims, holds_in, key_of, proof_of, reverted, unproven
+from plinian.engine.volcano.proofs.components import PROOFS, RECORDED
 from plinian.engine.volcano.releases import Row, parse_release
+from plinian.engine.volcano.session.history import resolve
 from plinian.engine.volcano.table import (
     TABLE,
     Part,

@@ -10,7 +10,7 @@ from enum import Enum
 
 from ...model.panic import Panic
 from ...model.tables import NO_NODE, Rows, Status
-from ...volcano.behaviours import FailedPipelining, JobRequeue, NoBestNode
+from ...volcano.session.allocate import FailedPipelining, JobRequeue, NoBestNode
 from ..framework.fit_errors import FitErrors
 from ..framework.kept_arguments import KeptArguments
 from ..framework.priority_queue import PriorityQueue, Queue

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from ...model.panic import Panic
 from ...model.tables import Rows, Status
-from ...volcano.behaviours import BackfillFailure
+from ...volcano.session.backfill import BackfillFailure
 from ..framework.fit_errors import FitErrors
 from ..framework.priority_queue import PriorityQueue, Queue
 from ..framework.reasons import StatusCode

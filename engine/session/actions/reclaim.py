@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from ...model.resource import ZERO, Resource
 from ...model.tables import Status
-from ...volcano.behaviours import ReclaimingJobs
+from ...volcano.session.reclaim import ReclaimingJobs
 from ..framework.priority_queue import PriorityQueue
 from ..framework.session import Session
 from ..nodes.node_selection import Purpose

@@ -29,8 +29,8 @@ from .trace import Trace
 
 if TYPE_CHECKING:
     from ...cache.snapshot import Snapshot
-    from ...volcano.behaviours import Behaviours
     from ...volcano.conf import Arguments, SchedulerConf
+    from ...volcano.session.behaviours import Behaviours
 
 _NEW = frozenset({Status.ALLOCATED, Status.PIPELINED, Status.BINDING})
 """Statuses with which a task comes to a node."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ...volcano.history_arguments import Kind, arguments_of
+from ...volcano.argument_table import Kind, arguments_of
 
 if TYPE_CHECKING:
     from ...volcano.arguments import Arguments

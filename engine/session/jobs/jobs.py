@@ -21,7 +21,8 @@ from ...model.tables import (
     Status,
     TaskTable,
 )
-from ...volcano.behaviours import Behaviours, Nomination
+from ...volcano.session.behaviours import Behaviours
+from ...volcano.session.status import Nomination
 from ..framework.fit_errors import FitErrors, histogram
 
 POD_GROUP_NOT_READY = "pod group is not ready"

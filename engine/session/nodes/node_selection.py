@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...model.tables import Floats, Ints, Rows
-from ...volcano.behaviours import Filtering
+from ...volcano.session.filters import Filtering
 from ..framework.chooser import LeastName
 from ..framework.extension import BatchEntry, NodeOrderEntry, PredicateEntry, ScoreError
 from ..framework.fit_errors import FitErrors

@@ -9,8 +9,8 @@ from typing import ClassVar
 
 from ...model.panic import Panic
 from ...model.resource import ZERO, Resource
-from ...volcano.behaviours import Comparison
 from ...volcano.conf import Arguments
+from ...volcano.session.queues import Comparison
 from ..framework.session import Session
 from ..framework.trace import PERMITTED, REJECT, Verdict
 from .shared.amounts import plain

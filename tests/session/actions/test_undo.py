@@ -23,7 +23,7 @@ from plinian.engine.session.framework.session import Session
 from plinian.engine.session.framework.statement import Statement
 from plinian.engine.session.jobs.jobs import JobTable
 from plinian.engine.session.nodes.node_selection import NodeSelection, Purpose
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.history import resolve
 from plinian.replay.simulate.simulation import simulate
 
 RELEASE = resolve("v1.12.1")

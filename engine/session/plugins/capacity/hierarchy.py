@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from ....model.panic import Panic
 from ....model.resource import INFINITY, ZERO, Resource, maximum
-from ....volcano.behaviours import RootQueueBounds, TreeDeserved
+from ....volcano.session.queue_tree import RootQueueBounds, TreeDeserved
 from ...framework.session import Session
 from ..shared.queue_demand import queue_demands
 from .attrs import QueueAttr, compare_shares, real_capability

@@ -14,8 +14,8 @@ from typing import ClassVar
 
 from ....model.panic import Panic
 from ....model.resource import ZERO, Resource
-from ....volcano.behaviours import CapacityVictims, ReclaimsFor
 from ....volcano.conf import Arguments
+from ....volcano.session.queues import CapacityVictims, ReclaimsFor
 from ...framework.registration import PREEMPT, GangEviction
 from ...framework.session import Session
 from ...framework.trace import NOTHING, PERMIT, PERMITTED, REJECT, REJECTED, Verdict

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from sys import float_info
 
 from ....model.resource import INFINITY, Resource
-from ....volcano.behaviours import Behaviours, RootQueueBounds
+from ....volcano.session.behaviours import Behaviours
+from ....volcano.session.queue_tree import RootQueueBounds
 from ...framework.session import Session
 from .attrs import QueueAttr
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from ....model.resource import INFINITY, ZERO, Resource
-from ....volcano.behaviours import CapacityVictims
+from ....volcano.session.queues import CapacityVictims
 from ...actions.victims import victims_queue
 from ...framework.session import Session
 from .attrs import QueueAttr

@@ -19,8 +19,8 @@ import numpy as np
 from ....kubernetes.objects import Node, Pod
 from ....model.panic import Panic
 from ....model.tables import Floats, Ints, Rows, Status
-from ....volcano.behaviours import SharedDevices, VirtualGpuUse
 from ....volcano.conf import Arguments
+from ....volcano.session.devices import SharedDevices, VirtualGpuUse
 from ...framework.reasons import PASS, StatusCode
 from ...framework.registration import Per
 from ...framework.session import Session

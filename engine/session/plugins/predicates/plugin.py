@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
-from ....volcano.behaviours import Filtering, SharedDevices
 from ....volcano.conf import Arguments
+from ....volcano.session.devices import SharedDevices
+from ....volcano.session.filters import Filtering
 from ...kube.node_map import node_map
 from .filters import Filters
 from .filters_to_first_reason import (

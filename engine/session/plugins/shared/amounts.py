@@ -10,7 +10,8 @@ from types import MappingProxyType
 
 from ....model.resource import INFINITY, ZERO, Resource
 from ....model.resource_names import PODS
-from ....volcano.behaviours import Behaviours, Comparison
+from ....volcano.session.behaviours import Behaviours
+from ....volcano.session.queues import Comparison
 
 SetGauges = Callable[[MutableMapping[str, float], str, Resource], None]
 CAPACITIES = frozenset({"capacity", "real_capacity"})

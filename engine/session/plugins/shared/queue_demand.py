@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ....model.resource import ZERO, Resource
 from ....model.tables import IS_ALLOCATED, Floats, Rows, Status
-from ....volcano.behaviours import Elastic
+from ....volcano.session.queues import Elastic
 from ...framework.session import Session
 from .inqueue import reserved_by_job
 
