@@ -9,8 +9,10 @@ arguments are read; pkg/scheduler/framework/arguments.go.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 
 from .arguments import is_int, is_number, truth_value
 from .releases import FIRST, Change, landed, parse_release
@@ -199,14 +201,21 @@ ARGUMENTS: tuple[Argument, ...] = (
 """All arguments; of several that match a name the first counts."""
 
 
+_BY_OWNER: Mapping[str, tuple[Argument, ...]] = MappingProxyType(
+    {
+        owner: tuple(argument for argument in ARGUMENTS if argument.owner == owner)
+        for owner in dict.fromkeys(argument.owner for argument in ARGUMENTS)
+    }
+)
+
+
 def arguments_of(owner: str, release: str) -> tuple[Argument, ...]:
     """Return the arguments that a plugin or an action reads in a release, which must be known."""
     at = parse_release(release)
     return tuple(
         argument
-        for argument in ARGUMENTS
-        if argument.owner == owner
-        and argument.since.reached(at)
+        for argument in _BY_OWNER.get(owner, ())
+        if argument.since.reached(at)
         and not (argument.gone is not None and argument.gone.reached(at))
     )
 

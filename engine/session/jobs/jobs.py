@@ -330,8 +330,9 @@ class JobTable:
             text = f"Pod {info.key} can possibly be assigned to {name}, once resource is released"
             if self._behaviours.pod_message_shows_min_available:
                 text += " and minAvailable is satisfied"
-            nominates = self._behaviours.nomination is Nomination.PIPELINED or (
-                evicted and self._behaviours.nomination is Nomination.EVICTED
+            nomination = self._behaviours.nomination
+            nominates = nomination is Nomination.PIPELINED or (
+                evicted and nomination is Nomination.EVICTED
             )
             return UNSCHEDULABLE, text, name if nominates else ""
         if status == Status.PENDING:

@@ -22,6 +22,7 @@ from ..framework.reasons import PASS, StatusCode
 from ..framework.session import Session
 from ..framework.trace import ABSTAIN, PERMIT, REJECT, Verdict
 from .shared.decoded_arguments import decode_texts
+from .shared.filter_errors import error_code
 
 EXTENDER_ANSWERS = "extender-answers"
 """Under this name the process keeps the recorded answers, by (verb, what was asked about).
@@ -217,8 +218,7 @@ class Extender:
         """
         answer = self._ask(verb, about, _Listed)
         if answer is None:
-            ends = self._ssn.behaviours.filter_errors_unresolvable
-            return self._unanswered(StatusCode.ERROR if ends else StatusCode.UNSCHEDULABLE)
+            return self._unanswered(error_code(self._ssn, StatusCode.UNSCHEDULABLE))
         listed = [each for each in answer.status or () if each is not None]
         codes = {each.code or StatusCode.SUCCESS for each in listed} & _CODES
         if codes <= {StatusCode.SUCCESS}:

@@ -15,6 +15,7 @@ from ...model.tables import Floats, Ints, Rows
 from ...volcano.conf import Arguments
 from ..framework.reasons import StatusCode
 from ..framework.session import Session
+from .shared.filter_errors import error_code
 from .shared.node_usage import NODE_METRICS_PERIOD, NodeUsage, node_usage
 
 THRESHOLDS = "thresholds"
@@ -66,8 +67,7 @@ class Usage:
         """Do nothing."""
 
     def _verdicts(self, ssn: Session, fresh: list[tuple[int, NodeUsage]]) -> Ints:
-        final = ssn.behaviours.filter_errors_unresolvable
-        code = StatusCode.ERROR if final else StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE
+        code = error_code(ssn, StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE)
         told = _ERROR if ssn.behaviours.pod_message_shows_filter_errors else "{}"
         cpu_exceeds = ssn.reasons.intern(code, told.format(CPU_EXCEEDS))
         memory_exceeds = ssn.reasons.intern(code, told.format(MEMORY_EXCEEDS))

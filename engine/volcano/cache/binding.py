@@ -21,7 +21,7 @@ class EvictionWithoutPodGroup(StrEnum):
 
 @dataclass(frozen=True)
 class BindingBehaviours:
-    """Binding and evicting pods, and what is written about it."""
+    """Binding and evicting pods, and what is written about it: what differs between releases."""
 
     bind_failures_in_condition: bool
     """A pod that could not be bound is told so in its condition PodScheduled."""

@@ -21,7 +21,7 @@ class UnselectedNodes(StrEnum):
 
 @dataclass(frozen=True)
 class NodeBehaviours:
-    """Which nodes the cache holds, and what it writes into them."""
+    """Which nodes the cache holds, and what it writes into them: what differs between releases."""
 
     unselected_nodes: UnselectedNodes
     """What becomes of nodes that --node-selector does not choose."""

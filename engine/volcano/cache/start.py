@@ -9,7 +9,7 @@ from ..releases import FIRST, Row, landed
 
 @dataclass(frozen=True)
 class StartBehaviours:
-    """The start of the scheduler."""
+    """The start of the scheduler: what differs between releases."""
 
     first_session_waits_for_handlers: bool
     """The first session waits till the cache has taken in all that there was at the start."""

@@ -19,7 +19,7 @@ class QueueStatusWrite(StrEnum):
 
 @dataclass(frozen=True)
 class StatusBehaviours:
-    """What the cache writes about PodGroups and queues when a session ends."""
+    """PodGroups and queues when a session ends: what differs between releases."""
 
     queue_status_write: QueueStatusWrite
     """How the scheduler writes a queue's status.allocated."""

@@ -28,7 +28,7 @@ class FailedTasksKey(StrEnum):
 
 @dataclass(frozen=True)
 class WorkQueueBehaviours:
-    """The cache's work queues: jobs to forget, tasks that failed, nodes that changed."""
+    """The cache's work queues: what differs between releases."""
 
     cleanup_delayed: bool
     """A job whose PodGroup is gone waits before it is first asked whether it can be forgotten."""

@@ -9,7 +9,7 @@ from ..releases import FIRST, Row, landed
 
 @dataclass(frozen=True)
 class GarbageCollectorBehaviours:
-    """The garbage collector: finished Volcano Jobs whose time is over."""
+    """The garbage collector: what differs between releases."""
 
     collection_of_deleted_job_retried: bool
     """A finished job that goes while it is being collected is an error, and tried again."""

@@ -21,7 +21,7 @@ class RestartUnit(StrEnum):
 
 @dataclass(frozen=True)
 class JobBehaviours:
-    """The Job controller: which jobs and pods it knows, its requests, policies and kills."""
+    """The Job controller: what differs between releases."""
 
     job_cleanup_delayed: bool
     """A Volcano Job that is deleted waits before it is first asked whether to forget it."""
@@ -123,7 +123,7 @@ ROWS: tuple[Row, ...] = (
         "job_cleanup_checked",
         True,
         landed("hardened"),
-        source="engine/volcano/controller_behaviours.py; tests/volcano/test_parts.py",
+        source="engine/volcano/controllers/job.py; tests/volcano/test_table.py",
         why="A new job of the same name stays known.",
     ),
     Row(
@@ -334,14 +334,16 @@ ROWS: tuple[Row, ...] = (
         "killed_pods_marked",
         False,
         FIRST,
-        source="pkg/controllers/job/job_controller_actions.go killPods, pkg/controllers/job/job_controller_handler.go updatePod",
+        source="pkg/controllers/job/job_controller_actions.go killPods, "
+        "pkg/controllers/job/job_controller_handler.go updatePod",
         why="Pods that a restart kills are PodEvicted, and may restart their job again.",
     ),
     Row(
         "killed_pods_marked",
         True,
         landed("v1.14.0"),
-        source="pkg/controllers/job/job_controller_actions.go killPods, pkg/controllers/job/job_controller_handler.go updatePod",
+        source="pkg/controllers/job/job_controller_actions.go killPods, "
+        "pkg/controllers/job/job_controller_handler.go updatePod",
         why="Pods that a restart kills restart nothing; what cannot be marked is not killed.",
         pull=4815,
     ),

@@ -21,7 +21,7 @@ class JobConditions(StrEnum):
 
 @dataclass(frozen=True)
 class JobWriteBehaviours:
-    """What the Job controller writes: status, PodGroups and pods of Volcano Jobs."""
+    """What the Job controller writes: what differs between releases."""
 
     kept_pods_counted: bool
     """A job's status counts the pods that a kill leaves, as completed ones."""
@@ -205,14 +205,16 @@ ROWS: tuple[Row, ...] = (
         "min_resources_by_task",
         False,
         FIRST,
-        source="pkg/controllers/job/job_controller_actions.go calcPGMinResources, pkg/controllers/job/job_controller_util.go CalcPGMinResources",
+        source="pkg/controllers/job/job_controller_actions.go calcPGMinResources, "
+        "pkg/controllers/job/job_controller_util.go CalcPGMinResources",
         why="A job may be enqueued though there is no room for tasks that it needs.",
     ),
     Row(
         "min_resources_by_task",
         True,
         landed("v1.10.0"),
-        source="pkg/controllers/job/job_controller_actions.go calcPGMinResources, pkg/controllers/job/job_controller_util.go CalcPGMinResources",
+        source="pkg/controllers/job/job_controller_actions.go calcPGMinResources, "
+        "pkg/controllers/job/job_controller_util.go CalcPGMinResources",
         why="Each task's minimum counts first, then the most important ones up to minAvailable.",
         pull=3057,
     ),
@@ -265,14 +267,16 @@ ROWS: tuple[Row, ...] = (
         "jobs_pass_sub_groups",
         False,
         FIRST,
-        source="pkg/controllers/job/job_controller_actions.go setPgSubGroupPolicy, pkg/controllers/job/job_controller_util.go createJobPod",
+        source="pkg/controllers/job/job_controller_actions.go setPgSubGroupPolicy, "
+        "pkg/controllers/job/job_controller_util.go createJobPod",
         why="Tasks have no partitions.",
     ),
     Row(
         "jobs_pass_sub_groups",
         True,
         landed("v1.14.0"),
-        source="pkg/controllers/job/job_controller_actions.go setPgSubGroupPolicy, pkg/controllers/job/job_controller_util.go createJobPod",
+        source="pkg/controllers/job/job_controller_actions.go setPgSubGroupPolicy, "
+        "pkg/controllers/job/job_controller_util.go createJobPod",
         why="A task's partitions are labelled, and scheduled as groups.",
         pull=4675,
     ),

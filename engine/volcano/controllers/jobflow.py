@@ -21,7 +21,7 @@ class FlowJobs(StrEnum):
 
 @dataclass(frozen=True)
 class JobFlowBehaviours:
-    """The JobFlow controller: flows of Volcano Jobs."""
+    """The JobFlow controller: what differs between releases."""
 
     flow_jobs: FlowJobs
     """Which Volcano Jobs a JobFlow takes for its own."""
@@ -35,7 +35,8 @@ ROWS: tuple[Row, ...] = (
         "flow_jobs",
         FlowJobs.OWNED,
         FIRST,
-        source="pkg/controllers/jobflow/jobflow_controller_action.go getAllJobStatus, deleteAllJobsCreatedByJobFlow",
+        source="pkg/controllers/jobflow/jobflow_controller_action.go getAllJobStatus, "
+        "deleteAllJobsCreatedByJobFlow",
         why="A JobFlow knows its jobs by their owner.",
     ),
     Row(

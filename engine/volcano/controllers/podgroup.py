@@ -9,7 +9,7 @@ from ..releases import FIRST, Row, landed
 
 @dataclass(frozen=True)
 class PodGroupBehaviours:
-    """The PodGroup controller: PodGroups of pods that have none."""
+    """The PodGroup controller: what differs between releases."""
 
     replicasets_restore_podgroups: bool
     """A ReplicaSet with replicas gets its PodGroup back if that is missing."""
@@ -62,14 +62,16 @@ ROWS: tuple[Row, ...] = (
         "replicasets_update_podgroups",
         False,
         FIRST,
-        source="pkg/controllers/podgroup/pg_controller_handler.go addReplicaSet, createOrUpdateNormalPodPG",
+        source="pkg/controllers/podgroup/pg_controller_handler.go addReplicaSet, "
+        "createOrUpdateNormalPodPG",
         why="A new group-min-member of a Deployment has no effect on PodGroups that exist.",
     ),
     Row(
         "replicasets_update_podgroups",
         True,
         landed("v1.12.3", "v1.13.1", "v1.14.0"),
-        source="pkg/controllers/podgroup/pg_controller_handler.go addReplicaSet, createOrUpdateNormalPodPG",
+        source="pkg/controllers/podgroup/pg_controller_handler.go addReplicaSet, "
+        "createOrUpdateNormalPodPG",
         why="A PodGroup's spec, labels and annotations are those that it would be made with now.",
         pull=4786,
     ),
@@ -122,14 +124,16 @@ ROWS: tuple[Row, ...] = (
         "statefulsets_update_podgroups",
         False,
         FIRST,
-        source="pkg/controllers/podgroup/pg_controller_handler.go addStatefulSet, createOrUpdateNormalPodPG",
+        source="pkg/controllers/podgroup/pg_controller_handler.go addStatefulSet, "
+        "createOrUpdateNormalPodPG",
         why="A StatefulSet that is given more cpu goes on with the minResources of before.",
     ),
     Row(
         "statefulsets_update_podgroups",
         True,
         landed("v1.12.2", "v1.13.0"),
-        source="pkg/controllers/podgroup/pg_controller_handler.go addStatefulSet, createOrUpdateNormalPodPG",
+        source="pkg/controllers/podgroup/pg_controller_handler.go addStatefulSet, "
+        "createOrUpdateNormalPodPG",
         why="A PodGroup's spec, labels and annotations are those that it would be made with now.",
         pull=4517,
     ),
@@ -182,14 +186,15 @@ ROWS: tuple[Row, ...] = (
         "podgroup_deletions_checked",
         False,
         FIRST,
-        source="pkg/controllers/podgroup/pg_controller_handler.go addReplicaSet; pkg/controllers/job/job_controller_actions.go killPods",
+        source="pkg/controllers/podgroup/pg_controller_handler.go addReplicaSet; "
+        "pkg/controllers/job/job_controller_actions.go killPods",
         why="PodGroups are deleted by name: what is told late hits one that was made again.",
     ),
     Row(
         "podgroup_deletions_checked",
         True,
         landed("hardened"),
-        source="engine/volcano/controller_behaviours.py; tests/volcano/test_parts.py",
+        source="engine/volcano/controllers/podgroup.py; tests/volcano/test_table.py",
         why="A deletion names uid and resourceVersion, and does nothing if they have changed.",
     ),
 )

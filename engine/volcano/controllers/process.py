@@ -9,7 +9,7 @@ from ..releases import FIRST, Row, landed
 
 @dataclass(frozen=True)
 class ProcessBehaviours:
-    """The controller manager as a process: which controllers run, and what they share."""
+    """The controller manager as a process: what differs between releases."""
 
     informers_shared: bool
     """Controllers see objects of Volcano through the same informers."""

@@ -21,7 +21,7 @@ class QueueStateWrite(StrEnum):
 
 @dataclass(frozen=True)
 class QueueBehaviours:
-    """The queue controller: states and statuses of queues."""
+    """The queue controller: what differs between releases."""
 
     queue_status_counts_podgroups: bool
     """A queue's status tells how many of its PodGroups are in which phase."""
@@ -152,14 +152,16 @@ ROWS: tuple[Row, ...] = (
         "queue_tree",
         False,
         FIRST,
-        source="pkg/controllers/queue/queue_controller_action.go updateQueueParent, closeHierarchicalQueue, openHierarchicalQueue",
+        source="pkg/controllers/queue/queue_controller_action.go updateQueueParent, "
+        "closeHierarchicalQueue, openHierarchicalQueue",
         why="Each queue is opened and closed by itself.",
     ),
     Row(
         "queue_tree",
         True,
         landed("v1.11.0"),
-        source="pkg/controllers/queue/queue_controller_action.go updateQueueParent, closeHierarchicalQueue, openHierarchicalQueue",
+        source="pkg/controllers/queue/queue_controller_action.go updateQueueParent, "
+        "closeHierarchicalQueue, openHierarchicalQueue",
         why="A queue without a parent is given root; children are closed with their parent.",
         pull=3743,
     ),
@@ -182,14 +184,16 @@ ROWS: tuple[Row, ...] = (
         "queue_workers",
         1,
         FIRST,
-        source="pkg/controllers/queue/queue_controller.go Run, cmd/controller-manager/app/options/options.go",
+        source="pkg/controllers/queue/queue_controller.go Run, "
+        "cmd/controller-manager/app/options/options.go",
         why="Requests about queues are handled one by one.",
     ),
     Row(
         "queue_workers",
         5,
         landed("v1.11.0"),
-        source="pkg/controllers/queue/queue_controller.go Run, cmd/controller-manager/app/options/options.go",
+        source="pkg/controllers/queue/queue_controller.go Run, "
+        "cmd/controller-manager/app/options/options.go",
         why="Requests about one queue may overtake each other (--worker-threads-for-queue).",
         pull=3772,
     ),

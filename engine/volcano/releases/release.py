@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ...errors import UsageError
@@ -54,6 +56,12 @@ RELEASES: tuple[Release, ...] = (
 )
 """All releases that are known, pre-releases left out; our own comes last."""
 
+_BY_NAME: Mapping[str, Release] = MappingProxyType(
+    {str(release): release for release in RELEASES}
+    | {str(release).removeprefix("v"): release for release in RELEASES}
+)
+"""By name, with and without its ``v``."""
+
 _VOLCANO = tuple(release for release in RELEASES if not release.ours)
 
 
@@ -63,7 +71,7 @@ def parse_release(text: str) -> Release:
     :raises UsageError: it is no name of a release, or of one that is not known.
     """
     text = text.strip()
-    known = next((release for release in RELEASES if text in _names(release)), None)
+    known = _BY_NAME.get(text)
     if known is not None:
         return known
     near = nearest_release(text)
@@ -94,10 +102,6 @@ def nearest_release(text: str) -> Release | None:
         return max((release for release in _VOLCANO if release.line < line), default=_VOLCANO[0])
     patch = of_line[-1].patch if match[3] is None else int(match[3])
     return min(reversed(of_line), key=lambda release: abs(release.patch - patch))
-
-
-def _names(release: Release) -> tuple[str, ...]:
-    return (str(release), str(release).removeprefix("v"))
 
 
 def _why_unknown(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The action ``allocate``: in which order queues, jobs and tasks are tried, and what a failure ends."""
+"""The action ``allocate``: the order of queues, jobs and tasks, and what a failure ends."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class FailedPipelining(StrEnum):
 
 @dataclass(frozen=True)
 class AllocateBehaviours:
-    """The action ``allocate``: in which order queues, jobs and tasks are tried, and what a failure ends."""
+    """The action ``allocate``: what differs between releases."""
 
     queue_requeued_before_placing: bool
     """``allocate`` puts a queue back before it places pods of it, with the share of before."""

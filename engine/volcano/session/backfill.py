@@ -23,7 +23,7 @@ class BackfillFailure(StrEnum):
 
 @dataclass(frozen=True)
 class BackfillBehaviours:
-    """The action ``backfill``: pods that request nothing."""
+    """The action ``backfill``: what differs between releases."""
 
     backfill_scores_nodes: bool
     """``backfill`` takes the best node; else any that takes the pod."""

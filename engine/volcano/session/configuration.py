@@ -21,7 +21,7 @@ class UnknownAction(StrEnum):
 
 @dataclass(frozen=True)
 class ConfigurationBehaviours:
-    """The scheduler's configuration: which plugins and actions exist, and how arguments are read."""
+    """The scheduler's configuration: what differs between releases."""
 
     plugins: frozenset[str]
     """Plugins that exist beyond those that all releases have."""

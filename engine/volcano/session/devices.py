@@ -42,7 +42,7 @@ class VirtualGpuUse(StrEnum):
 
 @dataclass(frozen=True)
 class DeviceBehaviours:
-    """Shared GPUs, claims of devices, and NUMA nodes."""
+    """Shared GPUs, claims of devices, and NUMA nodes: what differs between releases."""
 
     shared_devices: SharedDevices
     """How ``deviceshare`` knows of devices, and what pods are told."""

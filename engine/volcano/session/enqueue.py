@@ -9,7 +9,7 @@ from ..releases import FIRST, Row, landed
 
 @dataclass(frozen=True)
 class EnqueueBehaviours:
-    """The action ``enqueue``: which jobs may enter, and what they reserve in their queues."""
+    """The action ``enqueue``: what differs between releases."""
 
     overcommit_crashes: bool
     """With ``overcommit``, more use than the factor allows crashes the scheduler."""

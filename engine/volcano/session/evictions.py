@@ -1,4 +1,4 @@
-"""What ``preempt`` and ``reclaim`` share: nodes on which pods are evicted, and the order of victims."""
+"""What ``preempt`` and ``reclaim`` share: nodes to evict on, and the order of victims."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..releases import FIRST, Row, landed
 
 @dataclass(frozen=True)
 class EvictionBehaviours:
-    """What ``preempt`` and ``reclaim`` share: nodes on which pods are evicted, and the order of victims."""
+    """What ``preempt`` and ``reclaim`` share: what differs between releases."""
 
     filter_errors_unresolvable: bool
     """Nobody is evicted on a node that a filter turned down, whatever for."""

@@ -32,7 +32,7 @@ class Filtering(StrEnum):
 
 @dataclass(frozen=True)
 class FilterBehaviours:
-    """Filters of nodes: which are run, and which of their reasons are reported."""
+    """Filters of nodes: what differs between releases."""
 
     filtering: Filtering
     """How long a node is asked about."""

@@ -9,7 +9,7 @@ from ..releases import FIRST, Row, landed
 
 @dataclass(frozen=True)
 class GangBehaviours:
-    """Jobs as gangs: when a gang is ready, and the groups within a PodGroup."""
+    """Jobs as gangs: what differs between releases."""
 
     best_effort_is_ready: bool
     """Pending pods that ask for nothing count as ready: gangs preempt less, and are preempted."""

@@ -9,7 +9,7 @@ from ..releases import FIRST, Row, landed
 
 @dataclass(frozen=True)
 class NodeBehaviours:
-    """Nodes and their accounts: which nodes a session sees, and nodes that are overfull."""
+    """Nodes and their accounts: what differs between releases."""
 
     not_ready_nodes_excluded: bool
     """A node whose condition Ready is not True is not in sessions, whatever its taints."""
@@ -79,7 +79,8 @@ ROWS: tuple[Row, ...] = (
         "overfull_nodes_skipped",
         True,
         landed("hardened"),
-        source="engine/session/nodes/node_selection.py, engine/model/node.py; tests/session/test_hardened_nodes.py",
+        source="engine/session/nodes/node_selection.py, engine/model/node.py; "
+        "tests/session/test_hardened_nodes.py",
         why="Nothing comes to a node on which more is used than it has, until it is whole again.",
     ),
     Row(

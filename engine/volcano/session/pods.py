@@ -21,7 +21,7 @@ class PodsWithoutClaims(StrEnum):
 
 @dataclass(frozen=True)
 class PodBehaviours:
-    """What the scheduler reads from pods: their role, gates and requests, and when a pod is known."""
+    """What the scheduler reads from pods: what differs between releases."""
 
     scheduling_gates: bool
     """Pods with scheduling gates are left alone."""

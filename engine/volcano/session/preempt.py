@@ -9,7 +9,7 @@ from ..releases import FIRST, Row, landed
 
 @dataclass(frozen=True)
 class PreemptBehaviours:
-    """The action ``preempt``: who may evict pods of the same queue, and which."""
+    """The action ``preempt``: what differs between releases."""
 
     best_effort_victims_skipped: bool
     """``preempt`` lets pods alone that ask for nothing; else only such pods evict such pods."""

@@ -45,7 +45,7 @@ class TreeDeserved(StrEnum):
 
 @dataclass(frozen=True)
 class QueueTreeBehaviours:
-    """Queues that have parents: the root queue, and what the queues of a tree deserve and may use."""
+    """Queues that have parents: what differs between releases."""
 
     root_queue: bool
     """The scheduler creates a queue ``root`` when it starts, and queues have parents."""
@@ -156,7 +156,8 @@ ROWS: tuple[Row, ...] = (
         "root_queue_bounds",
         RootQueueBounds.ENDLESS_WHERE_UNSET,
         landed("hardened"),
-        source="engine/session/plugins/capacity/soundness.py; tests/session/plugins/test_hardened_queues.py",
+        source="engine/session/plugins/capacity/soundness.py; "
+        "tests/session/plugins/test_hardened_queues.py",
         why="A capability of the root that names only cpu bounds only cpu.",
     ),
     Row(
@@ -223,7 +224,8 @@ ROWS: tuple[Row, ...] = (
         "children_may_exceed_parent",
         False,
         landed("hardened"),
-        source="engine/session/plugins/capacity/granting.py; tests/session/plugins/test_hardened_queues.py",
+        source="engine/session/plugins/capacity/granting.py; "
+        "tests/session/plugins/test_hardened_queues.py",
         why="A queue that claims more than its parent has harms none but those below it.",
     ),
     Row(

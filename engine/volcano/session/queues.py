@@ -1,4 +1,4 @@
-"""Queues in the plugins ``proportion`` and ``capacity``: their order, and what they deserve and may use."""
+"""Queues in ``proportion`` and ``capacity``: their order, what they deserve and may use."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class CapacityVictims(StrEnum):
 
 @dataclass(frozen=True)
 class QueueBehaviours:
-    """Queues in the plugins ``proportion`` and ``capacity``: their order, and what they deserve and may use."""
+    """Queues in ``proportion`` and ``capacity``: what differs between releases."""
 
     queue_priority: bool
     """Queues have a priority, which comes before their shares."""

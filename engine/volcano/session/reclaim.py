@@ -28,7 +28,7 @@ class ReclaimUnit(StrEnum):
 
 @dataclass(frozen=True)
 class ReclaimBehaviours:
-    """The action ``reclaim``: who may evict pods of other queues, and which."""
+    """The action ``reclaim``: what differs between releases."""
 
     reclaiming_jobs: ReclaimingJobs
     """Whose pods ``reclaim`` evicts others for."""

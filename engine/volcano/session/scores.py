@@ -13,7 +13,7 @@ from ..releases import FIRST, Row, landed
 
 @dataclass(frozen=True)
 class ScoreBehaviours:
-    """Scores of nodes: which exist, and what they count."""
+    """Scores of nodes: what differs between releases."""
 
     nodeorder_needs_predicates: bool
     """``nodeorder`` crashes the process unless ``predicates`` has prepared for a pod before."""

@@ -41,7 +41,7 @@ class Nomination(StrEnum):
 
 @dataclass(frozen=True)
 class StatusBehaviours:
-    """What a session writes: phases, conditions, messages, nominations and metrics."""
+    """What a session writes: what differs between releases."""
 
     running_when: RunningWhen
     """Which tasks make a PodGroup Running."""

@@ -9,7 +9,7 @@ from ..releases import FIRST, Row, landed
 
 @dataclass(frozen=True)
 class TopologyBehaviours:
-    """Network topologies: in which hypernodes a job is tried."""
+    """Network topologies: what differs between releases."""
 
     network_topology: bool
     """Jobs may ask to be placed within hypernodes."""
