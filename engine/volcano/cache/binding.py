@@ -9,7 +9,7 @@ from ..releases import FIRST, Row, landed
 
 
 class EvictionWithoutPodGroup(StrEnum):
-    """What becomes of the eviction of a pod whose PodGroup has just gone."""
+    """What happens to the eviction of a pod whose PodGroup was just deleted."""
 
     CRASHES = "crashes"
     """The eviction is begun, and the scheduler crashes."""
@@ -24,10 +24,10 @@ class BindingBehaviours:
     """Binding and evicting pods, and what is written about it: what differs between releases."""
 
     bind_failures_in_condition: bool
-    """A pod that could not be bound is told so in its condition PodScheduled."""
+    """A pod that could not be bound gets the reason in its condition PodScheduled."""
 
     pre_bind_failures_in_condition: bool
-    """A pod whose volumes or devices could not be bound is told so in its condition."""
+    """A pod whose volumes or devices could not be bound gets the reason in its condition."""
 
     pre_bind_blocks_sessions: bool
     """Sessions cannot open while volumes or devices are being bound."""
@@ -39,7 +39,7 @@ class BindingBehaviours:
     """A pod that is evicted first gets the condition DisruptionTarget."""
 
     eviction_without_podgroup: EvictionWithoutPodGroup
-    """What becomes of the eviction of a pod whose PodGroup has just gone."""
+    """What happens to the eviction of a pod whose PodGroup was just deleted."""
 
 
 ROWS: tuple[Row, ...] = (
@@ -116,14 +116,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="cache/cache.go defaultEvictor.Evict",
-        why="Jobs of Kubernetes count evicted pods as failures of their own.",
+        why="Jobs of Kubernetes count evicted pods as failures.",
     ),
     Row(
         "evicted_pods_get_disruption_target",
         True,
         landed("v1.13.0"),
         source="cache/cache.go defaultEvictor.Evict",
-        why="Jobs of Kubernetes may tell evictions from failures by podFailurePolicy.",
+        why="Jobs of Kubernetes can distinguish evictions from failures by podFailurePolicy.",
         pull=4279,
     ),
     Row(
@@ -138,7 +138,7 @@ ROWS: tuple[Row, ...] = (
         EvictionWithoutPodGroup.HALF_DONE,
         landed("v1.9.0"),
         source="cache/cache.go Evict",
-        why="The pod is evicted, though the session is told that it is not.",
+        why="The pod is evicted, though the session gets an error.",
         pull=3442,
     ),
     Row(

@@ -9,7 +9,7 @@ from ..releases import FIRST, Row, landed
 
 
 class UnselectedNodes(StrEnum):
-    """What becomes of nodes that ``--node-selector`` does not choose."""
+    """What happens to nodes that ``--node-selector`` does not choose."""
 
     FORGOTTEN = "forgotten"
     """They are not in the cache; a node that loses the label is taken out."""
@@ -24,7 +24,7 @@ class NodeBehaviours:
     """Which nodes the cache holds, and what it writes into them: what differs between releases."""
 
     unselected_nodes: UnselectedNodes
-    """What becomes of nodes that --node-selector does not choose."""
+    """What happens to nodes that --node-selector does not choose."""
 
     volume_limits_written_to_shared_nodes: bool
     """How many volumes a node can attach is written into the object that informers share."""
@@ -77,7 +77,7 @@ ROWS: tuple[Row, ...] = (
         False,
         landed("v1.10.0"),
         source="cache/event_handlers.go SyncNode, setCSIResourceOnNode",
-        why="The cache writes into a copy of its own.",
+        why="The cache writes into a copy.",
         pull=3594,
     ),
     Row(
@@ -92,7 +92,7 @@ ROWS: tuple[Row, ...] = (
         True,
         landed("v1.8.2"),
         source="cache/event_handlers.go removeNodeImageStates",
-        why="A node has the images that it tells of.",
+        why="A node has the images that its status lists.",
         pull=3211,
     ),
 )

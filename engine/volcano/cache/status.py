@@ -44,7 +44,7 @@ ROWS: tuple[Row, ...] = (
         QueueStatusWrite.APPLY,
         landed("v1.11.1", "v1.12.0"),
         source="cache/cache.go defaultStatusUpdater.UpdateQueueStatus",
-        why="Scheduler and controller own fields of their own, and never conflict.",
+        why="Scheduler and controller own separate fields, and never conflict.",
         pull=4141,
     ),
     Row(

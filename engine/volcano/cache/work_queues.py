@@ -12,9 +12,9 @@ class CleanupKey(StrEnum):
     """What waits to be forgotten when a PodGroup is gone."""
 
     OBJECT = "the job as it was"
-    """The job itself: whether it can be forgotten is asked of it, though it be replaced."""
+    """The job itself: it is checked for whether it can be forgotten, though it was replaced."""
     NAME_AND_UID = "namespace, name and uid"
-    """A name and a uid: whether it can be forgotten is asked of what has the name by then."""
+    """A name and a uid: the job that has the name at that time is checked."""
 
 
 class FailedTasksKey(StrEnum):
@@ -31,7 +31,7 @@ class WorkQueueBehaviours:
     """The cache's work queues: what differs between releases."""
 
     cleanup_delayed: bool
-    """A job whose PodGroup is gone waits before it is first asked whether it can be forgotten."""
+    """A job whose PodGroup is gone waits before the first check whether it can be forgotten."""
 
     cleanup_delay_resets: bool
     """Once a job is forgotten, one of its name starts with a short delay again."""
@@ -52,13 +52,13 @@ class WorkQueueBehaviours:
     """How many failed pods may be looked up in a second."""
 
     failed_tasks_delay_resets: bool
-    """After a pod was looked up its delays start anew."""
+    """After a pod was looked up, its delays start again from the shortest."""
 
     missing_pods_removed_without_lock: bool
     """A failed pod that is not there any more is taken out of the cache without its lock."""
 
     nodes_through_work_queue: bool
-    """Nodes come into the cache through a work queue, which asks what they are by then."""
+    """Nodes enter the cache through a work queue, whose worker reads their latest state."""
 
 
 ROWS: tuple[Row, ...] = (
@@ -89,7 +89,7 @@ ROWS: tuple[Row, ...] = (
         True,
         landed("v1.9.0"),
         source="cache/cache.go processCleanupJob",
-        why="Delays start anew, and nothing is kept of what was forgotten.",
+        why="Delays start again from the shortest, and nothing is kept of what was forgotten.",
         pull=3144,
     ),
     Row(
@@ -202,14 +202,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="cache/event_handlers.go AddNode, SyncNode",
-        why="A node is in the cache as soon as it is told of, with each of its states in turn.",
+        why="A node is in the cache as soon as its event arrives, with each of its states in turn.",
     ),
     Row(
         "nodes_through_work_queue",
         True,
         landed("v1.8.2"),
         source="cache/event_handlers.go AddNode, SyncNode",
-        why="Pods may be told of before their node is known; states of a node may be passed over.",
+        why="Pods may arrive before their node is known; states of a node may be skipped.",
         pull=3211,
     ),
 )

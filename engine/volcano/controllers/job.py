@@ -12,7 +12,7 @@ class RestartUnit(StrEnum):
     """What a policy of a Volcano Job may restart."""
 
     JOB = "job"
-    """Whole jobs; what else is asked for only syncs the job."""
+    """Whole jobs; any other request only syncs the job."""
     POD = "pod"
     """Also a task, or a pod."""
     PARTITION = "partition"
@@ -24,10 +24,10 @@ class JobBehaviours:
     """The Job controller: what differs between releases."""
 
     job_cleanup_delayed: bool
-    """A Volcano Job that is deleted waits before it is first asked whether to forget it."""
+    """A Volcano Job that is deleted waits before the first check whether to forget it."""
 
     job_cleanup_by_any_pod: bool
-    """Each pod that goes asks whether its deleted job can be forgotten; else the last."""
+    """The end of each pod checks whether its deleted job can be forgotten; else only the last."""
 
     job_cleanup_checked: bool
     """A job is forgotten only if it is the one that was deleted, by its uid."""
@@ -45,7 +45,7 @@ class JobBehaviours:
     """A policy may have a timeout, after which its action is taken."""
 
     pod_starts_are_events: bool
-    """Pods that begin to be pending, or to run, are events of their own."""
+    """Pods that begin to be pending, or to run, are separate events."""
 
     pod_additions_name_task: bool
     """A pod that is new is one of its task to policies; else only of its job."""
@@ -60,7 +60,7 @@ class JobBehaviours:
     """What a policy may restart."""
 
     restarting_jobs_sync: bool
-    """A job that is Restarting makes its pods again as soon as it is synced."""
+    """A job that is Restarting recreates its pods as soon as it is synced."""
 
     restart_of_unknown_pod_crashes: bool
     """RestartPod of a pod that is not known crashes the controller."""
@@ -75,7 +75,7 @@ class JobBehaviours:
     """A pod that could not be looked up ten times is never looked up again."""
 
     old_podgroup_names_known: bool
-    """A PodGroup named as its job only, as releases before v1.5 made it, is taken for the job's."""
+    """A PodGroup with only its job's name, as before v1.5, counts as the job's."""
 
     kill_of_deleted_job_fails: bool
     """Killing the pods of a job that has just been deleted is an error, and tried again."""
@@ -102,14 +102,14 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="pkg/controllers/cache/cache.go DeletePod",
-        why="A job with many pods is asked, and delayed, for each of them.",
+        why="A job with many pods is checked, and delayed, for each of them.",
     ),
     Row(
         "job_cleanup_by_any_pod",
         False,
         landed("v1.9.0"),
         source="pkg/controllers/cache/cache.go DeletePod",
-        why="A job is asked when its last pod goes.",
+        why="A job is checked when its last pod is gone.",
         pull=3144,
     ),
     Row(
@@ -146,14 +146,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="pkg/controllers/job/job_controller_handler.go addPod, updatePod",
-        why="A pod is made again, in vain, while the old one of its name still terminates.",
+        why="A pod is recreated, in vain, while the old one of its name still terminates.",
     ),
     Row(
         "terminating_pods_kept",
         True,
         landed("v1.12.3", "v1.13.2", "v1.14.0"),
         source="pkg/controllers/job/job_controller_handler.go addPod, updatePod",
-        why="A job is not forgotten, and its pods not made again, till the old ones are gone.",
+        why="A job is not forgotten, and its pods not recreated, until the old ones are gone.",
         pull=4829,
     ),
     Row(
@@ -161,7 +161,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="pkg/controllers/job/job_controller_util.go applyPolicies",
-        why="A job made again may be restarted or ended by events of the pods of the old one.",
+        why="A recreated job may be restarted or ended by events of the old one's pods.",
     ),
     Row(
         "requests_of_other_jobs_only_sync",
@@ -228,7 +228,7 @@ ROWS: tuple[Row, ...] = (
         True,
         landed("v1.14.0"),
         source="pkg/controllers/job/job_controller_handler.go deletePod",
-        why="A pod that is told of twice as deleted evicts its job once.",
+        why="A pod whose deletion is reported twice evicts its job once.",
         pull=4815,
     ),
     Row(
@@ -327,7 +327,7 @@ ROWS: tuple[Row, ...] = (
         True,
         landed("v1.11.0"),
         source="pkg/controllers/job/job_controller_actions.go killPods",
-        why="A kill that failed outdates its own request: the retry only syncs the job.",
+        why="A failed kill makes its own request stale: the retry only syncs the job.",
         pull=3813,
     ),
     Row(

@@ -57,7 +57,7 @@ class JobWriteBehaviours:
     """A PodGroup is changed in the cache that controllers share, before it is written."""
 
     jobs_pass_topology: bool
-    """The network topology that a job asks for is written into its PodGroup."""
+    """The network topology of a job is written into its PodGroup."""
 
     jobs_pass_sub_groups: bool
     """The partitions of a job's tasks are groups within its PodGroup."""
@@ -66,10 +66,10 @@ class JobWriteBehaviours:
     """A pod whose template names no priority class has its job's."""
 
     pods_have_index_label: bool
-    """A job's pods tell their index in their task, by label and annotation."""
+    """A job's pods have their index in their task, as label and annotation."""
 
     pods_have_retry_count: bool
-    """A job's pods tell how often it had been restarted when they were made."""
+    """A job's pods record how often the job had been restarted when they were created."""
 
 
 ROWS: tuple[Row, ...] = (
@@ -78,14 +78,14 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="pkg/controllers/job/job_controller_actions.go killPods",
-        why="A job that is ended tells how many of its pods succeeded and failed.",
+        why="The status of an ended job says how many of its pods succeeded and failed.",
     ),
     Row(
         "kept_pods_counted",
         False,
         landed("v1.11.0"),
         source="pkg/controllers/job/job_controller_actions.go killPods",
-        why="A job that is ended tells of no pods, until it is synced again.",
+        why="The status of an ended job counts no pods, until it is synced again.",
         pull=3813,
     ),
     Row(
@@ -138,7 +138,7 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="pkg/controllers/job/job_controller_actions.go syncJob",
-        why="A job tells of unknown pods each time that it has made some.",
+        why="A job's status counts unknown pods each time that it has created some.",
     ),
     Row(
         "new_pods_counted_unknown",
@@ -153,7 +153,7 @@ ROWS: tuple[Row, ...] = (
         JobConditions.PHASE_CHANGE,
         FIRST,
         source="pkg/controllers/job/job_controller_actions.go syncJob, appendJobCondition",
-        why="A job's conditions tell its phases in order.",
+        why="A job's conditions list its phases in order.",
     ),
     Row(
         "job_conditions",
@@ -168,7 +168,7 @@ ROWS: tuple[Row, ...] = (
         JobConditions.LATEST_OF_PHASE,
         landed("v1.14.3", "v1.15.1"),
         source="pkg/controllers/job/job_controller_actions.go syncJob, appendJobCondition",
-        why="A job's conditions tell when it was last in each phase.",
+        why="A job's conditions say when it was last in each phase.",
         pull=5422,
     ),
     Row(
@@ -176,7 +176,7 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="pkg/controllers/job/job_controller_actions.go syncJob",
-        why="After a restart of controllers, a job may tell of unknown pods for a while.",
+        why="After a restart of controllers, a job's status may count unknown pods for a while.",
     ),
     Row(
         "existing_pods_counted_unknown",

@@ -9,7 +9,7 @@ from ..releases import FIRST, Row, landed
 
 
 class FlowJobs(StrEnum):
-    """Which Volcano Jobs a JobFlow takes for its own: they make its status, and go with it."""
+    """Which Volcano Jobs belong to a JobFlow: they make its status, and are deleted with it."""
 
     OWNED = "owned"
     """Those whose owner is a JobFlow of its name."""
@@ -24,7 +24,7 @@ class JobFlowBehaviours:
     """The JobFlow controller: what differs between releases."""
 
     flow_jobs: FlowJobs
-    """Which Volcano Jobs a JobFlow takes for its own."""
+    """Which Volcano Jobs belong to a JobFlow."""
 
     failed_jobs_fail_flows: bool
     """A JobFlow that is running fails with the first of its jobs that does."""

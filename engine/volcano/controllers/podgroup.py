@@ -36,7 +36,7 @@ class PodGroupBehaviours:
     """The owner of a pod may say by annotation how many pods its PodGroup needs."""
 
     podgroup_topology_from_annotation: bool
-    """A pod may say by annotation which network topology its PodGroup asks for."""
+    """A pod's annotation may give the network topology of its PodGroup."""
 
     podgroup_deletions_checked: bool
     """A PodGroup is deleted only if it is the one, and the version, that was seen."""
@@ -55,7 +55,7 @@ ROWS: tuple[Row, ...] = (
         True,
         landed("v1.9.1", "v1.10.0"),
         source="pkg/controllers/podgroup/pg_controller_handler.go addReplicaSet",
-        why="A missing PodGroup is made again with the next change of the ReplicaSet.",
+        why="A missing PodGroup is recreated with the next change of the ReplicaSet.",
         pull=3561,
     ),
     Row(
@@ -80,7 +80,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="pkg/controllers/podgroup/pg_controller_handler.go addReplicaSet",
-        why="Pods that bring a PodGroup of their own get one from their ReplicaSet all the same.",
+        why="Pods that already have a PodGroup get another from their ReplicaSet.",
     ),
     Row(
         "replicasets_skip_annotated_pods",
@@ -142,7 +142,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="pkg/controllers/podgroup/pg_controller_handler.go addStatefulSet",
-        why="Pods that bring a PodGroup of their own, as of a LeaderWorkerSet, get another.",
+        why="Pods that already have a PodGroup, as of a LeaderWorkerSet, get another.",
     ),
     Row(
         "statefulsets_skip_annotated_pods",
@@ -172,14 +172,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="pkg/controllers/podgroup/pg_controller_handler.go parseNetworkTopologyFromPod",
-        why="PodGroups of ReplicaSets and the like ask for no topology.",
+        why="PodGroups of ReplicaSets and the like have no topology.",
     ),
     Row(
         "podgroup_topology_from_annotation",
         True,
         landed("v1.13.0"),
         source="pkg/controllers/podgroup/pg_controller_handler.go parseNetworkTopologyFromPod",
-        why="PodGroups of ReplicaSets and the like may ask for a topology.",
+        why="PodGroups of ReplicaSets and the like may have a topology.",
         pull=4583,
     ),
     Row(
@@ -188,7 +188,7 @@ ROWS: tuple[Row, ...] = (
         FIRST,
         source="pkg/controllers/podgroup/pg_controller_handler.go addReplicaSet; "
         "pkg/controllers/job/job_controller_actions.go killPods",
-        why="PodGroups are deleted by name: what is told late hits one that was made again.",
+        why="PodGroups are deleted by name: a late event may delete one that was recreated.",
     ),
     Row(
         "podgroup_deletions_checked",

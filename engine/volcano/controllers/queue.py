@@ -24,7 +24,7 @@ class QueueBehaviours:
     """The queue controller: what differs between releases."""
 
     queue_status_counts_podgroups: bool
-    """A queue's status tells how many of its PodGroups are in which phase."""
+    """A queue's status counts its PodGroups by phase."""
 
     queue_state_write: QueueStateWrite
     """How the controller writes a queue's state."""
@@ -92,7 +92,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="pkg/controllers/queue/queue_controller_action.go syncQueue",
-        why="The status of a new queue is refused until the scheduler has told what is allocated.",
+        why="The status of a new queue is refused until the scheduler writes what is allocated.",
     ),
     Row(
         "queue_allocated_filled_in",
@@ -138,7 +138,7 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="pkg/controllers/queue/queue_controller_action.go syncQueue",
-        why="A queue stays Closing, or tells old counts, until the controllers restart.",
+        why="A queue stays Closing, or has old counts, until the controllers restart.",
     ),
     Row(
         "missing_podgroups_stop_queue_sync",

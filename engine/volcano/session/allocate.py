@@ -29,12 +29,12 @@ class NoBestNode(StrEnum):
 
 
 class FailedPipelining(StrEnum):
-    """What becomes of a task that a plugin objects to being pipelined, or that cannot be bound."""
+    """What happens to a task that a plugin refuses to pipeline, or that cannot be bound."""
 
-    UNHEEDED = "unheeded"
+    ERRORS_IGNORED = "errors ignored"
     """It is pipelined, and what cannot be bound keeps its place until the session ends."""
     UNNOTICED = "unnoticed"
-    """Nobody hears of it: the task is pipelined. From here on, what cannot be bound goes back."""
+    """It is pipelined without an error. From here on, what cannot be bound is undone."""
     UNDONE = "undone"
     """It is taken back."""
     LEFT = "left"
@@ -49,7 +49,7 @@ class AllocateBehaviours:
     """``allocate`` puts a queue back before it places pods of it, with the share of before."""
 
     overused_checked_for_idle_queues: bool
-    """``allocate`` asks whether queues have what they deserve in which no task is to be placed."""
+    """``allocate`` checks also queues without a task to place for whether they are overused."""
 
     job_requeue: JobRequeue
     """When a job that has tasks left is looked at again."""
@@ -61,7 +61,7 @@ class AllocateBehaviours:
     """Where one pod without a role failed, no other of its job is tried in that turn."""
 
     skipped_tasks_get_reason: bool
-    """A task that is not tried because one of its role fits nowhere is told so."""
+    """The message of a task says that it was skipped because one of its role fits nowhere."""
 
     failed_placement_continues_job: bool
     """A task whose placement fails does not end its job's turn, though the job may be ready."""
@@ -82,13 +82,13 @@ class AllocateBehaviours:
     """Also a job without groups and topology goes first to where a gang action made room for it."""
 
     no_best_node: NoBestNode
-    """What becomes of a task for which no node has a score that counts."""
+    """What happens to a task for which no node has a score that counts."""
 
     negative_scores_accepted: bool
     """A node, or hypernode, is taken however low the best score is; else it must exceed -1."""
 
     failed_pipelining: FailedPipelining
-    """What becomes of a task that a plugin objects to, or that cannot be bound."""
+    """What happens to a task that a plugin refuses to pipeline, or that cannot be bound."""
 
 
 ROWS: tuple[Row, ...] = (
@@ -112,14 +112,14 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="actions/allocate/allocate.go pickUpQueuesAndJobs",
-        why="The gauge of overuse is set for every queue with a job.",
+        why="The metric of overuse is set for every queue with a job.",
     ),
     Row(
         "overused_checked_for_idle_queues",
         False,
         landed("v1.14.0"),
         source="actions/allocate/allocate.go buildAllocateContext",
-        why="The gauge of overuse is only set for queues with tasks to place.",
+        why="The metric of overuse is only set for queues with tasks to place.",
         pull=4721,
     ),
     Row(
@@ -180,7 +180,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="actions/allocate/allocate.go allocateResourcesForTasks",
-        why="A pod of a role that fits nowhere has no reason of its own.",
+        why="A pod of a role that fits nowhere has no separate reason.",
     ),
     Row(
         "skipped_tasks_get_reason",
@@ -312,7 +312,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "failed_pipelining",
-        FailedPipelining.UNHEEDED,
+        FailedPipelining.ERRORS_IGNORED,
         FIRST,
         source="framework/statement.go Pipeline, Commit",
         why="A pod that cannot be bound keeps its place until the session ends.",
@@ -330,7 +330,7 @@ ROWS: tuple[Row, ...] = (
         FailedPipelining.UNDONE,
         landed("v1.9.1", "v1.10.1", "v1.11.0"),
         source="actions/allocate/allocate.go, framework/statement.go Pipeline",
-        why="A pod that a plugin of one's own objects to is not pipelined.",
+        why="A pod that a custom plugin refuses is not pipelined.",
         pull=3863,
     ),
     Row(

@@ -53,7 +53,7 @@ ROWS: tuple[Row, ...] = (
         BackfillFailure.UNPREPARED_ENDS_JOB,
         FIRST,
         source="actions/backfill/backfill.go Execute",
-        why="A pod without requests that fits nowhere stops nobody.",
+        why="A pod without requests that fits nowhere stops no other.",
     ),
     Row(
         "backfill_failure",
@@ -76,7 +76,7 @@ ROWS: tuple[Row, ...] = (
         BackfillFailure.CONTINUES,
         landed("v1.12.0"),
         source="actions/backfill/backfill.go Execute",
-        why="A pod without requests that fits nowhere stops nobody.",
+        why="A pod without requests that fits nowhere stops no other.",
         pull=4029,
     ),
 )

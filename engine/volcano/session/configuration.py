@@ -9,7 +9,7 @@ from ..releases import FIRST, Row, landed
 
 
 class UnknownAction(StrEnum):
-    """What becomes of a configuration that names an action which does not exist."""
+    """What happens to a configuration that names an action which does not exist."""
 
     REJECTS_AS_IGNORED = "rejects, and says that it ignores it"
     """The whole configuration is refused, though the error says that the action is ignored."""
@@ -27,7 +27,7 @@ class ConfigurationBehaviours:
     """Plugins that exist beyond those that all releases have."""
 
     unknown_action: UnknownAction
-    """What becomes of a configuration that names an unknown action."""
+    """What happens to a configuration that names an unknown action."""
 
     gang_eviction_actions: bool
     """The actions ``gangpreempt`` and ``gangreclaim`` exist."""
@@ -107,7 +107,7 @@ ROWS: tuple[Row, ...] = (
         True,
         landed("v1.15.0"),
         source="actions/factory.go",
-        why="Whole gangs can be evicted by actions of their own.",
+        why="Separate actions can evict whole gangs.",
         pull=5250,
     ),
     Row(

@@ -9,18 +9,18 @@ from ..releases import FIRST, Row, landed
 
 
 class SharedDevices(StrEnum):
-    """How ``deviceshare`` keeps accounts, and what it tells; each goes on from the one before."""
+    """How ``deviceshare`` keeps accounts, and what it reports; each builds on the one before."""
 
-    ERRORS_TOLD = "errors told"
-    """A pod is told the error of a node that turns it down, as it is. Cards are shared alike; one
-    of which more is used than it has takes whatever is asked for."""
-    FAULTS_TOLD = "faults told"
-    """It is told which kind of device it was, too."""
-    FAULTS_UNTOLD = "faults untold"
-    """It is not told why virtual GPUs turn it down. They have modes."""
+    ERRORS_REPORTED = "errors reported"
+    """A pod's message quotes the error of a node that refuses it. Cards are shared alike; one
+    of which more is used than it has takes any request."""
+    FAULTS_REPORTED = "faults reported"
+    """The message also names the kind of device."""
+    FAULTS_UNREPORTED = "faults unreported"
+    """The message does not say why virtual GPUs refuse the pod. They have modes."""
     LATE = "late"
     """A process knows of nodes' devices from the nodes' updates after its first session on. A node
-    without any takes pods that ask for some, which crashes the scheduler, as preempt did before."""
+    without any takes pods that request some, which crashes the scheduler, as preempt did before."""
     REFUSALS_HEEDED = "refusals heeded"
     """Such a node takes the pods; a pod is not placed if its part turns out not to be free."""
 
@@ -29,7 +29,7 @@ class VirtualGpuUse(StrEnum):
     """Which virtual GPUs a pod is given, and how they count; each goes on from the one before."""
 
     FROM_LAST = "from last"
-    """The last cards; less than all of a card's memory, asked for as a percentage, is nothing."""
+    """The last cards; a percentage below all of a card's memory counts as nothing."""
     COUNTED = "counted"
     """The same; their memory and cores are also resources, which nodes and queues count. What
     containers of a pod have of one card counts for each of them, and no more only for the first."""
@@ -45,7 +45,7 @@ class DeviceBehaviours:
     """Shared GPUs, claims of devices, and NUMA nodes: what differs between releases."""
 
     shared_devices: SharedDevices
-    """How ``deviceshare`` knows of devices, and what pods are told."""
+    """How ``deviceshare`` knows of devices, and what the messages of pods say."""
 
     virtual_gpu_use: VirtualGpuUse
     """Which virtual GPUs a pod is given, and how much of them."""
@@ -70,31 +70,31 @@ class DeviceBehaviours:
     crashes the scheduler."""
 
     numa_policy_misspelt: bool
-    """A pod is told of a node's other "topology polocy" for NUMA nodes; else of the policy."""
+    """The message about a node's NUMA policy spells it "topology polocy"; else "policy"."""
 
 
 ROWS: tuple[Row, ...] = (
     Row(
         "shared_devices",
-        SharedDevices.ERRORS_TOLD,
+        SharedDevices.ERRORS_REPORTED,
         FIRST,
         source="plugins/deviceshare/deviceshare.go OnSessionOpen",
-        why="A pod is told the bare error of a node whose devices turn it down.",
+        why="A pod's message is the bare error of a node whose devices refuse it.",
     ),
     Row(
         "shared_devices",
-        SharedDevices.FAULTS_TOLD,
+        SharedDevices.FAULTS_REPORTED,
         landed("v1.10.0"),
         source="plugins/deviceshare/deviceshare.go OnSessionOpen",
-        why="A pod is told which kind of device turns it down.",
+        why="A pod's message names the kind of device that refuses it.",
         pull=3553,
     ),
     Row(
         "shared_devices",
-        SharedDevices.FAULTS_UNTOLD,
+        SharedDevices.FAULTS_UNREPORTED,
         landed("v1.12.0"),
         source="api/devices/nvidia/vgpu/device_info.go FilterNode",
-        why="A pod is not told why virtual GPUs turn it down; nodes share them in modes.",
+        why="A pod's message does not say why virtual GPUs refuse it; nodes share them in modes.",
         pull=4290,
     ),
     Row(
@@ -102,7 +102,7 @@ ROWS: tuple[Row, ...] = (
         SharedDevices.LATE,
         landed("v1.14.0"),
         source="api/node_info.go setNodeOthersResource",
-        why="A node without devices takes pods that ask for some, and the scheduler crashes.",
+        why="A node without devices takes pods that request some, and the scheduler crashes.",
         pull=4717,
     ),
     Row(
@@ -118,7 +118,7 @@ ROWS: tuple[Row, ...] = (
         VirtualGpuUse.FROM_LAST,
         FIRST,
         source="api/devices/nvidia/vgpu/utils.go checkNodeGPUSharingPredicateAndScore",
-        why="Less than all of a card's memory, asked for as a percentage, is nothing.",
+        why="A percentage below all of a card's memory counts as nothing.",
     ),
     Row(
         "virtual_gpu_use",
@@ -149,7 +149,7 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="api/devices/nvidia/vgpu/device_info.go NewGPUDevices",
-        why="A node's virtual GPUs are gone a minute after its agent was asked and did not answer.",
+        why="A node's virtual GPUs are gone a minute after its agent did not answer.",
     ),
     Row(
         "virtual_gpus_by_handshake",
@@ -247,14 +247,14 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="plugins/numaaware/numaaware.go filterNodeByPolicy",
-        why="A pod is told of a polocy.",
+        why="A pod's message says polocy.",
     ),
     Row(
         "numa_policy_misspelt",
         False,
         landed("v1.12.0"),
         source="plugins/numaaware/numaaware.go filterNodeByPolicy",
-        why="A pod is told of a policy.",
+        why="A pod's message says policy.",
         pull=4035,
     ),
 )

@@ -24,7 +24,7 @@ class EnqueueBehaviours:
     """What a job lacks of its minimum is calculated in the same units for all resources."""
 
     reservation_kept_after_refusal: bool
-    """What a queue permits and another plugin refuses is reserved until the session ends."""
+    """Resources that a queue reserves for a job stay reserved if another plugin refuses the job."""
 
 
 ROWS: tuple[Row, ...] = (

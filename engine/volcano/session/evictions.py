@@ -12,28 +12,28 @@ class EvictionBehaviours:
     """What ``preempt`` and ``reclaim`` share: what differs between releases."""
 
     filter_errors_unresolvable: bool
-    """Nobody is evicted on a node that a filter turned down, whatever for."""
+    """No pod is evicted on a node that a filter refused, whatever the reason."""
 
     unresolvable_nodes_skipped: bool
-    """Nobody is evicted where ``allocate`` found that it would not help."""
+    """No pod is evicted where ``allocate`` found that it would not help."""
 
     tdm_refusals_resolvable: bool
-    """With ``tdm``, nodes are preempted on that a pod may not use; the reason names the pod."""
+    """With ``tdm``, pods are preempted on nodes that the pod may not use; the reason names it."""
 
     pod_affinity_resolvable: bool
     """``preempt`` looks at nodes from which anti-affinity to pods, or theirs, keeps a pod."""
 
     victim_selection_restarts: bool
-    """A plugin that is asked when others agreed on nobody decides alone; else nobody is evicted."""
+    """Where plugins agree on no victim, the next plugin decides alone; else no pod is evicted."""
 
     victims_ordered_by_queue: bool
-    """Victims of several queues go by the order of queues; else by that of jobs."""
+    """Victims of several queues are in the order of queues; else in the order of jobs."""
 
     equal_victims_ordered_by_task: bool
     """Of victims whose jobs are equal to the plugins, the least important task goes first."""
 
     evictions_on_unused_nodes_undone: bool
-    """``preempt`` and ``reclaim`` evict nobody on nodes that they give up."""
+    """``preempt`` and ``reclaim`` undo evictions on a node that they do not use in the end."""
 
     undone_evictions_missed_by_filters: bool
     """A pod whose eviction is taken back is not seen on its node by filters and scores."""
@@ -82,7 +82,7 @@ ROWS: tuple[Row, ...] = (
         False,
         landed("v1.10.0"),
         source="plugins/tdm/tdm.go OnSessionOpen",
-        why="Nobody is evicted for pods that may not use a revocable node.",
+        why="No pod is evicted for pods that may not use a revocable node.",
         pull=3553,
     ),
     Row(
@@ -113,7 +113,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="framework/session_plugins.go Reclaimable, Preemptable",
-        why="Plugins that agree on no victim evict nobody.",
+        why="Where plugins agree on no victim, no pod is evicted.",
     ),
     Row(
         "victim_selection_restarts",

@@ -13,21 +13,21 @@ from ..releases import FIRST, Row, landed
 
 
 class Filtering(StrEnum):
-    """How long a node is asked about once it was turned down."""
+    """Whether more filters are run on a node after one refused it."""
 
     ALL = "all"
-    """All filters are asked, and none is told: a node takes the pod or does not."""
+    """All filters are run and none is reported: a node takes the pod or does not."""
     FIRST_FAULT = "first fault"
-    """The first filter that turns it down ends the asking, and is named in the reason. That a node
+    """The first filter that refuses the node is the last, and is named in the reason. That a node
     has all the pods it may have comes before all filters, and evicting does not help."""
     FIRST_REASON = "first reason"
-    """The first filter that turns it down ends the asking. That a node has all the pods it may have
-    is told, but alone it is no reason."""
+    """The first filter that refuses the node is the last. That a node has all the pods it may have
+    is reported, but alone it is no reason."""
     FIRST_ERROR = "first error"
-    """The first filter that turns it down ends the asking, and is named in the reason. That a node
+    """The first filter that refuses the node is the last, and is named in the reason. That a node
     has all the pods it may have is a reason if no filter has one."""
-    CURABLE_GO_ON = "curable go on"
-    """Only what eviction cannot cure ends the asking."""
+    RESOLVABLE_GO_ON = "resolvable go on"
+    """Only a refusal that eviction cannot resolve is the last."""
 
 
 @dataclass(frozen=True)
@@ -35,22 +35,22 @@ class FilterBehaviours:
     """Filters of nodes: what differs between releases."""
 
     filtering: Filtering
-    """How long a node is asked about."""
+    """How many filters are run on a node, and which of their reasons are reported."""
 
     pod_message_shows_filter_errors: bool
-    """A pod is told a filter's error, which says nothing of evicting; else the reason beside it."""
+    """A pod's message quotes a filter's error, which still allows evicting; else its reason."""
 
     pod_message_names_taints: bool
-    """A pod that does not tolerate a taint is told which."""
+    """A pod's message names the taint that the pod does not tolerate."""
 
     volume_binding_filter: bool
-    """Whether volumes can be bound is asked of every node, before one is chosen."""
+    """Every node is checked for whether it can bind the pod's volumes, before one is chosen."""
 
     volume_zone_pre_filter: bool
-    """What is wrong with a pod's claims is told by the filter of zones, once for all nodes."""
+    """Faults of a pod's claims are reported by the filter VolumeZone, once for all nodes."""
 
     volume_zone_checks_unlabelled_nodes: bool
-    """What is wrong with a pod's claims is a reason of the filter of zones on every node; else only
+    """Faults of a pod's claims are reported by the filter VolumeZone on every node; else only
     on those that say in what zone they are."""
 
     beta_zone_labels_translated: bool
@@ -64,19 +64,19 @@ class FilterBehaviours:
     """``predicates`` reads ``predicate.ProportionalEnable`` and ``predicate.resources``."""
 
     nodegroup_skips_later_filters: bool
-    """With ``nodegroup``, the filters of plugins after it are not asked."""
+    """With ``nodegroup``, the filters of plugins after it are not run."""
 
     nodegroup_uses_job_queue: bool
-    """``nodegroup`` goes by the queue of a pod's job, and knows ``strict`` and ancestors."""
+    """``nodegroup`` uses the queue of the pod's job, and supports ``strict`` and ancestors."""
 
     extender_lists_statuses: bool
-    """``extender`` takes a list of statuses for an answer about a node; else a text and a code."""
+    """``extender`` answers about a node with a list of statuses; else with a text and a code."""
 
     extender_managed_resources: bool
-    """``extender`` is asked only about pods that name what it manages, if that is given."""
+    """``extender`` is called only for pods that request what it manages, if that is given."""
 
     extender_notified_of_placements: bool
-    """``extender`` is told when a pod is placed, which it may refuse, and when it is taken away."""
+    """``extender`` is notified when a pod is placed, which it may refuse, or removed."""
 
 
 ROWS: tuple[Row, ...] = (
@@ -85,14 +85,14 @@ ROWS: tuple[Row, ...] = (
         Filtering.ALL,
         FIRST,
         source="plugins/predicates/predicates.go OnSessionOpen",
-        why="A pod is told of each node that its status is not success, and not why.",
+        why="A pod's message says of each node that its status is not success, and not why.",
     ),
     Row(
         "filtering",
         Filtering.FIRST_FAULT,
         landed("v1.8.1"),
         source="plugins/predicates/predicates.go OnSessionOpen",
-        why="A pod is told why; nobody is preempted for it where a filter objects.",
+        why="A pod's message says why; no pod is preempted for it where a filter refuses the node.",
         pull=3051,
     ),
     Row(
@@ -108,15 +108,15 @@ ROWS: tuple[Row, ...] = (
         Filtering.FIRST_REASON,
         landed("v1.10.0"),
         source="plugins/predicates/predicates.go",
-        why="Not all reasons are told; pods without requests exceed the number of pods.",
+        why="Not all reasons are reported; pods without requests can exceed the number of pods.",
         pull=3553,
     ),
     Row(
         "filtering",
-        Filtering.CURABLE_GO_ON,
+        Filtering.RESOLVABLE_GO_ON,
         landed("v1.10.1", "v1.11.0"),
         source="plugins/predicates/predicates.go ShouldAbort",
-        why="All reasons are told, up to one that eviction cannot cure.",
+        why="All reasons are reported, up to one that eviction cannot resolve.",
         pull=3840,
     ),
     Row(
@@ -124,14 +124,14 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="plugins/numaaware/numaaware.go OnSessionOpen",
-        why="A pod is told what plugin fails; from v1.9 on, preempted is on nodes that only err.",
+        why="A pod's message names the plugin; from v1.9 on, nodes that only err are preempted on.",
     ),
     Row(
         "pod_message_shows_filter_errors",
         False,
         landed("v1.10.0"),
         source="plugins/numaaware/numaaware.go OnSessionOpen",
-        why="A pod is told the reason alone; nobody is evicted on nodes that numa-aware refuses.",
+        why="A pod's message has the reason alone; no pod is evicted where numa-aware refuses.",
         pull=3553,
     ),
     Row(
@@ -169,14 +169,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="plugins/predicates/predicates.go InitPlugin",
-        why="A pod whose claim is not bound is told so by VolumeBinding.",
+        why="VolumeBinding reports that a pod's claim is not bound.",
     ),
     Row(
         "volume_zone_pre_filter",
         True,
         landed("v1.14.4", "v1.15.1"),
         source="plugins/predicates/predicates.go InitPlugin",
-        why="A pod whose claim is not bound is told by VolumeZone: PersistentVolume had no name.",
+        why="VolumeZone reports of a pod whose claim is not bound: PersistentVolume had no name.",
         pull=5505,
     ),
     Row(
@@ -282,14 +282,14 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="plugins/extender/argument.go PredicateResponse",
-        why="A service of one's own says in a list, each with Code and Reason, why not a node.",
+        why="A custom extender says why not a node in a list, each entry with Code and Reason.",
     ),
     Row(
         "extender_lists_statuses",
         False,
         landed("v1.10.0"),
         source="plugins/extender/argument.go PredicateResponse",
-        why="A service of one's own says with one text and one code why not a node.",
+        why="A custom extender says why not a node with one text and one code.",
         pull=3553,
     ),
     Row(
@@ -297,14 +297,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="plugins/extender/extender.go OnSessionOpen",
-        why="A service of one's own is asked about every pod.",
+        why="A custom extender is called for every pod.",
     ),
     Row(
         "extender_managed_resources",
         True,
         landed("v1.13.0"),
         source="plugins/extender/extender.go IsInterested",
-        why="A service of one's own can be kept from pods that are none of its business.",
+        why="A custom extender can be limited to pods that request what it manages.",
         pull=4482,
     ),
     Row(
@@ -312,14 +312,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="plugins/extender/extender.go OnSessionOpen",
-        why="A service of one's own does not learn where pods go.",
+        why="A custom extender is not notified where pods are placed.",
     ),
     Row(
         "extender_notified_of_placements",
         True,
         landed("v1.13.0"),
         source="plugins/extender/extender.go addEventHandler",
-        why="A service of one's own can refuse a placement.",
+        why="A custom extender can refuse a placement.",
         pull=4377,
     ),
 )

@@ -12,7 +12,7 @@ class GangBehaviours:
     """Jobs as gangs: what differs between releases."""
 
     best_effort_is_ready: bool
-    """Pending pods that ask for nothing count as ready: gangs preempt less, and are preempted."""
+    """Pending pods without requests count as ready: gangs preempt less, and are preempted."""
 
     removed_min_task_members_forgotten: bool
     """The minima of roles that a PodGroup no longer names are forgotten."""

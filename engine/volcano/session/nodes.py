@@ -31,7 +31,7 @@ class NodeBehaviours:
     """A node that went and comes back still has the pods that were on it; else it seems empty."""
 
     pods_are_a_resource: bool
-    """Pods are a resource that nodes have and pods ask for; else nodes have only a limit."""
+    """Pods are a resource that nodes have and pods request; else nodes have only a limit."""
 
     volumes_are_a_resource: bool
     """Volumes are a resource too: of each CSI driver, a node takes as many as it can attach."""
@@ -145,7 +145,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="cache/event_handlers.go addPod",
-        why="How many volumes a node takes is only asked by a filter.",
+        why="Only a filter checks how many volumes a node takes.",
     ),
     Row(
         "volumes_are_a_resource",

@@ -9,7 +9,7 @@ from ..releases import FIRST, Row, landed
 
 
 class PodsWithoutClaims(StrEnum):
-    """What becomes of a pod of which a claim is not there when the pod is first seen."""
+    """What happens to a pod of which a claim is missing when the pod is first seen."""
 
     KEPT = "kept"
     """It is known, and looked at again."""
@@ -27,7 +27,7 @@ class PodBehaviours:
     """Pods with scheduling gates are left alone."""
 
     role_by_label: bool
-    """A pod's role may be told by a label, where no annotation tells it."""
+    """A pod's role may be given by a label, where no annotation gives it."""
 
     sidecar_requests_counted: bool
     """Init containers that go on running count with a pod's containers."""
@@ -40,7 +40,7 @@ class PodBehaviours:
     they request."""
 
     pods_without_claims: PodsWithoutClaims
-    """What becomes of a pod that comes before one of its claims."""
+    """What happens to a pod that comes before one of its claims."""
 
     device_claims_needed: bool
     """A pod that names a claim of devices is only known when the claim is."""
@@ -52,7 +52,7 @@ class PodBehaviours:
     """Forgetting a deleted PodGroup may also forget a new one of the same name."""
 
     stale_deletions_ignored: bool
-    """What is told to be gone takes nothing away that has another UID, or a newer version."""
+    """The deletion of an object removes nothing that has another UID, or a newer version."""
 
 
 ROWS: tuple[Row, ...] = (
@@ -76,14 +76,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="api/job_info.go getTaskID",
-        why="Only the annotation volcano.sh/task-spec tells a pod's role.",
+        why="Only the annotation volcano.sh/task-spec gives a pod's role.",
     ),
     Row(
         "role_by_label",
         True,
         landed("v1.10.0"),
         source="api/job_info.go getTaskRole",
-        why="A label volcano.sh/task-spec tells a pod's role too.",
+        why="A label volcano.sh/task-spec gives a pod's role too.",
         pull=3430,
     ),
     Row(
@@ -143,7 +143,7 @@ ROWS: tuple[Row, ...] = (
         PodsWithoutClaims.DROPPED,
         landed("v1.15.0"),
         source="cache/event_handlers.go addPod",
-        why="A pod that comes before its claim stays pending until somebody changes the pod.",
+        why="A pod that comes before its claim stays pending until the pod changes.",
         pull=5058,
     ),
     Row(
@@ -166,7 +166,7 @@ ROWS: tuple[Row, ...] = (
         True,
         landed("v1.15.0"),
         source="cache/event_handlers.go NewTaskInfo, cache/cache.go buildTaskDRAInfo",
-        why="A pod that comes before its ResourceClaim stays pending until somebody changes it.",
+        why="A pod that comes before its ResourceClaim stays pending until the pod changes.",
         pull=5058,
     ),
     Row(
@@ -189,14 +189,14 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="cache/cache.go processCleanupJob",
-        why="A PodGroup that is deleted and made again may stay Pending until the next restart.",
+        why="A PodGroup that is deleted and created again may stay Pending until the next restart.",
     ),
     Row(
         "job_cleanup_removes_recreated_job",
         False,
         landed("v1.9.0"),
         source="cache/cache.go processCleanupJob",
-        why="A PodGroup that is deleted and made again is scheduled.",
+        why="A PodGroup that is deleted and created again is scheduled.",
         pull=3375,
     ),
     Row(
@@ -204,14 +204,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="cache/event_handlers.go deletePodGroup, deleteTask; cache/cache.go syncTask",
-        why="What is told late of an object that is gone may hit the new one of its name.",
+        why="A late event about a deleted object may affect the new one of its name.",
     ),
     Row(
         "stale_deletions_ignored",
         True,
         landed("hardened"),
         source="engine/cache/job_cache.py; tests/cache/test_hardened_cache.py",
-        why="A PodGroup or pod that was made again is not taken for the one that is gone.",
+        why="A PodGroup or pod that was created again is not confused with the deleted one.",
     ),
 )
 """The rows of each behaviour, oldest first; behaviours in the order of the fields above."""

@@ -12,28 +12,28 @@ class PreemptBehaviours:
     """The action ``preempt``: what differs between releases."""
 
     best_effort_victims_skipped: bool
-    """``preempt`` lets pods alone that ask for nothing; else only such pods evict such pods."""
+    """``preempt`` skips victims without requests; else only pods without requests evict them."""
 
     bound_pods_preempted: bool
     """``preempt`` evicts pods that are bound and do not run yet, too."""
 
     unpreemptable_preempted_within_job: bool
-    """Within a job, pods go that are marked as not preemptable."""
+    """Within a job, pods marked as not preemptable are evicted too."""
 
     preempt_checks_overused: bool
-    """``preempt`` asks whether a queue is overused; else whether it may take the pod."""
+    """``preempt`` checks whether a queue is overused; else whether it may take the pod."""
 
     preempt_in_queue_order: bool
     """``preempt`` takes queues in order, and each only with its own jobs."""
 
     preemption_policy_respected: bool
-    """Pods with ``preemptionPolicy: Never`` evict nobody."""
+    """Pods with ``preemptionPolicy: Never`` evict no pod."""
 
     nominated_pods_wait: bool
     """A pod that was nominated a node preempts no more as long as it can hope for that node."""
 
     topology_jobs_never_preempt: bool
-    """Jobs that ask for a network topology do not preempt."""
+    """Jobs with a network topology do not preempt."""
 
     preempt_evicts_victim_tasks: bool
     """``preempt`` ends with evicting what plugins want evicted for its own sake (tdm)."""
@@ -42,7 +42,7 @@ class PreemptBehaviours:
     """``preempt`` has the argument ``enableTopologyAwarePreemption``."""
 
     important_victims_reprieved_first: bool
-    """With topology-aware preemption, the important of the victims on a node are spared first."""
+    """In topology-aware preemption, the most important victims on a node are reprieved first."""
 
 
 ROWS: tuple[Row, ...] = (
@@ -81,14 +81,14 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="actions/preempt/preempt.go Execute",
-        why="Pods marked as not preemptable go for others of their job.",
+        why="Pods marked as not preemptable are evicted for others of their job.",
     ),
     Row(
         "unpreemptable_preempted_within_job",
         False,
         landed("v1.10.0"),
         source="actions/preempt/preempt.go Execute",
-        why="Pods marked as not preemptable never go.",
+        why="Pods marked as not preemptable are never evicted.",
         pull=3683,
     ),
     Row(
@@ -133,7 +133,7 @@ ROWS: tuple[Row, ...] = (
         True,
         landed("v1.11.0"),
         source="actions/preempt/preempt.go taskEligibleToPreempt",
-        why="Pods with preemptionPolicy Never evict nobody.",
+        why="Pods with preemptionPolicy Never evict no pod.",
         pull=3739,
     ),
     Row(
@@ -201,7 +201,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="actions/preempt/preempt.go SelectVictimsOnNode",
-        why="The least important victims are tried first for being spared.",
+        why="The least important victims are tried for reprieve first.",
     ),
     Row(
         "important_victims_reprieved_first",

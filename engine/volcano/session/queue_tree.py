@@ -16,7 +16,7 @@ class RootQueueSpec(StrEnum):
     DESERVED = "deserved"
     """Both are what the capacity plugin took for them; nothing without its hierarchy."""
     KEPT = "kept"
-    """Nothing: it stays as it is."""
+    """Nothing is written."""
 
 
 class RootQueueBounds(StrEnum):
@@ -26,9 +26,9 @@ class RootQueueBounds(StrEnum):
     """What the cluster has."""
     CLUSTER_UNLESS_SET = "cluster unless set"
     """What the root queue's spec says, else what the cluster has."""
-    ENDLESS_UNLESS_SET = "endless unless set"
+    UNLIMITED_UNLESS_SET = "unlimited unless set"
     """What the root queue's spec says, else anything; it deserves what its children do."""
-    ENDLESS_WHERE_UNSET = "endless where unset"
+    UNLIMITED_WHERE_UNSET = "unlimited where unset"
     """The same for each resource: of one that the spec does not name, anything."""
 
 
@@ -146,7 +146,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "root_queue_bounds",
-        RootQueueBounds.ENDLESS_UNLESS_SET,
+        RootQueueBounds.UNLIMITED_UNLESS_SET,
         landed("v1.14.2"),
         source="plugins/capacity/capacity.go buildHierarchicalQueueAttrs",
         why="Jobs greater than the cluster are enqueued, for an autoscaler to see.",
@@ -154,7 +154,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "root_queue_bounds",
-        RootQueueBounds.ENDLESS_WHERE_UNSET,
+        RootQueueBounds.UNLIMITED_WHERE_UNSET,
         landed("hardened"),
         source="engine/session/plugins/capacity/soundness.py; "
         "tests/session/plugins/test_hardened_queues.py",
@@ -248,14 +248,14 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="plugins/capacity/capacity.go checkHierarchicalQueue",
-        why="One wrong queue, or a node less, stops every queue.",
+        why="One invalid queue, or one node less, stops every queue.",
     ),
     Row(
         "invalid_tree_stops_scheduling",
         False,
         landed("v1.14.0"),
         source="plugins/capacity/capacity.go checkHierarchicalQueue",
-        why="A wrong tree is a line in the log, and scheduling goes on.",
+        why="An invalid tree is a line in the log, and scheduling goes on.",
         pull=4864,
     ),
     Row(
@@ -285,7 +285,7 @@ ROWS: tuple[Row, ...] = (
         True,
         landed("v1.13.1"),
         source="plugins/capacity/capacity.go newQueueAttr",
-        why="A queue below itself may use nothing; the scheduler still dies when it prepares for a"
+        why="A queue below itself may use nothing; the scheduler still crashes as it prepares for a"
         " pod, as it copies the queue without end.",
         pull=4611,
     ),

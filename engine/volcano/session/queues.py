@@ -12,7 +12,7 @@ class Elastic(StrEnum):
     """What a job holds beyond its minResources, and could give back."""
 
     ALL_OR_NOTHING = "all or nothing"
-    """What is beyond, if it is so of every resource; else nothing."""
+    """What is beyond, if every resource is beyond; else nothing."""
     EACH = "each"
     """Of every resource what is beyond."""
 
@@ -21,9 +21,9 @@ class Comparison(StrEnum):
     """What is compared when a queue, or the cluster, is to take a pod or a job."""
 
     EVERYTHING = "everything"
-    """All resources: what is short of one takes nobody."""
+    """All resources: a queue that is short of one takes no pod."""
     REQUESTED = "requested"
-    """Those that are asked for."""
+    """Those that are requested."""
 
 
 class ReclaimsFor(StrEnum):
@@ -34,16 +34,16 @@ class ReclaimsFor(StrEnum):
     SOME = "some"
     """Those within what it deserves of anything that they request."""
     SOME_WITHIN_CAPABILITY = "some within capability"
-    """The same, if it may use what they request; or if ancestors that are asked deserve it."""
+    """The same, if it may use what they request; or if the ancestors checked deserve it."""
 
 
 class CapacityVictims(StrEnum):
-    """Whom a task may reclaim."""
+    """Which tasks a task may reclaim."""
 
     OVER_DESERVED = "over deserved"
     """Tasks of queues that hold more than they deserve of anything."""
     BY_DIMENSION = "by dimension"
-    """Tasks that hold what the reclaimer asks for, and of which their queue holds too much."""
+    """Tasks that hold what the reclaimer requests, of which their queue holds too much."""
     IN_ORDER_BY_DIMENSION = "in order by dimension"
     """The same, the least important first, and those whose ancestors hold too much as well."""
 
@@ -87,7 +87,7 @@ class QueueBehaviours:
     """With ``capacity``, for which tasks a queue may reclaim."""
 
     capacity_victims: CapacityVictims
-    """With ``capacity``, whom a task may reclaim."""
+    """With ``capacity``, which tasks a task may reclaim."""
 
 
 ROWS: tuple[Row, ...] = (
@@ -126,14 +126,14 @@ ROWS: tuple[Row, ...] = (
         Comparison.EVERYTHING,
         FIRST,
         source="plugins/proportion/proportion.go, plugins/overcommit/overcommit.go",
-        why="A queue that is over in GPUs places no pod that asks for cpu.",
+        why="A queue that is over in GPUs places no pod that requests cpu.",
     ),
     Row(
         "compared_resources",
         Comparison.REQUESTED,
         landed("v1.10.0"),
         source="api/resource_info.go LessEqualWithDimension",
-        why="A queue that is over in GPUs still places pods that ask for cpu.",
+        why="A queue that is over in GPUs still places pods that request cpu.",
         pull=3696,
     ),
     Row(
@@ -216,14 +216,14 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="plugins/capacity/capacity.go",
-        why="An idle queue deserves nothing: shares are of what queues ask for.",
+        why="An idle queue deserves nothing: shares are of what queues request.",
     ),
     Row(
         "deserved_capped_by_request",
         False,
         landed("v1.12.0"),
         source="plugins/capacity/capacity.go buildQueueAttrs, checkHierarchicalQueue",
-        why="A queue's share is of what is configured, whatever it asks for.",
+        why="A queue's share is of what is configured, whatever it requests.",
         pull=3946,
     ),
     Row(
@@ -269,7 +269,7 @@ ROWS: tuple[Row, ...] = (
         CapacityVictims.OVER_DESERVED,
         FIRST,
         source="plugins/capacity/capacity.go OnSessionOpen (AddReclaimableFn)",
-        why="A queue gives if it holds more of anything than it deserves.",
+        why="Pods of a queue are victims if it holds more of any resource than it deserves.",
     ),
     Row(
         "capacity_victims",

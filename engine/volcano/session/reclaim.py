@@ -9,7 +9,7 @@ from ..releases import FIRST, Row, landed
 
 
 class ReclaimingJobs(StrEnum):
-    """Whose pods ``reclaim`` evicts others for."""
+    """For which jobs ``reclaim`` evicts pods."""
 
     PENDING = "pending"
     """Those of any job that has pending tasks."""
@@ -31,7 +31,7 @@ class ReclaimBehaviours:
     """The action ``reclaim``: what differs between releases."""
 
     reclaiming_jobs: ReclaimingJobs
-    """Whose pods ``reclaim`` evicts others for."""
+    """For which jobs ``reclaim`` evicts pods."""
 
     reclaim_unit: ReclaimUnit
     """For what ``reclaim`` evicts at once."""
@@ -46,7 +46,7 @@ class ReclaimBehaviours:
     """Whether a queue may reclaim does not depend on the pod: it has less than it deserves."""
 
     reclaim_skips_small_queues: bool
-    """Nobody reclaims from a queue that holds less of anything than the reclaimer asks for."""
+    """``reclaim`` skips queues that hold less of any resource than the reclaimer requests."""
 
     cooldown_protects_from_reclaim: bool
     """With ``cdp``, a pod that has just started is safe from ``reclaim`` too."""
@@ -80,7 +80,7 @@ ROWS: tuple[Row, ...] = (
         ReclaimUnit.JOB,
         landed("v1.14.0"),
         source="actions/reclaim/reclaim.go reclaimForTask",
-        why="Nobody is evicted for a gang that cannot be met; what is idle counts.",
+        why="No pod is evicted for a gang that cannot be met; what is idle counts.",
         pull=4794,
     ),
     Row(
@@ -103,7 +103,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="actions/reclaim/reclaim.go Execute",
-        why="Anybody may be reclaimed first.",
+        why="Any pod may be reclaimed first.",
     ),
     Row(
         "reclaim_orders_victims",
@@ -133,7 +133,7 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="plugins/proportion/proportion.go, plugins/capacity/capacity.go",
-        why="A queue without GPUs loses nothing to one that asks for GPUs and cpu.",
+        why="A queue without GPUs loses nothing to one that requests GPUs and cpu.",
     ),
     Row(
         "reclaim_skips_small_queues",

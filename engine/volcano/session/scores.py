@@ -25,10 +25,10 @@ class ScoreBehaviours:
     """Scores of nodes count init containers that go on running, of the pods that are there."""
 
     overhead_scored_in_cores: bool
-    """Scores of nodes take a pod's overhead of cpu in whole cores, and those for thousandths."""
+    """Scores read a pod's cpu overhead in whole cores, and count these as thousandths."""
 
     balanced_allocation_scores_best_effort: bool
-    """Pods that ask for no cpu, memory or GPU get the score BalancedAllocation too."""
+    """Pods that request no cpu, memory or GPU get the score BalancedAllocation too."""
 
     images_scored: bool
     """The images that nodes have count in their scores."""
@@ -101,7 +101,7 @@ ROWS: tuple[Row, ...] = (
         True,
         landed("v1.12.0"),
         source="plugins/nodeorder/nodeorder.go",
-        why="Sidecars count where they run, too: Kubernetes 1.32 adds them up anew.",
+        why="Sidecars of running pods count too: Kubernetes 1.32 adds requests up in another way.",
         pull=4099,
     ),
     Row(
@@ -109,7 +109,7 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="plugins/nodeorder/nodeorder.go (noderesources of Kubernetes 1.25)",
-        why="A pod's overhead of cpu hardly counts in scores, as it is taken for thousandths.",
+        why="A pod's overhead of cpu hardly counts in scores: cores are counted as thousandths.",
     ),
     Row(
         "overhead_scored_in_cores",
@@ -124,14 +124,14 @@ ROWS: tuple[Row, ...] = (
         True,
         FIRST,
         source="plugins/nodeorder/nodeorder.go",
-        why="Pods that ask for nothing go where use is in balance.",
+        why="Pods without requests go where use is in balance.",
     ),
     Row(
         "balanced_allocation_scores_best_effort",
         False,
         landed("v1.13.0"),
         source="plugins/nodeorder/nodeorder.go",
-        why="How nodes are balanced does not matter to pods that ask for nothing.",
+        why="How nodes are balanced does not matter to pods without requests.",
         pull=4430,
     ),
     Row(
@@ -162,7 +162,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="plugins/nodeorder/nodeorder.go (ImageLocality of Kubernetes until 1.29)",
-        why="It does not matter who has the images of init containers.",
+        why="Which nodes have the images of init containers does not matter.",
     ),
     Row(
         "init_container_images_scored",

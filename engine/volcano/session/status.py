@@ -53,25 +53,25 @@ class StatusBehaviours:
     """Which pods are nominated for a node."""
 
     pod_message_shows_min_available: bool
-    """A placed pod of a gang that is not complete is told that it waits for ``minAvailable``."""
+    """The message of a placed pod of an incomplete gang says that it waits for ``minAvailable``."""
 
     gang_message_includes_pod_reason: bool
-    """A gang that is not ready tells the reason of one pod; else each pod tells the gang's."""
+    """The message of an unready gang quotes the reason of one pod; else each pod has the gang's."""
 
     gang_message_says_ready: bool
     """A PodGroup that is ready says so in its condition though some of its pods wait."""
 
     empty_podgroups_get_conditions: bool
-    """A PodGroup without pods is told that its gang is not ready."""
+    """A PodGroup without pods gets the condition that its gang is not ready."""
 
     queue_metrics_include_scalars: bool
-    """The gauges of queues tell of scalars too, and of capability; else of cpu and memory only."""
+    """Metrics of queues include scalars, and the capability; else only cpu and memory."""
 
     tree_metrics_show_capability: bool
-    """The gauges of queues in a tree tell what each may use."""
+    """Metrics of queues in a tree include what each may use."""
 
     absent_scalar_metrics_reset: bool
-    """The gauge of a scalar that a queue no longer has is set to 0."""
+    """The metric of a scalar that a queue no longer has is set to 0."""
 
 
 ROWS: tuple[Row, ...] = (
@@ -141,7 +141,7 @@ ROWS: tuple[Row, ...] = (
         Nomination.PIPELINED,
         landed("v1.9.1"),
         source="api/job_info.go TaskSchedulingReason",
-        why="Pods that wait for others to go are nominated.",
+        why="Pods that wait for others to end are nominated.",
         pull=3498,
     ),
     Row(
@@ -149,7 +149,7 @@ ROWS: tuple[Row, ...] = (
         Nomination.EVICTED,
         landed("v1.10.0"),
         source="api/job_info.go TaskSchedulingReason",
-        why="Pods for which others go are nominated.",
+        why="Pods for which others are evicted are nominated.",
         pull=3680,
     ),
     Row(
@@ -172,14 +172,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="plugins/gang/gang.go OnSessionClose",
-        why="Pods tell the gang's message instead of their own.",
+        why="Pods have the gang's message instead of their own.",
     ),
     Row(
         "gang_message_includes_pod_reason",
         True,
         landed("v1.10.0"),
         source="api/job_info.go FitError",
-        why="The PodGroup tells why one of its pods fits nowhere.",
+        why="The PodGroup's message says why one of its pods fits nowhere.",
         pull=3538,
     ),
     Row(
@@ -217,14 +217,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="metrics/queue.go",
-        why="Gauges of queues tell of cpu and memory only.",
+        why="Metrics of queues include cpu and memory only.",
     ),
     Row(
         "queue_metrics_include_scalars",
         True,
         landed("v1.12.0"),
         source="metrics/queue.go",
-        why="Gauges of queues tell of GPUs, and of capability.",
+        why="Metrics of queues include GPUs, and the capability.",
         pull=3937,
     ),
     Row(
@@ -239,7 +239,7 @@ ROWS: tuple[Row, ...] = (
         True,
         landed("v1.12.2"),
         source="plugins/capacity/capacity.go buildHierarchicalQueueAttrs",
-        why="Gauges tell the capability of queues in a tree.",
+        why="Metrics include the capability of queues in a tree.",
         pull=4487,
     ),
     Row(
@@ -247,14 +247,14 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="metrics/queue.go",
-        why="Gauges of scalars keep the last value.",
+        why="Metrics of scalars keep the last value.",
     ),
     Row(
         "absent_scalar_metrics_reset",
         True,
         landed("v1.12.3", "v1.13.0"),
         source="metrics/queue.go updateScalarResourceMetrics",
-        why="Gauges of scalars fall to 0 when nothing is left.",
+        why="Metrics of scalars fall to 0 when nothing is left.",
         pull=4599,
     ),
 )

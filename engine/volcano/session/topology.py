@@ -12,7 +12,7 @@ class TopologyBehaviours:
     """Network topologies: what differs between releases."""
 
     network_topology: bool
-    """Jobs may ask to be placed within hypernodes."""
+    """Jobs may request to be placed within hypernodes."""
 
     topology_gradients: bool
     """Hypernodes are tried in gradients below one that has all nodes; other pods fill them."""
@@ -30,8 +30,8 @@ class TopologyBehaviours:
     """A nominated node is tried first only if it is in the hypernode that is tried."""
 
     lowest_hypernode_found: bool
-    """Where the running pods of a job are, a process finds out anew as the lowest hypernode that
-    has them all; else as any of those with the fewest nodes."""
+    """After a restart, the hypernode of a job's running pods is the lowest that
+    has them all; else any of those with the fewest nodes."""
 
 
 ROWS: tuple[Row, ...] = (

@@ -16,7 +16,7 @@ from ...framework.session import Session
 from .attrs import QueueAttr
 
 ENDLESS_SCALAR = float(2**63 - 1)
-ENDLESS = frozenset({RootQueueBounds.ENDLESS_UNLESS_SET, RootQueueBounds.ENDLESS_WHERE_UNSET})
+ENDLESS = frozenset({RootQueueBounds.UNLIMITED_UNLESS_SET, RootQueueBounds.UNLIMITED_WHERE_UNSET})
 """The root of these deserves what its children do."""
 
 
@@ -27,7 +27,7 @@ def bound_root(ssn: Session, root: QueueAttr) -> None:
     if bounds in ENDLESS:
         if root.capability.is_empty():
             root.capability = _endless(ssn.total)
-        elif bounds is RootQueueBounds.ENDLESS_WHERE_UNSET:
+        elif bounds is RootQueueBounds.UNLIMITED_WHERE_UNSET:
             _leave_endless(root.capability, ssn.total)
         root.real_capability = root.capability
         return

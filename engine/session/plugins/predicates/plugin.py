@@ -35,7 +35,7 @@ FILTERS: Mapping[Filtering, type[Filters]] = MappingProxyType(
     {
         Filtering.ALL: FiltersToLast,
         Filtering.FIRST_FAULT: FiltersToFirstFault,
-        Filtering.CURABLE_GO_ON: Filters,
+        Filtering.RESOLVABLE_GO_ON: Filters,
         Filtering.FIRST_REASON: FiltersToFirstReason,
         Filtering.FIRST_ERROR: FiltersToFirstError,
     }
