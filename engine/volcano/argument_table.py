@@ -1,7 +1,7 @@
 """Which arguments plugins and actions read, of which type, and in which releases.
 
-They are no behaviours: of a release that does not read an argument nothing can be observed but that
-it makes no difference. Whoever writes a configuration wants to know all the same.
+Arguments are not behaviours: where a release does not read an argument, it has no effect. A person
+who writes a configuration wants to know that.
 
 Source: ``pkg/scheduler/plugins/*`` and ``pkg/scheduler/actions/*`` at every release, wherever
 arguments are read; pkg/scheduler/framework/arguments.go.
@@ -40,7 +40,7 @@ class Argument:
     :param since: when it came. :param gone: when it went; None if it did not.
     :param crashes: whether a value of another type ends the scheduler; else it counts as not given.
     :param least: what is below it counts as not given; None if all numbers are taken.
-    :param simulated: whether a session heeds it; if not, one with it on says so in its errors.
+    :param simulated: whether a session simulates it; if not, its errors say so where it is on.
     """
 
     owner: str

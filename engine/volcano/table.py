@@ -24,7 +24,7 @@ class Part(StrEnum):
     """Which part of Volcano a behaviour is one of."""
 
     SESSION = "session"
-    """What a session decides, given what the scheduler was told, and in which order."""
+    """What a session decides, given the events that the scheduler received, in their order."""
     CACHE = "cache"
     """What the scheduler's cache does besides sessions: its work queues, and what it writes."""
     CONTROLLERS = "controllers"

@@ -1,4 +1,4 @@
-"""What proves the rows of the history: what real schedulers decided, and would not have otherwise.
+"""What proves the rows of the table: decisions of real schedulers that depend on them.
 
 A row is proven by a scenario and a release for which it holds: our session decides what that
 release's scheduler was recorded to decide, and decides otherwise as soon as the row is reverted.
@@ -23,9 +23,9 @@ from .session import PROOFS, RECORDED
 LACKS: Mapping[str, str] = MappingProxyType(
     {
         "device_quotas": "before it, nothing reads what it is about",
-        "failed_pipelining": "no plugin of these releases objects to what is pipelined",
+        "failed_pipelining": "no plugin of these releases refuses what is pipelined",
         "lowest_hypernode_found": "it matters only with topology_gradients",
-        "reclaim_orders_victims": "the order was that of a Go map: chance decides who goes",
+        "reclaim_orders_victims": "the order was that of a Go map, which is random",
         "sub_groups": "before it, nothing reads what it is about",
         "plain_jobs_use_nominations": "no job waits once room was made for all of it",
     }
@@ -55,7 +55,7 @@ def proof_of(row: Row) -> Proof | None:
 
 
 def is_claim(row: Row) -> bool:
-    """Say whether a row tells of Volcano, and not of our own release, which tests hold."""
+    """Say whether a row is about Volcano, and not about Plinian's own release, which tests hold."""
     return not row.change.landed[-1].ours
 
 

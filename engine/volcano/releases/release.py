@@ -78,12 +78,12 @@ def parse_release(text: str) -> Release:
     first, last = _VOLCANO[0], _VOLCANO[-1]
     if near is None:
         now = f"known are {first} to {last}, and {HARDENED}; write {last}"
-        raise UsageError(f"{text!r} is no release of Volcano", now=now)
+        raise UsageError(f"{text!r} is not a release of Volcano", now=now)
     line = ", ".join(str(release) for release in _VOLCANO if release.line == near.line)
     raise UsageError(
         f"{text} {_why_unknown(text)}",
-        now=f"nearest are {line}; with --assume {near} is taken for it (known are {first} to "
-        f"{last}, and {HARDENED})",
+        now=f"nearest are {line}; --assume treats it as {near} (known are {first} to {last}, and "
+        f"{HARDENED})",
     )
 
 
@@ -112,9 +112,9 @@ def _why_unknown(text: str) -> str:
     if line < _VOLCANO[0].line:
         return f"is older than {_VOLCANO[0]}, the oldest release that is known"
     if match[4]:
-        return "is a pre-release or a build of its own, and only releases are known"
+        return "is a pre-release or a custom build, and only releases are known"
     if match[3] is None:
-        return "names a line of releases, and none of them"
+        return "names a line of releases, not one of its releases"
     if line > _VOLCANO[-1].line:
         return f"is newer than {_VOLCANO[-1]}, the newest release that is known"
-    return "is no release of Volcano that is known"
+    return "is not a known release of Volcano"

@@ -54,10 +54,10 @@ class FilterBehaviours:
     on those that say in what zone they are."""
 
     beta_zone_labels_translated: bool
-    """A volume's zone by the old name of the label is looked for under the present one too."""
+    """A volume's zone under the label's old name also matches nodes with the present name."""
 
     extended_spread_constraints: bool
-    """Constraints of a pod's spread are looked at with ``minDomains``, ``matchLabelKeys`` and
+    """Constraints of a pod's spread are read with ``minDomains``, ``matchLabelKeys`` and
     policies of affinity and taints, and count no pods where they select all."""
 
     proportional_in_predicates: bool

@@ -30,13 +30,13 @@ class PreemptBehaviours:
     """Pods with ``preemptionPolicy: Never`` evict no pod."""
 
     nominated_pods_wait: bool
-    """A pod that was nominated a node preempts no more as long as it can hope for that node."""
+    """A pod with a nominated node does not preempt again while that node may still become free."""
 
     topology_jobs_never_preempt: bool
     """Jobs with a network topology do not preempt."""
 
     preempt_evicts_victim_tasks: bool
-    """``preempt`` ends with evicting what plugins want evicted for its own sake (tdm)."""
+    """``preempt`` ends by evicting the pods that plugins name as victims (VictimTasks, of tdm)."""
 
     topology_aware_preemption: bool
     """``preempt`` has the argument ``enableTopologyAwarePreemption``."""

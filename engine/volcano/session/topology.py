@@ -30,8 +30,8 @@ class TopologyBehaviours:
     """A nominated node is tried first only if it is in the hypernode that is tried."""
 
     lowest_hypernode_found: bool
-    """After a restart, the hypernode of a job's running pods is the lowest that
-    has them all; else any of those with the fewest nodes."""
+    """After a restart, the hypernode of a job's running pods is the lowest that has
+    them all; else any of those with the fewest nodes."""
 
 
 ROWS: tuple[Row, ...] = (
