@@ -19,7 +19,7 @@ class EvictionWithoutPodGroup(StrEnum):
     """An error is returned, and nothing is done."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class BindingBehaviours:
     """Binding and evicting pods, and what is written about it: what differs between releases."""
 

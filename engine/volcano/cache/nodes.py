@@ -19,7 +19,7 @@ class UnselectedNodes(StrEnum):
     """None comes in; a node that loses the label stays as it was."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class NodeBehaviours:
     """Which nodes the cache holds, and what it writes into them: what differs between releases."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..releases import FIRST, Row, landed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class StartBehaviours:
     """The start of the scheduler: what differs between releases."""
 

@@ -17,7 +17,7 @@ class QueueStatusWrite(StrEnum):
     """Only what is allocated, by server-side apply, whatever has changed."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class StatusBehaviours:
     """PodGroups and queues when a session ends: what differs between releases."""
 

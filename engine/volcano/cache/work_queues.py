@@ -26,7 +26,7 @@ class FailedTasksKey(StrEnum):
     """Its job and uid: what the cache does not know any more is let go of."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class WorkQueueBehaviours:
     """The cache's work queues: what differs between releases."""
 

@@ -19,7 +19,7 @@ class RestartUnit(StrEnum):
     """Also a task, one of its partitions, or a pod."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class JobBehaviours:
     """The Job controller: what differs between releases."""
 

@@ -19,7 +19,7 @@ class JobConditions(StrEnum):
     """When anything in its status changes, in place of the one of the same phase."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class JobWriteBehaviours:
     """What the Job controller writes: what differs between releases."""
 

@@ -19,7 +19,7 @@ class FlowJobs(StrEnum):
     """Those with a label that names it."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class JobFlowBehaviours:
     """The JobFlow controller: what differs between releases."""
 

@@ -19,7 +19,7 @@ class QueueStateWrite(StrEnum):
     """Only the state, by server-side apply."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class QueueBehaviours:
     """The queue controller: what differs between releases."""
 

@@ -41,7 +41,7 @@ class FailedPipelining(StrEnum):
     """In ``allocate`` it stays where it is, but nothing takes it back with the rest of its job."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class AllocateBehaviours:
     """The action ``allocate``: what differs between releases."""
 

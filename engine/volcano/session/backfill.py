@@ -21,7 +21,7 @@ class BackfillFailure(StrEnum):
     """With the next task."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class BackfillBehaviours:
     """The action ``backfill``: what differs between releases."""
 

@@ -2,7 +2,8 @@
 
 Code reads a field and never compares releases. A field is named by what an operator can see; its
 docstring says what that is in either case. Each subject is a module that holds the fields, the
-kinds of values, and the rows that say which release has which value.
+kinds of values, and the rows that say which release has which value. Subjects generate no methods,
+which would only cost start-up time: the record has them all.
 """
 
 from __future__ import annotations

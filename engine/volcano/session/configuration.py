@@ -19,7 +19,7 @@ class UnknownAction(StrEnum):
     """An error is logged, and the other actions run."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class ConfigurationBehaviours:
     """The scheduler's configuration: what differs between releases."""
 

@@ -40,7 +40,7 @@ class VirtualGpuUse(StrEnum):
     refuse cards of each other, what is taken back is free at once, and cards count as at first."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class DeviceBehaviours:
     """Shared GPUs, claims of devices, and NUMA nodes: what differs between releases."""
 

@@ -30,7 +30,7 @@ class Filtering(StrEnum):
     """Only a refusal that eviction cannot resolve is the last."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class FilterBehaviours:
     """Filters of nodes: what differs between releases."""
 

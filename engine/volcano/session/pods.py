@@ -19,7 +19,7 @@ class PodsWithoutClaims(StrEnum):
     """It is known, if the claim may still come; else it is dropped."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class PodBehaviours:
     """What the scheduler reads from pods: what differs between releases."""
 

@@ -43,7 +43,7 @@ class TreeDeserved(StrEnum):
     """What its spec says, and what it is guaranteed."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class QueueTreeBehaviours:
     """Queues that have parents: what differs between releases."""
 

@@ -48,7 +48,7 @@ class CapacityVictims(StrEnum):
     """The same, the least important first, and those whose ancestors hold too much as well."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class QueueBehaviours:
     """Queues in ``proportion`` and ``capacity``: what differs between releases."""
 

@@ -26,7 +26,7 @@ class ReclaimUnit(StrEnum):
     """For a job, if it is pipelined then."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class ReclaimBehaviours:
     """The action ``reclaim``: what differs between releases."""
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ..releases import FIRST, Row, landed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class ScoreBehaviours:
     """Scores of nodes: what differs between releases."""
 

@@ -39,7 +39,7 @@ class Nomination(StrEnum):
     """Pipelined ones for which others were evicted."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class StatusBehaviours:
     """What a session writes: what differs between releases."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..releases import FIRST, Row, landed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False, eq=False)
 class TopologyBehaviours:
     """Network topologies: what differs between releases."""
 
