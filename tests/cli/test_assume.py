@@ -101,7 +101,7 @@ def test_all_commands_assume_alike(log: Path, command: tuple[str, ...]) -> None:
         options = (f"v1.11.0..{asked}",)
     name, *arguments = command
     refused = run(name, "--log", log, *arguments, *options)
-    assert (refused.exit_code, "with --assume v1.12.4" in refused.stderr) == (2, True)
+    assert (refused.exit_code, "--assume treats it as v1.12.4" in refused.stderr) == (2, True)
     ran = run(name, "--log", log, *arguments, *options, "--assume", "-o", "json")
     assert ran.exit_code in {0, 1}, ran.output
     assert f"{asked} is not a known release of Volcano: v1.12.4 is taken" in ran.stderr
