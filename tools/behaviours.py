@@ -40,13 +40,13 @@ request that brought it, and what proves it.
 A row of sessions is proven by a scenario and a release: Plinian's session decides what that
 release's scheduler was recorded to decide, and decides otherwise when the row is reverted. The
 scenarios are in `tests/data`, and `tests/volcano/test_proofs.py` checks every proof. A row of the
-cache or the controllers is proven by what the code of releases on both sides of the row was recorded
-to do with the same input, which `tests/volcano/test_component_proofs.py` checks.
+cache or the controllers is proven by what the code of releases on both sides of the row was
+recorded to do with the same input, which `tests/volcano/test_component_proofs.py` checks.
 
 `plinian release show RELEASE -o wide` shows this for one release, `plinian release diff A B` shows
-where two differ, and `plinian release unproven` lists the rows that rest on their source alone. Rows
-of `hardened`, Plinian's own release, claim nothing about Volcano: their source names the test that
-holds them.
+where two differ, and `plinian release unproven` lists the rows that rest on their source alone.
+Rows of `hardened`, Plinian's own release, claim nothing about Volcano: their source names the test
+that holds them.
 """
 PARTS = MappingProxyType(
     {
