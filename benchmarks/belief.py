@@ -17,7 +17,7 @@ from plinian.engine.cache.dirty_marks import Changes
 from plinian.engine.cache.snapshot import SnapshotBuilder
 from plinian.engine.kubernetes import objects
 from plinian.engine.model.task_classes import TaskClasses
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.history import resolve
 
 from .measure import Result, clock
 

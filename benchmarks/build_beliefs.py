@@ -9,7 +9,7 @@ import gc
 import sys
 
 from plinian.engine.log import open_log
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.history import resolve
 from plinian.replay.cli.main import GARBAGE
 from plinian.replay.moments.stored_belief import build_beliefs
 

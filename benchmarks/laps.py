@@ -11,7 +11,7 @@ from plinian.engine.kubernetes.store import Store
 from plinian.engine.session.framework.outcome import SessionResult
 from plinian.engine.session.run import SessionInput, run_session
 from plinian.engine.volcano.conf import parse_scheduler_conf
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.history import resolve
 from plinian.replay.simulate.feedback import changes
 from plinian.replay.simulate.scheduler import Scheduler
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.history import resolve
 from plinian.replay.moments.belief import belief_at
 from plinian.replay.moments.drift import drift_at
 from plinian.replay.moments.log import Log, opened

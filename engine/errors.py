@@ -25,7 +25,7 @@ def shortened(message: str) -> str:
         return message
     from .long_values import without_middles  # noqa: PLC0415 -- its module loads much, as above
 
-    return without_middles(message)
+    return without_middles(message, LONGEST_VALUE)
 
 
 class PlinianError(Exception):

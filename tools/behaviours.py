@@ -1,4 +1,4 @@
-"""Write ``docs/behaviours.md`` from the history of releases, so that it cannot say anything else.
+"""Write ``docs/behaviours.md`` from the table of releases, so that it cannot say anything else.
 
 ``python tools/behaviours.py`` writes it; with ``--check`` it only says whether it is stale, and
 exits 1 if it is. Needs Plinian installed, or on ``PYTHONPATH``.
@@ -8,22 +8,19 @@ from __future__ import annotations
 
 import argparse
 import ast
+import dataclasses
 import inspect
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from itertools import chain, groupby
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from plinian.engine.volcano import (
-    behaviours,
-    cache_behaviours,
-    controller_behaviours,
-    kube_behaviours,
-    variants,
-)
+import plinian.engine.volcano.cache.behaviours as cache
+import plinian.engine.volcano.controllers.behaviours as controllers
+import plinian.engine.volcano.session.behaviours as session
 from plinian.engine.volcano.proofs import claims, is_claim, lack, proof_of, unproven
 from plinian.engine.volcano.releases import RELEASES, REPOSITORY, Release, Row
 from plinian.engine.volcano.table import TABLE, Part, part_of
@@ -31,26 +28,25 @@ from plinian.replay.compare.releases import value_text
 from reference import cell, table
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "behaviours.md"
-MADE = (
-    "<!-- Made by tools/behaviours.py from the history. Change the history, then run it again. -->"
-)
+MADE = "<!-- Made by tools/behaviours.py from the table. Change a row there, then run it again. -->"
 INTRODUCTION = """
-Releases of Volcano differ in what is listed here, in three parts: what [sessions](#sessions)
+Releases of Volcano differ in what this page lists, in three parts: what [sessions](#sessions)
 decide, what the scheduler's [cache](#the-cache-besides-sessions) does besides them, and what the
-[controllers](#controllers) do. Each behaviour has a row for every value that it had: the releases
-that have it, what that means, where it is to be read in Volcano's source (a path below
-`pkg/scheduler/`, or a full one, which begins with `pkg/`), the pull request that brought it, and
-what proves it.
+[controllers](#controllers) do. Each part is divided by subject. Each behaviour has a row for every
+value that it had: the releases that have it, what it means for an operator, where to read it in
+Volcano's source (a path below `pkg/scheduler/`, or a full one, which begins with `pkg/`), the pull
+request that brought it, and what proves it.
 
-A row of sessions is proven by a scenario and a release: our session decides what that release's
-scheduler was recorded to decide, and decides otherwise as soon as the row is reverted. The
-scenarios are in `tests/data`, and `tests/volcano/test_proofs.py` holds every proof. Rows of the
-cache and the controllers are proven by what the code of releases on both sides of the row was
-recorded to do with the same input, which `tests/volcano/test_component_proofs.py` holds; we do not
-simulate them. `plinian release show RELEASE -o wide` tells the same of one release,
-`plinian release diff A B` where two differ, and `plinian release unproven` which rows rest on their
-source alone. Rows of `hardened`, a release of our own, claim nothing of Volcano: the tests that
-they name hold them.
+A row of sessions is proven by a scenario and a release: Plinian's session decides what that
+release's scheduler was recorded to decide, and decides otherwise when the row is reverted. The
+scenarios are in `tests/data`, and `tests/volcano/test_proofs.py` checks every proof. A row of the
+cache or the controllers is proven by what the code of releases on both sides of the row was
+recorded to do with the same input, which `tests/volcano/test_component_proofs.py` checks.
+
+`plinian release show RELEASE -o wide` shows this for one release, `plinian release diff A B` shows
+where two differ, and `plinian release unproven` lists the rows that rest on their source alone.
+Rows of `hardened`, Plinian's own release, claim nothing about Volcano: their source names the test
+that holds them.
 """
 PARTS = MappingProxyType(
     {
@@ -59,36 +55,14 @@ PARTS = MappingProxyType(
         Part.CONTROLLERS: "Controllers",
     }
 )
-SECTIONS = MappingProxyType(
+RECORDS: Mapping[Part, type] = MappingProxyType(
     {
-        Part.SESSION: {
-            "conf": "Configuration",
-            "cache": "What the scheduler knows",
-            "framework": "The course of a session",
-            "actions": "Actions",
-            "plugins": "Plugins",
-            "metrics": "Gauges",
-        },
-        Part.CACHE: {"cache": ""},
-        Part.CONTROLLERS: {
-            "framework": "All controllers",
-            "podgroup": "PodGroups of pods that bring none",
-            "cache": "Known jobs",
-            "job": "Jobs",
-            "queue": "Queues",
-            "garbagecollector": "Finished jobs",
-            "jobflow": "Flows of jobs",
-        },
+        Part.SESSION: session.Behaviours,
+        Part.CACHE: cache.CacheBehaviours,
+        Part.CONTROLLERS: controllers.ControllerBehaviours,
     }
 )
-"""What each part is divided into, by folder of the source."""
-RECORDS = MappingProxyType(
-    {
-        Part.SESSION: behaviours.Behaviours,
-        Part.CACHE: cache_behaviours.CacheBehaviours,
-        Part.CONTROLLERS: controller_behaviours.ControllerBehaviours,
-    }
-)
+"""By part, the record that has a field for each of its behaviours."""
 
 
 def docstrings(source: str) -> dict[tuple[str, str], str]:
@@ -110,28 +84,21 @@ def docstrings(source: str) -> dict[tuple[str, str], str]:
     return found
 
 
-class Place(NamedTuple):
-    """Where on the page a row is: places are in the order of the page."""
+class Subject(NamedTuple):
+    """A module of the table: what a group of behaviours is about."""
 
-    part: int
-    section: int
-    folder: str
+    part: Part
+    said: str
+    """What the module says in its first sentence."""
+    behaviours: tuple[str, ...]
 
 
-def place_of(row: Row) -> Place:
-    """Return where on the page a row is, by its source."""
-    part = part_of(row.behaviour)
-    path = row.source.split()[0].rstrip(",").removeprefix("pkg/controllers/")
-    first, _, rest = path.partition("/")
-    folder = ""
-    if part is Part.SESSION:
-        if rest.startswith("factory.go") or first == "util.go":
-            first = "conf"
-        elif first in {"actions", "plugins"} and not rest.startswith("util/"):
-            folder = rest.partition("/")[0]
-        else:
-            first = {"api": "cache", "util": "framework", "plugins": "framework"}.get(first, first)
-    return Place([*PARTS].index(part), [*SECTIONS[part]].index(first), folder)
+def subjects() -> Iterator[Subject]:
+    """Yield the subjects in the order in which the records list them."""
+    for part, record in RECORDS.items():
+        for base in record.__bases__:
+            said = inspect.cleandoc(sys.modules[base.__module__].__doc__ or "").partition("\n")[0]
+            yield Subject(part, said, tuple(field.name for field in dataclasses.fields(base)))
 
 
 def spans(row: Row) -> str:
@@ -172,32 +139,27 @@ def link(row: Row) -> str:
 
 def page() -> str:
     """Return what the page should say."""
-    modules = (behaviours, kube_behaviours, variants, cache_behaviours, controller_behaviours)
+    modules = (sys.modules[base.__module__] for of in RECORDS.values() for base in of.__bases__)
     said = dict(chain.from_iterable(docstrings(inspect.getsource(m)).items() for m in modules))
     by_name: dict[str, list[Row]] = {}
     for row in chain.from_iterable(TABLE.values()):
         by_name.setdefault(row.behaviour, []).append(row)
     lines = [MADE, "", "# Behaviours", *INTRODUCTION.splitlines(), "", *_counts(by_name)]
-    ordered = sorted(by_name.values(), key=lambda rows: (place_of(rows[0]), rows[0].behaviour))
-    before = Place(-1, -1, "")
-    for place, of_place in groupby(ordered, key=lambda rows: place_of(rows[0])):
-        lines += _headings(before, place)
-        before = place
-        for rows in of_place:
-            lines += _behaviour(rows, said)
+    for part, of_part in groupby(subjects(), key=lambda subject: subject.part):
+        lines += [f"## {PARTS[part]}", ""]
+        for subject in of_part:
+            lines += [*_heading(subject.said), ""]
+            for name in subject.behaviours:
+                lines += _behaviour(by_name[name], said)
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _headings(before: Place, place: Place) -> Iterator[str]:
-    """Yield the headings between two neighbouring places."""
-    part = [*PARTS][place.part]
-    section = [*SECTIONS[part].values()][place.section]
-    if place.part != before.part:
-        yield from (f"## {PARTS[part]}", "")
-    if section and place[:2] != before[:2]:
-        yield from (f"### {section}", "")
-    if place.folder:
-        yield from (f"#### {place.folder}", "")
+def _heading(said: str) -> Iterator[str]:
+    """Yield a subject's title, and below it what follows the colon."""
+    title, _, rest = said.removesuffix(".").replace("``", "`").partition(": ")
+    yield f"### {title}"
+    if rest:
+        yield from ("", f"{rest[0].upper()}{rest[1:]}.")
 
 
 def _counts(by_name: dict[str, list[Row]]) -> Iterator[str]:
@@ -209,7 +171,7 @@ def _counts(by_name: dict[str, list[Row]]) -> Iterator[str]:
     yield ""
     heads = ("part", "behaviours", "rows about Volcano", "proven")
     yield from table(heads, map(_count, Part))
-    heads = ("behaviour", "value", "releases", "what is missing")
+    heads = ("behaviour", "value", "releases", "why there is no proof")
     yield from table(
         heads,
         (
@@ -239,11 +201,11 @@ def _proven(rows: int, missing: int) -> str:
 def _behaviour(rows: Iterable[Row], said: dict[tuple[str, str], str]) -> Iterator[str]:
     rows = list(rows)
     name = rows[0].behaviour
-    records = (each.__name__ for each in RECORDS[part_of(name)].__mro__)
-    effect = next(said[record, name] for record in records if (record, name) in said)
-    yield from (f"##### {name}", "", cell(effect), "")
+    bases = RECORDS[part_of(name)].__bases__
+    effect = next(said[base.__name__, name] for base in bases if (base.__name__, name) in said)
+    yield from (f"#### {name}", "", cell(effect), "")
     yield from table(
-        ("value", "releases", "that is", "source", "pull request", "proof"),
+        ("value", "releases", "meaning", "source", "pull request", "proof"),
         (
             (
                 _value(row.value, said),

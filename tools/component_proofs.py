@@ -1,8 +1,8 @@
 """List what proves the rows about the scheduler's cache and the controllers.
 
-``PYTHONPATH=tests:tests/support python tools/component_proofs.py``; a row is proven by the case in which its
-behaviour is looked at, and the first recorded release for which it holds, if what that release did
-shows its value. Writes ``engine/volcano/history_controller_proofs.py``.
+``PYTHONPATH=tests:tests/support python tools/component_proofs.py``; a row is proven by the case in
+which its behaviour is looked at, and the first recorded release for which it holds, if what that
+release did shows its value. Writes ``engine/volcano/proofs/components.py``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from plinian.engine.volcano.proofs import Proof, claims, holds_in, key_of
 from plinian.engine.volcano.releases import Row, parse_release
 from plinian.engine.volcano.table import Part
 
-MODULE = VOLCANO / "history_controller_proofs.py"
+MODULE = VOLCANO / "proofs" / "components.py"
 
 
 def recorded() -> set[str]:

@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.history import resolve
 from plinian.replay.fidelity.recorded import recorded_sessions
 from plinian.replay.fidelity.rerun import Rehearsed, rehearse
 from plinian.replay.ingest.run import ingest

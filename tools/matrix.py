@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.sax.saxutils import escape
 
-from plinian.engine.volcano.history import SUPPORTED, resolve
+from plinian.engine.volcano.session.history import SUPPORTED, resolve
 from plinian.replay.render.simulation import spans
 from plinian.replay.simulate.cases import Case, read_case
 from plinian.replay.simulate.simulation import SimulatedSession, Simulation

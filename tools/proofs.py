@@ -3,7 +3,7 @@
 ``PYTHONPATH=tests:tests/support python tools/proofs.py [SUITE…]``; a suite is a folder of scenarios
 (``NAME.case.json``) and of what real schedulers did with them (``NAME.RELEASE.json``). A row is
 proven by a scenario that a simulation decides as recorded, and otherwise with the row reverted.
-Writes ``engine/volcano/history_proofs.py`` and ``tests/data/proving.jsonl.xz``. Proofs that hold
+Writes ``engine/volcano/proofs/session.py`` and ``tests/data/proving.jsonl.xz``. Proofs that hold
 are kept, only rows without one are searched for; among the scenarios that prove a row those win
 that are kept already, then the smallest.
 """
@@ -24,15 +24,15 @@ from typing import Any
 from proof_tables import VOLCANO, proof_table
 
 from decisions import decided, short
-from plinian.engine.volcano.behaviours import Behaviours
-from plinian.engine.volcano.history import HISTORY, behaviours, resolve, rows_of
-from plinian.engine.volcano.history_proofs import PROOFS, RECORDED
 from plinian.engine.volcano.proofs import Proof, key_of, reverted
+from plinian.engine.volcano.proofs.session import PROOFS, RECORDED
 from plinian.engine.volcano.releases import Row, parse_release
+from plinian.engine.volcano.session.behaviours import Behaviours
+from plinian.engine.volcano.session.history import HISTORY, behaviours, resolve, rows_of
 from plinian.replay.simulate.cases import parse_case
 from proving import PROVING, Recording, proving, recording
 
-MODULE = VOLCANO / "history_proofs.py"
+MODULE = VOLCANO / "proofs" / "session.py"
 
 COST_OF_ANOTHER = 4
 """How many times larger a scenario may be that is kept already than one that is not."""

@@ -298,7 +298,7 @@ def lint() -> Iterator[str]:
 
 
 def _arguments() -> Iterator[str]:
-    from plinian.engine.volcano.history_arguments import ARGUMENTS  # noqa: PLC0415
+    from plinian.engine.volcano.argument_table import ARGUMENTS  # noqa: PLC0415
 
     yield from ("## Which arguments there are", "")
     yield (

@@ -22,7 +22,7 @@ from ..model.resource_names import PODS
 from ..model.subtraction import subtraction
 from ..model.task import TaskBuilder, TaskRules
 from ..model.task_classes import TaskClasses
-from ..volcano.variants import VirtualGpuUse
+from ..volcano.session.devices import VirtualGpuUse
 from .dirty_marks import Changes
 from .informers import Stores, is_resync
 from .job_cache import JobCache
@@ -31,7 +31,7 @@ from .scheduler_flags import CacheOptions
 from .snapshot import Snapshot, SnapshotBuilder
 
 if TYPE_CHECKING:
-    from ..volcano.behaviours import Behaviours
+    from ..volcano.session.behaviours import Behaviours
 
 
 class _Handlers(NamedTuple):
@@ -57,17 +57,19 @@ class SchedulerCache:
         self.stores = Stores()
         self._changes = Changes()
         self.classes = TaskClasses()
-        uncounted: frozenset[str] = frozenset() if behaviours.pods_counted else frozenset({PODS})
+        uncounted: frozenset[str] = (
+            frozenset() if behaviours.pods_are_a_resource else frozenset({PODS})
+        )
         builder = TaskBuilder(self.classes, uncounted, rules=_task_rules(behaviours))
         self.node_cache = NodeCache(
             self.stores,
             self._changes,
             builder,
             self.options.node_selectors,
-            condition_hides=behaviours.node_condition_hides,
+            condition_hides=behaviours.not_ready_nodes_excluded,
             uncounted=uncounted,
             gpus_uncounted=behaviours.virtual_gpu_use is VirtualGpuUse.FROM_LAST,
-            volumes_counted=behaviours.volumes_counted,
+            volumes_are_a_resource=behaviours.volumes_are_a_resource,
             rules=_node_rules(behaviours),
         )
         self.job_cache = JobCache(
@@ -76,11 +78,11 @@ class SchedulerCache:
             builder,
             self.node_cache,
             self.options,
-            forgets_minima=behaviours.old_minima_forgotten,
-            skips_terminated=behaviours.ended_pods_leave_nodes_alone,
-            stale_jobs_take_new=behaviours.stale_jobs_take_new,
-            claimless_pods=behaviours.claimless_pods,
-            volumes_counted=behaviours.volumes_counted,
+            forgets_minima=behaviours.removed_min_task_members_forgotten,
+            skips_terminated=behaviours.ended_pods_not_removed_from_node,
+            job_cleanup_removes_recreated_job=behaviours.job_cleanup_removes_recreated_job,
+            pods_without_claims=behaviours.pods_without_claims,
+            volumes_are_a_resource=behaviours.volumes_are_a_resource,
             needs_device_claims=behaviours.device_claims_needed,
             ignores_stale=behaviours.stale_deletions_ignored,
             subtract=subtraction(checked=behaviours.subtractions_checked),
@@ -256,9 +258,9 @@ def _task_rules(behaviours: Behaviours) -> TaskRules:
     return TaskRules(
         scheduling_gates=behaviours.scheduling_gates,
         role_by_label=behaviours.role_by_label,
-        sidecars_count=behaviours.sidecars_count,
-        pod_requests_count=behaviours.pod_requests_count,
-        resizes_count=behaviours.resizes_count,
+        sidecar_requests_counted=behaviours.sidecar_requests_counted,
+        pod_level_requests_counted=behaviours.pod_level_requests_counted,
+        in_place_resizes_counted=behaviours.in_place_resizes_counted,
     )
 
 
@@ -267,7 +269,7 @@ def _node_rules(behaviours: Behaviours) -> NodeRules:
         checked=behaviours.subtractions_checked,
         skipped=behaviours.overfull_nodes_skipped,
         binding_counts=behaviours.binding_pods_always_count,
-        keep_pods=behaviours.nodes_return_with_pods,
+        keep_pods=behaviours.returning_nodes_keep_pods,
     )
 
 

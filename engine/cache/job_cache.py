@@ -18,7 +18,7 @@ from ..model.status import ALLOCATED_STATUS, COMPLETED_STATUS, Status, status_of
 from ..model.subtraction import Subtract
 from ..model.task import GROUP_NAME, TaskBuilder, TaskInfo
 from ..model.volumes import IGNORED_PROVISIONERS, ClaimMissing, ClaimUnknown, csi_volumes
-from ..volcano.behaviours import ClaimlessPods
+from ..volcano.session.pods import PodsWithoutClaims
 from .dirty_marks import Changes
 from .dry_run import CopiedOnUse
 from .informers import Stores, is_resync
@@ -46,17 +46,17 @@ class JobCache:
         *,
         forgets_minima: bool,
         skips_terminated: bool,
-        stale_jobs_take_new: bool,
-        claimless_pods: ClaimlessPods,
-        volumes_counted: bool,
+        job_cleanup_removes_recreated_job: bool,
+        pods_without_claims: PodsWithoutClaims,
+        volumes_are_a_resource: bool,
         needs_device_claims: bool,
         ignores_stale: bool = False,
         subtract: Subtract = Resource.sub,
     ) -> None:
-        self._volumes_counted = volumes_counted
+        self._volumes_are_a_resource = volumes_are_a_resource
         self._needs_device_claims = needs_device_claims
-        self._claimless_pods = claimless_pods
-        self._stale_jobs_take_new = stale_jobs_take_new
+        self._pods_without_claims = pods_without_claims
+        self._job_cleanup_removes_recreated_job = job_cleanup_removes_recreated_job
         self._ignores_stale = ignores_stale
         self._subtract = subtract
         self._forgets_minima = forgets_minima
@@ -125,9 +125,9 @@ class JobCache:
     def _keeps(self, missing: ClaimMissing) -> bool:
         if isinstance(missing, DeviceClaimMissing):
             return missing.awaited
-        if self._claimless_pods is ClaimlessPods.AWAITED:
+        if self._pods_without_claims is PodsWithoutClaims.AWAITED:
             return isinstance(missing, ClaimUnknown)
-        return self._claimless_pods is ClaimlessPods.KEPT
+        return self._pods_without_claims is PodsWithoutClaims.KEPT
 
     def _task_of(self, pod: objects.Pod, before: TaskInfo | None = None) -> TaskInfo:
         """Return the task of a pod, with the volumes that it attaches and the devices it claims.
@@ -144,7 +144,7 @@ class JobCache:
         return task
 
     def _with_volumes(self, pod: objects.Pod, before: TaskInfo | None = None) -> TaskInfo:
-        if not self._volumes_counted:
+        if not self._volumes_are_a_resource:
             return self._builder.task(pod, before=before)
         stores = self._stores
         volumes = csi_volumes(
@@ -338,7 +338,9 @@ class JobCache:
         elif not job.terminated:
             self.deleted_jobs.add_rate_limited(job)
         else:
-            if current is not None and (self._stale_jobs_take_new or current.uid == job.uid):
+            if current is not None and (
+                self._job_cleanup_removes_recreated_job or current.uid == job.uid
+            ):
                 del self.infos[job.key]
                 self._changes.job(job.key)
             self.deleted_jobs.forget(job)

@@ -49,7 +49,7 @@ class NodeCache:
         condition_hides: bool = False,
         uncounted: frozenset[str] = frozenset(),
         gpus_uncounted: bool = True,
-        volumes_counted: bool = True,
+        volumes_are_a_resource: bool = True,
         rules: NodeRules = AS_RELEASED,
     ) -> None:
         self.infos: dict[str, NodeInfo] = {}
@@ -59,7 +59,7 @@ class NodeCache:
         self.hypernode_queue: WorkQueue[tuple[str, str]] = WorkQueue()
         self.ignored = self._uncounted = uncounted
         self._gpus_uncounted = gpus_uncounted
-        self._volumes_counted = volumes_counted
+        self._volumes_are_a_resource = volumes_are_a_resource
         self._stores = stores
         self._changes = changes
         self._builder = builder
@@ -133,7 +133,7 @@ class NodeCache:
             return self._remove(name)
         if not self.chooses(node):
             return None
-        if self._volumes_counted:
+        if self._volumes_are_a_resource:
             node = with_volume_limits(node, self._stores.get("CSINode", name))
         if self._gpus_uncounted and self.ignored == self._uncounted:
             self.ignore(VGPU_RESOURCES | self._uncounted)

@@ -23,7 +23,7 @@ from .cache import SchedulerCache
 from .scheduler_flags import CacheOptions
 
 if TYPE_CHECKING:
-    from ..volcano.behaviours import Behaviours
+    from ..volcano.session.behaviours import Behaviours
 
 WATCHED: Mapping[tuple[str, str], type[Object]] = MappingProxyType(
     {

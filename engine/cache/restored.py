@@ -40,7 +40,7 @@ from .stored import (
 from .work_queue import WorkQueue
 
 if TYPE_CHECKING:
-    from ..volcano.behaviours import Behaviours
+    from ..volcano.session.behaviours import Behaviours
 
 Payloads = Callable[[Sequence[int]], Mapping[int, bytes]]
 """Gives the payloads of events by their positions."""

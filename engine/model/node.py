@@ -44,7 +44,7 @@ class NodeRules(NamedTuple):
 
     :param checked: ``subtractions_checked``. :param skipped: ``overfull_nodes_skipped``.
     :param binding_counts: ``binding_pods_always_count``.
-    :param keep_pods: ``nodes_return_with_pods``.
+    :param keep_pods: ``returning_nodes_keep_pods``.
     """
 
     checked: bool = False

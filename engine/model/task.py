@@ -87,9 +87,9 @@ class TaskRules(NamedTuple):
 
     scheduling_gates: bool = True
     role_by_label: bool = True
-    sidecars_count: bool = True
-    pod_requests_count: bool = False
-    resizes_count: bool = False
+    sidecar_requests_counted: bool = True
+    pod_level_requests_counted: bool = False
+    in_place_resizes_counted: bool = False
 
 
 class TaskBuilder:
@@ -128,7 +128,7 @@ class TaskBuilder:
         Source: pkg/scheduler/api/job_info.go NewTaskInfo; pkg/scheduler/cache/event_handlers.go
         NewTaskInfo.
         """
-        if self._rules.resizes_count:
+        if self._rules.in_place_resizes_counted:
             pod = as_resized(pod)
         klass = (
             before.klass
@@ -182,8 +182,8 @@ def traits_of(
         request=pod_request(
             pod,
             ignored,
-            sidecars=rules.sidecars_count,
-            pod_requests=rules.pod_requests_count,
+            sidecars=rules.sidecar_requests_counted,
+            pod_requests=rules.pod_level_requests_counted,
         ),
         priority=_priority(pod),
         preemptable=_preemptable(pod),

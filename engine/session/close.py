@@ -14,7 +14,8 @@ from ..kubernetes.quantity import parse
 from ..model.panic import Panic
 from ..model.resource import Resource
 from ..model.tables import ALLOCATED_STATUS, COMPLETED_STATUS, IS_ALLOCATED, NO_JOB, Status
-from ..volcano.behaviours import Nomination, QueueStatusCounts, RootQueueSpec, RunningWhen
+from ..volcano.session.queue_tree import RootQueueSpec
+from ..volcano.session.status import Nomination, QueueStatusCounts, RunningWhen
 from .framework.conditions import given_conditions
 from .framework.outcome import Condition, PodCondition, PodGroupStatus, QueueStatus, SessionResult
 from .framework.queue_devices import devices_held
@@ -135,7 +136,7 @@ def _pod_conditions(ssn: Session, job: int, result: SessionResult) -> None:
 
 def _of_gang(ssn: Session, job: int) -> str:
     """Return what pods say that have nothing to say of their own."""
-    if ssn.behaviours.gang_message_tells_origin:
+    if ssn.behaviours.gang_message_includes_pod_reason:
         return ssn.jobs.fit_error(job) or ALL_NODES_UNAVAILABLE
     return ssn.jobs.job_fit_errors.get(job) or ALL_NODES_UNAVAILABLE
 

@@ -25,8 +25,8 @@ from .plugins import BUILDERS, NEWER_PLUGINS
 
 if TYPE_CHECKING:
     from ..cache.snapshot import Snapshot
-    from ..volcano.behaviours import Behaviours
     from ..volcano.conf import SchedulerConf
+    from ..volcano.session.behaviours import Behaviours
 
 
 @dataclass(frozen=True, slots=True)

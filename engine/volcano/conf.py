@@ -13,8 +13,9 @@ from types import MappingProxyType
 from typing import Any
 
 from .arguments import Arguments
-from .behaviours import Behaviours, UnknownAction
 from .conf_yaml import ConfInvalid, Decoder, Shape, Struct
+from .session.behaviours import Behaviours
+from .session.configuration import UnknownAction
 
 __all__ = [
     "CONFIGURATION",

@@ -1,7 +1,7 @@
 """The whole table of releases, by part of Volcano: sessions, the scheduler's cache, controllers.
 
-Each part has a history and a record of its own. Whatever runs sessions, and tries rows on them one
-by one, goes by :mod:`.history` alone.
+Each part has a history and a record of its own. Code that runs sessions uses
+:mod:`.session.history` alone.
 """
 
 from __future__ import annotations
@@ -12,40 +12,34 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
-from .cache_behaviours import CacheBehaviours
-from .controller_behaviours import ControllerBehaviours
-from .history import HISTORY
-from .history_cache import ROWS_CACHE
-from .history_job_controller import ROWS_JOB_CONTROLLER
-from .history_job_writes import ROWS_JOB_WRITES
-from .history_podgroup_controller import ROWS_PODGROUP_CONTROLLER
-from .history_queue_controller import ROWS_QUEUE_CONTROLLER
-from .releases import Release, Row, parse_release
+from .cache import binding, nodes, start, status, work_queues
+from .cache.behaviours import CacheBehaviours
+from .controllers import garbage_collector, job, job_writes, jobflow, podgroup, process, queue
+from .controllers.behaviours import ControllerBehaviours
+from .releases import Release, Row, in_landing_order, parse_release
+from .session.history import HISTORY
 
 
 class Part(StrEnum):
     """Which part of Volcano a behaviour is one of."""
 
     SESSION = "session"
-    """What a session decides, given what the scheduler was told, and in which order."""
+    """What a session decides, given the events that the scheduler received, in their order."""
     CACHE = "cache"
     """What the scheduler's cache does besides sessions: its work queues, and what it writes."""
     CONTROLLERS = "controllers"
     """What the controllers do (vc-controller-manager)."""
 
 
-def _in_order(*rows: Row) -> tuple[Row, ...]:
-    """Return rows in the order in which they landed on the main line."""
-    return tuple(sorted(rows, key=lambda row: row.change.landed[-1]))
-
-
 TABLE: Mapping[Part, tuple[Row, ...]] = MappingProxyType(
     {
         Part.SESSION: HISTORY,
-        Part.CACHE: _in_order(*ROWS_CACHE),
-        Part.CONTROLLERS: _in_order(
-            *(*ROWS_PODGROUP_CONTROLLER, *ROWS_JOB_CONTROLLER),
-            *(*ROWS_JOB_WRITES, *ROWS_QUEUE_CONTROLLER),
+        Part.CACHE: in_landing_order(
+            *(*work_queues.ROWS, *binding.ROWS, *nodes.ROWS, *status.ROWS, *start.ROWS),
+        ),
+        Part.CONTROLLERS: in_landing_order(
+            *(*podgroup.ROWS, *job.ROWS, *job_writes.ROWS, *queue.ROWS),
+            *(*garbage_collector.ROWS, *jobflow.ROWS, *process.ROWS),
         ),
     }
 )

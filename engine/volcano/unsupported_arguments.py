@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from .history_arguments import Kind, arguments_of
+from .argument_table import Kind, arguments_of
 
 if TYPE_CHECKING:
     from .arguments import Arguments
-    from .behaviours import Behaviours
     from .conf import SchedulerConf
+    from .session.behaviours import Behaviours
 
 _OFF = ("", "false", "0", "none")
 

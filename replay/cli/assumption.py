@@ -75,7 +75,7 @@ def note_session(answer: SessionAnswer, *, recorded: bool, named: bool = True) -
 
 def note_rejected(log: Log, moment: Moment, releases: Sequence[str]) -> None:
     """Say on standard error which configurations of a log releases do not take."""
-    from ...engine.volcano.history import resolve
+    from ...engine.volcano.session.history import resolve
     from ..moments.scheduler_confs import confs_at
     from ..sessions.session import conf_of
 

@@ -50,7 +50,7 @@ def belief(
     What schedulers believed is stored in the log on the way, every 10,000 events, and dropped where
     something is learned that makes it untrue: the next question goes on from there.
     """
-    from ...engine.volcano.history import resolve
+    from ...engine.volcano.session.history import resolve
     from ..moments.belief import belief_at
     from ..render.belief import NAME_OF, documents_of
     from ..render.progress import counting

@@ -44,7 +44,7 @@ def build(
     damaged of them is made anew.
     """
     from ...engine.log import open_log
-    from ...engine.volcano.history import resolve
+    from ...engine.volcano.session.history import resolve
     from ..moments.points import only_cluster
     from ..moments.stored_belief import build_all
     from ..moments.truth import build_index

@@ -38,7 +38,7 @@ def drift(
     priority classes. The scheduler is one of the release whose informers are never late: what is
     shown comes of its handlers alone.
     """
-    from ...engine.volcano.history import resolve
+    from ...engine.volcano.session.history import resolve
     from ..moments.drift import drift_at
     from ..render.progress import counting
     from .opening import opened

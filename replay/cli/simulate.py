@@ -147,7 +147,7 @@ def simulate(
 
 
 def _releases(names: list[str]) -> list[str]:
-    from ...engine.volcano.history import SUPPORTED, resolve
+    from ...engine.volcano.session.history import SUPPORTED, resolve
 
     every = [str(release) for release in SUPPORTED if not release.ours]
     asked = [every if name == ALL else [resolve(name).release] for name in names]

@@ -22,7 +22,7 @@ def store_beliefs(place: str, log: Log, moment: Moment, releases: Iterable[str])
     """
     from ...engine.errors import PlinianError
     from ...engine.log import open_log
-    from ...engine.volcano.history import resolve
+    from ...engine.volcano.session.history import resolve
     from ..moments.stored_belief import believed, build_beliefs, is_far
     from ..render.progress import counting
 

@@ -12,8 +12,8 @@ from ...engine.session.framework.behaviour_recorder import RecordedBehaviours
 from ...engine.session.framework.trace import TraceStep
 from ...engine.state.clock import Unsure
 from ...engine.state.coverage import Pair
-from ...engine.volcano.history import resolve
 from ...engine.volcano.releases import RELEASES, Release, parse_release
+from ...engine.volcano.session.history import resolve
 from ..moments.coverage import Unknown
 from ..sessions.session import SessionAnswer
 from .causes import Cause, causes, changed, partly

@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ...engine.volcano.behaviours import Behaviours
-from ...engine.volcano.history import behaviours
+from ...engine.volcano.session.behaviours import Behaviours
+from ...engine.volcano.session.history import behaviours
 
 Cause = tuple[str, ...]
 """Behaviours that together make a difference: without any one of them, it is not as it was."""

@@ -12,8 +12,8 @@ from ...engine.events.payloads import ProcessPanicked
 from ...engine.log.store import Query
 from ...engine.model.panic import Panic
 from ...engine.session.framework.trace import Trace
-from ...engine.volcano.history import resolve
 from ...engine.volcano.releases import Release
+from ...engine.volcano.session.history import resolve
 from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.scheduler_confs import ConfText

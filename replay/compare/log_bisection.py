@@ -13,7 +13,7 @@ from ...engine.errors import UsageError
 from ...engine.events import KINDS, Effect, Recorded
 from ...engine.log.store import MAIN, Query
 from ...engine.state.coverage import Why
-from ...engine.volcano.history import resolve
+from ...engine.volcano.session.history import resolve
 from .. import parallel
 from ..moments.belief import belief_at, beliefs_along
 from ..moments.coverage import SCHEDULING, Unknown, beginning_of, doubtful, unknown_between

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ...engine.session.framework.behaviour_recorder import RecordedBehaviours
 from ...engine.session.framework.trace import Trace
-from ...engine.volcano.history import resolve
+from ...engine.volcano.session.history import resolve
 from ..moments.coverage import Unknown, document_of
 from ..moments.log import Log
 from ..moments.moment import Moment

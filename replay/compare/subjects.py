@@ -11,8 +11,8 @@ import msgspec
 from ...engine.errors import UsageError
 from ...engine.session.framework.trace import Trace
 from ...engine.state.clock import Unsure
-from ...engine.volcano.behaviours import Behaviours
-from ...engine.volcano.history import resolve
+from ...engine.volcano.session.behaviours import Behaviours
+from ...engine.volcano.session.history import resolve
 from ..moments.belief import Beliefs
 from ..moments.coverage import SCHEDULING, Unknown, unknown_at
 from ..moments.log import Log

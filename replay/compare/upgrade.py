@@ -13,8 +13,8 @@ from typing import NamedTuple
 from ...engine.cache.cache import SchedulerCache
 from ...engine.session.framework.behaviour_recorder import RecordedBehaviours
 from ...engine.state.clock import Unsure
-from ...engine.volcano.behaviours import Behaviours
-from ...engine.volcano.history import resolve
+from ...engine.volcano.session.behaviours import Behaviours
+from ...engine.volcano.session.history import resolve
 from .. import parallel
 from ..moments.belief import beliefs_along
 from ..moments.coverage import Unknown

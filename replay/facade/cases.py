@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from ...engine.errors import UsageError
-from ...engine.volcano.history import SUPPORTED, resolve
+from ...engine.volcano.session.history import SUPPORTED, resolve
 from ..compare.bisection import Bisection, over_releases, releases_between
 from ..compare.log_bisection import over_case
 from ..compare.questions import question_of

@@ -253,7 +253,7 @@ class Log(StoredLog):
         :raises UsageError: the release is not known.
         :param strict: refuse to answer if the log lacks what sessions need.
         """
-        from ...engine.volcano.history import resolve  # noqa: PLC0415
+        from ...engine.volcano.session.history import resolve  # noqa: PLC0415
         from ..moments.belief import belief_at  # noqa: PLC0415
         from .believed import Belief  # noqa: PLC0415
 
@@ -276,7 +276,7 @@ class Log(StoredLog):
         Parameters and errors are those of :meth:`belief`.
         :param strict: refuse to answer if the log lacks what sessions need.
         """
-        from ...engine.volcano.history import resolve  # noqa: PLC0415
+        from ...engine.volcano.session.history import resolve  # noqa: PLC0415
         from ..moments.drift import drift_at  # noqa: PLC0415
 
         behaviours = resolve(release_of(release, assume=assume))

@@ -381,7 +381,7 @@ class StoredLog(Log):
         :param progress: called with (events done, events in all), for one thing after the other.
         :raises UsageError: the release is not known.
         """
-        from ...engine.volcano.history import resolve  # noqa: PLC0415 -- only needed here
+        from ...engine.volcano.session.history import resolve  # noqa: PLC0415 -- only needed here
         from ..moments.stored_belief import build_all  # noqa: PLC0415
         from ..moments.truth import build_index  # noqa: PLC0415
 

@@ -23,8 +23,8 @@ from ...engine.session.framework.chooser import Recorded
 from ...engine.session.framework.outcome import PodGroupStatus, SessionResult
 from ...engine.session.framework.process import ProcessState
 from ...engine.session.run import SessionInput, run_session
-from ...engine.volcano.behaviours import Behaviours
 from ...engine.volcano.conf import SchedulerConf, conf_in_force
+from ...engine.volcano.session.behaviours import Behaviours
 from ..moments.belief import play
 from ..moments.clock import clock_of
 from ..moments.coverage import beginning_of

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 if TYPE_CHECKING:
-    from ...engine.volcano.behaviours import Behaviours
+    from ...engine.volcano.session.behaviours import Behaviours
 
 T = TypeVar("T")
 

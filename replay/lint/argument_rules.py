@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...engine.kubernetes.duration import parse_go_duration
 from ...engine.session.plugins.tdm.revocable_zone import why_closed
+from ...engine.volcano.argument_table import ARGUMENTS, Argument, Kind, arguments_of, is_of
 from ...engine.volcano.arguments import go_text
-from ...engine.volcano.history_arguments import ARGUMENTS, Argument, Kind, arguments_of, is_of
 from .conf_rules import Read, read_by
 from .context import Checked
 from .findings import Effect, Issue
 from .queues import exists
 
 if TYPE_CHECKING:
-    from ...engine.volcano.behaviours import Behaviours
+    from ...engine.volcano.session.behaviours import Behaviours
 
 ZONE = "tdm.revocable-zone."
 WAITING_TIME = "sla-waiting-time"

@@ -8,7 +8,6 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...engine.session.plugins import BUILDERS
-from ...engine.volcano.behaviours import UnknownAction
 from ...engine.volcano.conf import (
     ConfInvalid,
     PluginOption,
@@ -17,6 +16,7 @@ from ...engine.volcano.conf import (
     parse_scheduler_conf,
 )
 from ...engine.volcano.conf_yaml import Decoder, Shape, Struct
+from ...engine.volcano.session.configuration import UnknownAction
 from .conf_outline import Outline, outline, shown
 from .context import Checked
 from .findings import Effect, Issue
@@ -24,7 +24,7 @@ from .inputs import Configuration
 from .queues import exists
 
 if TYPE_CHECKING:
-    from ...engine.volcano.behaviours import Behaviours
+    from ...engine.volcano.session.behaviours import Behaviours
 
 _LINE = re.compile(r"line (\d+):")
 _SAY_WHO_STARVES = frozenset({"gang", "priority", "tdm"})
@@ -257,7 +257,7 @@ def nodeorder_without_predicates(given: Checked, how: Behaviours) -> Iterator[Is
         scoring = [p for p in scoring if "NodeOrder" in p.option.enabled]
         filtering = [p for p in read.plugins if p.option.name == "predicates"]
         filtered = any("Predicate" in p.option.enabled for p in filtering)
-        if how.scores_need_predicates and scoring and not filtered:
+        if how.nodeorder_needs_predicates and scoring and not filtered:
             message = "without predicates, nodeorder crashes the scheduler at the first score"
             now = "add predicates, with enablePredicate"
             yield read.issue((*scoring[0].path, "name"), Effect.CRASHES, message, now)
@@ -312,7 +312,7 @@ def hierarchy_unknown(given: Checked, how: Behaviours) -> Iterator[Issue]:
     knows = {
         "drf": True,
         "capacity": how.root_queue,
-        "nodegroup": how.nodegroup_by_job,
+        "nodegroup": how.nodegroup_uses_job_queue,
     }
     for read in read_by(given, how):
         for placed in read.plugins:

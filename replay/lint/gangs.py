@@ -17,7 +17,7 @@ from .inputs import World
 from .objects import Job
 
 if TYPE_CHECKING:
-    from ...engine.volcano.behaviours import Behaviours
+    from ...engine.volcano.session.behaviours import Behaviours
 
 RESOURCES_OF_A_POD = frozenset({"pods"})
 """Every pod asks for one of these; that is no request of its own."""
@@ -107,7 +107,10 @@ class _Requests:
 
     def __init__(self, how: Behaviours) -> None:
         # Read at once: what is asked later is not remembered for other releases.
-        self._sidecars, self._pod_requests = how.sidecars_count, how.pod_requests_count
+        self._sidecars, self._pod_requests = (
+            how.sidecar_requests_counted,
+            how.pod_level_requests_counted,
+        )
         self._known: dict[int, tuple[PodSpec, Resource]] = {}
 
     def of(self, spec: PodSpec) -> Resource:

@@ -17,7 +17,7 @@ from .findings import Place, Subject
 from .objects import BATCH, DEFAULT_QUEUE, ROOT, TYPES, VOLCANO, Job, Manifest, jobs_in
 
 if TYPE_CHECKING:
-    from ...engine.volcano.behaviours import Behaviours
+    from ...engine.volcano.session.behaviours import Behaviours
 
 O = TypeVar("O", bound=Object)  # noqa: E741 -- the field's letter for an object
 

@@ -17,7 +17,7 @@ from .objects import Job
 from .queues import Mode, options_of
 
 if TYPE_CHECKING:
-    from ...engine.volcano.behaviours import Behaviours
+    from ...engine.volcano.session.behaviours import Behaviours
 
 CLOSED = frozenset({"Closed", "Closing"})
 BUILT_IN_CLASSES = frozenset({"system-cluster-critical", "system-node-critical"})

@@ -16,7 +16,7 @@ from .findings import Effect, Issue
 from .objects import TYPES, amounts_in
 
 if TYPE_CHECKING:
-    from ...engine.volcano.behaviours import Behaviours
+    from ...engine.volcano.session.behaviours import Behaviours
 
 QUOTAS = ("requests.", "limits.", "count/")
 COUNTED = frozenset({"cpu", "memory", PODS, "ephemeral-storage"})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ...engine.kubernetes.objects import Queue
 from ...engine.model.queue import HIERARCHY, HIERARCHY_WEIGHTS
 from ...engine.model.resource import ZERO, Resource
-from ...engine.volcano.behaviours import TreeDeserved
+from ...engine.volcano.session.queue_tree import TreeDeserved
 from .amounts import amount, amounts, lacking
 from .context import Checked
 from .findings import Effect, Issue
@@ -16,7 +16,7 @@ from .objects import ROOT
 from .queues import Mode, options_of
 
 if TYPE_CHECKING:
-    from ...engine.volcano.behaviours import Behaviours
+    from ...engine.volcano.session.behaviours import Behaviours
 
 _CAPACITY = frozenset({Mode.TREE, Mode.FLAT})
 
@@ -110,7 +110,7 @@ def guarantees_break_division(given: Checked, how: Behaviours) -> Iterator[Issue
     the part of the cluster that its weight gives it.
     """
     world = given.world
-    if not how.division_may_crash or given.queues.mode(how) is not Mode.PROPORTION:
+    if not how.guarantees_above_remaining_crash or given.queues.mode(how) is not Mode.PROPORTION:
         return
     crash = "" if world.total is None else given.queues.division(how)
     for name, queue in world.queues.items() if crash else ():

@@ -36,7 +36,7 @@ from .inputs import ENDLESS, World
 from .objects import ROOT, amounts_in
 
 if TYPE_CHECKING:
-    from ...engine.volcano.behaviours import Behaviours
+    from ...engine.volcano.session.behaviours import Behaviours
 
 _NOTHING = SchedulerConf((), (), (), {})
 BYTES_PER_UNIT = 1000
@@ -212,11 +212,13 @@ class Queues:
         return sorted(named)
 
     def _tree(self, how: Behaviours) -> QueueTree:
-        tree = self._built(changed(how, deserved_within_request=False))
-        if how.excess_granted:
+        tree = self._built(changed(how, deserved_capped_by_request=False))
+        if how.children_may_exceed_parent:
             return tree
         # What exceeds is taken away before anything is compared: compare what was written.
-        granted = self._built(changed(how, deserved_within_request=False, excess_granted=True))
+        granted = self._built(
+            changed(how, deserved_capped_by_request=False, children_may_exceed_parent=True)
+        )
         return tree._replace(complaints=granted.complaints)
 
     def _built(self, how: Behaviours) -> QueueTree:

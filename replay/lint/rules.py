@@ -13,7 +13,7 @@ from .context import Checked
 from .findings import Issue
 
 if TYPE_CHECKING:
-    from ...engine.volcano.behaviours import Behaviours
+    from ...engine.volcano.session.behaviours import Behaviours
 
 Check = Callable[[Checked, "Behaviours"], Iterator[Issue]]
 

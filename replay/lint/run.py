@@ -13,7 +13,7 @@ from .inputs import World
 from .rules import RULES, Check, Rule
 
 if TYPE_CHECKING:
-    from ...engine.volcano.behaviours import Behaviours
+    from ...engine.volcano.session.behaviours import Behaviours
 
 _ORDER = tuple(Severity)
 

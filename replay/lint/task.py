@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ...engine.volcano.history import SUPPORTED, record, resolve
+from ...engine.volcano.session.history import SUPPORTED, record, resolve
 from .background import Background
 from .findings import Finding
 from .inputs import Configuration, World

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ...engine.model.resource import ZERO, Resource
 from ...engine.session.plugins.capacity.attrs import QueueAttr
 from ...engine.session.plugins.capacity.soundness import Complaint
-from ...engine.volcano.behaviours import RootQueueBounds
+from ...engine.volcano.session.queue_tree import RootQueueBounds
 from .amounts import amounts, few, lacking, names_of
 from .context import Checked
 from .findings import Effect, Issue, Subject
@@ -16,7 +16,7 @@ from .objects import ROOT
 from .queues import Mode
 
 if TYPE_CHECKING:
-    from ...engine.volcano.behaviours import Behaviours
+    from ...engine.volcano.session.behaviours import Behaviours
 
 STOPPED = "nothing is enqueued or allocated in the whole cluster"
 LOGGED = "the scheduler logs it and goes on"
@@ -52,7 +52,7 @@ def queue_parent_cycle(given: Checked, how: Behaviours) -> Iterator[Issue]:
     if given.queues.mode(how) is not Mode.TREE:
         return
     crash = ""
-    if how.tree_gauges_tell_capability and not how.limits_begin_empty:
+    if how.tree_metrics_show_capability and not how.unchecked_queues_have_zero_limit:
         crash = ": it has no limit, and the scheduler crashes in every session"
     elif how.topology_aware_preemption:
         crash = ": the scheduler copies it without end when it prepares for a pod, and dies"
@@ -83,7 +83,7 @@ def queue_exceeds_parent(given: Checked, how: Behaviours) -> Iterator[Issue]:
         names = lacking(complaint.own, complaint.theirs)
         has = _has(complaint, names)
         message = f"capability {amounts(names, complaint.theirs)} exceeds its parent {has}"
-        stops = how.unsound_tree_stops
+        stops = how.invalid_tree_stops_scheduling
         yield Issue(
             given.world.subject("Queue", complaint.child),
             f"spec.capability.{names[0]}" if len(names) == 1 else "spec.capability",
@@ -199,8 +199,8 @@ def _sums(given: Checked, how: Behaviours, what: str, verb: str) -> Iterator[Iss
     for complaint in _complaints(given, how, what):
         names = lacking(complaint.own, complaint.theirs)
         attr = given.queues.tree(how).attrs[complaint.queue]
-        stops = how.unsound_tree_stops
-        if stops and what == "deserved" and how.deserved_within_request:
+        stops = how.invalid_tree_stops_scheduling
+        if stops and what == "deserved" and how.deserved_capped_by_request:
             when = f"as soon as jobs ask for it, {STOPPED}"
         else:
             when = _then(how)
@@ -217,9 +217,9 @@ def _sums(given: Checked, how: Behaviours, what: str, verb: str) -> Iterator[Iss
 
 def _then(how: Behaviours) -> str:
     """Return what comes of a queue that has less than those below it."""
-    if how.unsound_tree_stops:
+    if how.invalid_tree_stops_scheduling:
         return STOPPED
-    return LOGGED if how.excess_granted else NOT_GRANTED
+    return LOGGED if how.children_may_exceed_parent else NOT_GRANTED
 
 
 def _has(complaint: Complaint, names: list[str], own: str | None = None) -> str:

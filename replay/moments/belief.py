@@ -14,7 +14,7 @@ from ...engine.cache.cache import SchedulerCache
 from ...engine.cache.projector import Projector
 from ...engine.cache.scheduler_flags import CacheOptions
 from ...engine.log.store import NO_REVISION, LogStore
-from ...engine.volcano.behaviours import Behaviours
+from ...engine.volcano.session.behaviours import Behaviours
 from .moment import Moment
 from .stored_belief import Way, believed, start_of
 from .story import Step, Story, had_happened

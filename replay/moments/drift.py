@@ -9,7 +9,7 @@ from ...engine.cache.drift.history import DriftHistory
 from ...engine.cache.projector import Projector
 from ...engine.cache.scheduler_flags import CacheOptions
 from ...engine.log.store import NO_REVISION, LogStore
-from ...engine.volcano.behaviours import Behaviours
+from ...engine.volcano.session.behaviours import Behaviours
 from .belief import Progress, play
 from .moment import Moment
 from .stored_belief import Start, start_of

@@ -27,7 +27,7 @@ from ...engine.events import Effect, Reference
 from ...engine.log.store import NO_REVISION, Checkpoint, LogStore, Window
 from ...engine.session.framework.behaviour_recorder import RecordedBehaviours
 from ...engine.state.clock import Clock
-from ...engine.volcano.behaviours import Behaviours
+from ...engine.volcano.session.behaviours import Behaviours
 from .clock import clock_of
 from .moment import Moment
 from .story import STRETCH, Step, Story, steering, told_later

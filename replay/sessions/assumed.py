@@ -48,7 +48,7 @@ def rejections(
     :raises UsageError: one rejects one, and nothing is to be assumed.
     """
     from ...engine.errors import UsageError  # noqa: PLC0415
-    from ...engine.volcano.history import resolve  # noqa: PLC0415
+    from ...engine.volcano.session.history import resolve  # noqa: PLC0415
     from .session import conf_of  # noqa: PLC0415
 
     for conf in filter(None, confs):

@@ -17,9 +17,9 @@ from ...engine.session.framework.session import CacheActions
 from ...engine.session.framework.trace import Trace, TraceStep
 from ...engine.session.run import SessionInput, run_session
 from ...engine.state.clock import Unsure
-from ...engine.volcano.behaviours import Behaviours
 from ...engine.volcano.conf import ConfInvalid, SchedulerConf, conf_in_force, parse_scheduler_conf
-from ...engine.volcano.history import resolve
+from ...engine.volcano.session.behaviours import Behaviours
+from ...engine.volcano.session.history import resolve
 from ..moments.belief import belief_at
 from ..moments.clock import clock_of
 from ..moments.coverage import SCHEDULING, Unknown, document_of, unknown_at

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ...engine.errors import PlinianError
 from ...engine.kubernetes.store import Document
-from ...engine.volcano.history import resolve
+from ...engine.volcano.session.history import resolve
 from .. import parallel
 from .cases import case_name, lacking, read_case
 from .results import case_result

@@ -10,8 +10,8 @@ from ...engine.model.job import JobInfo
 from ...engine.session.framework.outcome import SessionResult
 from ...engine.session.framework.process import ProcessState
 from ...engine.session.run import SessionInput, run_session
-from ...engine.volcano.behaviours import Behaviours
 from ...engine.volcano.conf import SchedulerConf
+from ...engine.volcano.session.behaviours import Behaviours
 
 FIRST_LISTED = ("Node", "HyperNode", "PriorityClass", "Queue")
 LAST_LISTED = ("Pod", "PodGroup")

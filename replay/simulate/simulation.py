@@ -14,8 +14,8 @@ from ...engine.kubernetes.store import Document, Store, default_queue
 from ...engine.model.panic import Panic
 from ...engine.session.external_inputs import ExternalInputs
 from ...engine.session.framework.outcome import SessionResult
-from ...engine.volcano.behaviours import Behaviours
 from ...engine.volcano.conf import conf_in_force
+from ...engine.volcano.session.behaviours import Behaviours
 from .cases import CHANGES, CONTROLS, Case, Step, time_of
 from .feedback import changes
 from .results import StepResult, step_result

@@ -11,7 +11,7 @@ from plinian.engine.cache.scheduler_flags import CacheOptions
 from plinian.engine.kubernetes import objects
 from plinian.engine.model.panic import Panic
 from plinian.engine.model.status import Status
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.history import resolve
 from sessions import RELEASE, Document, document, group, node, pod, queue
 
 GI = 2**30

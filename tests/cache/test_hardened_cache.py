@@ -15,7 +15,7 @@ from plinian.engine.model.panic import Panic
 from plinian.engine.model.resource import Resource
 from plinian.engine.model.status import COMPLETED_STATUS, Status, status_of
 from plinian.engine.model.subtraction import rest, take
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.history import resolve
 from plinian.replay.simulate.simulation import Simulation
 from sessions import Document, group, node, pod
 

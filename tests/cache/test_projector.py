@@ -18,7 +18,7 @@ from plinian.engine.cache.scheduler_flags import CacheOptions
 from plinian.engine.events import Event, Reference
 from plinian.engine.events.payloads import ControlMarked, ListObserved, PodBound, ProcessStarted
 from plinian.engine.model.status import Status
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.history import resolve
 from sessions import RELEASE, Document, document, group, node, pod, queue
 
 

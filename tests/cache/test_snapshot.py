@@ -17,7 +17,7 @@ from plinian.engine.model.node import NodeInfo
 from plinian.engine.model.status import ALLOCATED_STATUS, Status
 from plinian.engine.model.tables import NO_JOB, NO_NODE
 from plinian.engine.model.task_classes import TaskClasses
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.history import resolve
 from sessions import RELEASE, Document, cache_of, document, group, node, pod, queue
 
 NODES = ("n1", "n2", "n3")

@@ -23,7 +23,7 @@ from plinian.engine.events import Event, Reference
 from plinian.engine.session.framework.process import ProcessState
 from plinian.engine.session.run import SessionInput, run_session
 from plinian.engine.volcano.conf import conf_in_force
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.history import resolve
 from plinian.replay.render.belief import PARTS, documents_of
 from sessions import RELEASE, group, node, pod
 

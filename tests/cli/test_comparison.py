@@ -18,7 +18,7 @@ from shared_parent import CONF, scenario
 from typer.testing import CliRunner, Result
 
 from decisions import decided
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.history import resolve
 from plinian.replay.cli.main import app
 from plinian.replay.compare import sessions
 from plinian.replay.compare.causes import changed, partly
@@ -96,13 +96,13 @@ def test_releases_are_told_apart_by_their_behaviours(log: Path) -> None:
     found = told("session", "--log", log, *BOTH)["behaviours"]
     listed = told("release", "diff", OLD, NEW, "--part", "session")
     assert found == listed
-    assert "enqueue_asks_ancestors" in {one["behaviour"] for one in found}
+    assert "enqueue_checks_ancestors" in {one["behaviour"] for one in found}
 
 
 def test_the_behaviour_that_decides_the_step_is_named(log: Path) -> None:
     found = told("session", "--log", log, *BOTH)
     first, *others = found["consulted"]
-    assert first["behaviour"] == "enqueue_asks_ancestors"
+    assert first["behaviour"] == "enqueue_checks_ancestors"
     assert (first["values"], first["releases"]) == (["no", "yes"], [OLD, NEW])
     assert first["decides"] is True
     assert {one["decides"] for one in others} == {False}
@@ -110,7 +110,7 @@ def test_the_behaviour_that_decides_the_step_is_named(log: Path) -> None:
     assert {one["behaviour"] for one in found["consulted"]} <= set(found["asked"]) < names
     ran = run("session", "--log", log, *BOTH)
     rows = [line.split() for line in ran.stdout.splitlines()]
-    assert ["enqueue_asks_ancestors", "no", "yes", "yes", "Siblings"] in [row[:5] for row in rows]
+    assert ["enqueue_checks_ancestors", "no", "yes", "yes", "Siblings"] in [row[:5] for row in rows]
     left = len(names) - len(found["asked"])
     assert f"{left} more differ, and did nothing here: plinian release diff" in ran.stdout
 
@@ -199,7 +199,7 @@ def test_the_release_and_the_behaviour_that_hold_a_group_back(
     assert (flip["before"]["answer"], flip["after"]["answer"]) == (True, False)
     assert flip["before"]["at"].startswith("v1.11.")
     assert flip["after"]["at"].startswith("v1.12.")
-    assert flip["causes"] == [["enqueue_asks_ancestors"]]
+    assert flip["causes"] == [["enqueue_checks_ancestors"]]
     (row,) = flip["behaviours"]
     assert (row["values"], row["since"]) == (["no", "yes"], ["v1.12.0"])
     votes = [step for step in flip["after"]["steps"] if step["by"] == "capacity"]
@@ -298,8 +298,8 @@ def test_a_whole_log_is_grouped_by_what_makes_it_differ(log: Path) -> None:
     found = told("upgrade-check", "--log", log, "--from", OLD, "--to", LATER, "-j", "1")
     assert (found["differ"], found["logged"], found["sessions"]) == (True, True, 2)
     causes = {group["causes"][0][0]: group for group in found["groups"]}
-    assert sorted(causes) == ["enqueue_asks_ancestors", "running_when"]
-    held = causes["enqueue_asks_ancestors"]
+    assert sorted(causes) == ["enqueue_checks_ancestors", "running_when"]
+    held = causes["enqueue_checks_ancestors"]
     assert {(one["kind"], one["about"]) for one in held["decisions"]} == {
         ("enqueue", SECOND),
         ("phase", SECOND),
@@ -318,7 +318,7 @@ def test_the_exit_code_of_an_upgrade(log: Path) -> None:
     check = ("upgrade-check", "--log", log, "-j", "1")
     differs = run(*check, "--from", OLD, "--to", NEW, "--exit-code")
     assert differs.exit_code == 1
-    assert "enqueue_asks_ancestors" in differs.stdout
+    assert "enqueue_checks_ancestors" in differs.stdout
     assert run(*check, "--from", OLD, "--to", NEW).exit_code == 0
     same = run(*check, "--from", NEW, "--to", NEW, "--exit-code")
     assert (same.exit_code, same.stderr) == (0, "")
@@ -373,7 +373,7 @@ def test_a_sample_of_a_log_without_sessions(tmp_path: Path) -> None:
     whole, some = told(*check), told(*check, "--sample", "3")
     assert (whole["logged"], whole["sessions"], whole["known"]) == (False, 10, 10)
     assert (some["sessions"], some["known"]) == (3, 10)
-    assert some["groups"][0]["causes"] == [["enqueue_asks_ancestors"]]
+    assert some["groups"][0]["causes"] == [["enqueue_checks_ancestors"]]
 
 
 def test_however_many_processes_a_log_is_checked_by(tmp_path: Path) -> None:

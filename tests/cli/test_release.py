@@ -51,7 +51,7 @@ def test_parts_of_volcano_may_be_chosen() -> None:
 
 def test_what_controllers_do_is_told_like_what_sessions_do() -> None:
     shown = run("diff", "v1.12.2", "v1.12.3", "--part", "controllers", "-o", "wide").stdout
-    line = next(line for line in shown.splitlines() if line.startswith("terminating_pods_stay"))
+    line = next(line for line in shown.splitlines() if line.startswith("terminating_pods_kept"))
     cells = line.split()
     assert cells[1:4] == ["controllers", "no", "yes"]
     assert cells[-5:] == [
@@ -89,7 +89,7 @@ def test_what_is_shown_tells_what_proves_it() -> None:
     held = {
         each["behaviour"]: each for each in json.loads(run("show", "v1.12.1", "-o", "json").stdout)
     }
-    proof = held["enqueue_asks_ancestors"]["proof"]
+    proof = held["enqueue_checks_ancestors"]["proof"]
     assert proof.endswith(" under v1.12.1")
     assert proof in run("show", "v1.12.1", "-o", "wide").stdout
     assert proof not in run("show", "v1.12.1").stdout

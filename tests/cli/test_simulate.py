@@ -91,7 +91,7 @@ def test_a_bad_scenario_is_named_and_the_others_run(cases: list[Path], tmp_path:
     ("arguments", "message"),
     [
         (("--release", "v1.12"), "v1.12 names a line of releases"),
-        (("--release", "v1.12.9"), "v1.12.9 is no release of Volcano that is known"),
+        (("--release", "v1.12.9"), "v1.12.9 is not a known release of Volcano"),
         (("--release", "v1.12.1", "--now", "noon"), "--now: 'noon' is not an RFC 3339 time"),
     ],
 )

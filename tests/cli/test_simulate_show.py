@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from decisions import written
-from plinian.engine.volcano.history import SUPPORTED
+from plinian.engine.volcano.session.history import SUPPORTED
 from plinian.replay.cli.main import app
 from plinian.replay.render.simulation import releases_lines, result_lines, spans
 

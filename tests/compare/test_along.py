@@ -10,7 +10,7 @@ import pytest
 from shared_parent import scenario
 from typer.testing import CliRunner
 
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.history import resolve
 from plinian.replay.cli.main import app
 from plinian.replay.compare.places import Place, evenly, session_places
 from plinian.replay.moments.belief import beliefs_along

@@ -13,7 +13,7 @@ from decisions import decided
 from plinian.engine.cache.projector import Projector
 from plinian.engine.session.framework.behaviour_recorder import RecordedBehaviours
 from plinian.engine.session.framework.trace import Trace
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.history import resolve
 from plinian.replay.cli.main import app
 from plinian.replay.compare.subjects import LogSubject
 from plinian.replay.moments.belief import Beliefs, play

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.history import resolve
 from plinian.replay.fidelity.recorded import job_services, recorded_sessions
 from plinian.replay.fidelity.rerun import rehearse
 from plinian.replay.ingest.run import ingest

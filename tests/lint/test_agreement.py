@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from linting import FLAT, PROPORTION, TREE, Document, conf_of, node
 
 from decisions import decided
-from plinian.engine.volcano.behaviours import Behaviours
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.behaviours import Behaviours
+from plinian.engine.volcano.session.history import resolve
 from plinian.replay.lint.inputs import World
 from plinian.replay.lint.objects import TYPES, Manifest
 from plinian.replay.lint.run import lint
@@ -159,7 +159,7 @@ def test_scenarios_that_real_schedulers_were_given_are_judged_as_they_judged_the
         ]
         told = any(mark in text for text in session.result.errors for mark in TOLD)
         found = fatal(objects, case.conf or "", how)
-        if how.deserved_within_request:  # what is asked for is not known before it is
+        if how.deserved_capped_by_request:  # what is asked for is not known before it is
             found = [text for text in found if "as soon as jobs ask" not in text]
         assert bool(found) == (told or session.result.panic is not None), (number, found)
 

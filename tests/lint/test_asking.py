@@ -6,8 +6,8 @@ from functools import partial
 
 from linting import RELEASES, TREE, group, job, node, queue, task, world
 
-from plinian.engine.volcano.behaviours import Behaviours
-from plinian.engine.volcano.history import behaviours
+from plinian.engine.volcano.session.behaviours import Behaviours
+from plinian.engine.volcano.session.history import behaviours
 from plinian.replay.lint.answer_cache import Memory, changed
 from plinian.replay.lint.context import Checked
 from plinian.replay.lint.findings import Issue
@@ -19,27 +19,27 @@ def test_a_function_runs_again_only_for_what_it_asked() -> None:
 
     def ask(how: Behaviours) -> bool:
         ran.append("once")
-        return how.root_queue and how.unsound_tree_stops
+        return how.root_queue and how.invalid_tree_stops_scheduling
 
     memory = Memory(ask)
     one, same = behaviours("v1.12.1"), behaviours("v1.12.1", queue_priority=False)
-    other = behaviours("v1.12.1", unsound_tree_stops=False)
+    other = behaviours("v1.12.1", invalid_tree_stops_scheduling=False)
     assert [memory(one), memory(same), memory(other), memory(one)] == [True, True, False, True]
     assert len(ran) == 2
 
 
 def test_what_a_memory_asks_is_asked_of_who_asks_it() -> None:
-    inner = Memory(lambda how: how.unsound_tree_stops)
+    inner = Memory(lambda how: how.invalid_tree_stops_scheduling)
     outer = Memory(lambda how: f"stops: {inner(how)}")
     for stops in (True, False, True):
-        how = behaviours("v1.12.1", unsound_tree_stops=stops)
+        how = behaviours("v1.12.1", invalid_tree_stops_scheduling=stops)
         assert outer(how) == f"stops: {stops}"
 
 
 def test_fields_can_be_answered_otherwise() -> None:
     how = changed(behaviours("v1.12.1"), root_queue=False)
     assert not how.root_queue
-    assert how.unsound_tree_stops
+    assert how.invalid_tree_stops_scheduling
     assert behaviours("v1.12.1").root_queue
 
 

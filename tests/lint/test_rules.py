@@ -23,7 +23,7 @@ from linting import (
     world,
 )
 
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.history import resolve
 from plinian.replay.lint.findings import Effect, Severity
 from plinian.replay.lint.rules import RULES
 from plinian.replay.lint.run import lint

@@ -22,7 +22,7 @@ from plinian.engine.model.status import Status, status_of
 from plinian.engine.model.task import TaskBuilder, TaskInfo, TaskRules, pod_request
 from plinian.engine.model.task_classes import TaskClasses
 from plinian.engine.model.volumes import ClaimMissing, attach_limit_key, csi_volumes
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.history import resolve
 
 
 def pod(name: str = "p", *, meta: Any = None, status: Any = None, **spec: Any) -> Pod:
@@ -368,7 +368,7 @@ def test_a_container_that_was_resized_counts_with_the_most_of_what_it_has(
 ) -> None:
     requests = pod.spec.containers[0].resources.requests
     for counts in (True, False):
-        builder = TaskBuilder(TaskClasses(), rules=TaskRules(resizes_count=counts))
+        builder = TaskBuilder(TaskClasses(), rules=TaskRules(in_place_resizes_counted=counts))
         wanted = float(str(requests["cpu"])) * 1000
         assert builder.task(pod).request.cpu == (cpu if counts else wanted)
 
@@ -396,5 +396,5 @@ def test_only_sidecars_among_init_containers_are_resized() -> None:
 
 
 def test_which_releases_heed_resizes() -> None:
-    heeds = [resolve(name).resizes_count for name in ("v1.13.3", "v1.14.0", "v1.15.1")]
+    heeds = [resolve(name).in_place_resizes_counted for name in ("v1.13.3", "v1.14.0", "v1.15.1")]
     assert heeds == [False, True, True]

@@ -14,7 +14,7 @@ from plinian.engine.cache.drift.drift import Comparison
 from plinian.engine.cache.projector import WATCHED
 from plinian.engine.cache.snapshot import Snapshot
 from plinian.engine.model.status import STATUS_NAMES
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.history import resolve
 from plinian.replay.ingest.run import ingest
 from plinian.replay.moments.belief import belief_at
 from plinian.replay.moments.drift import drift_at

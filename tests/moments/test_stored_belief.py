@@ -17,7 +17,7 @@ from plinian.engine.cache.projector import Projector
 from plinian.engine.cache.stored import encode_belief
 from plinian.engine.log import LogStore, open_log
 from plinian.engine.log.store import Window
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.history import resolve
 from plinian.replay.ingest.run import ingest
 from plinian.replay.moments import story
 from plinian.replay.moments.belief import belief_at, beliefs_along, play

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scenarios import scenario
 
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.history import resolve
 from plinian.replay.simulate.simulation import simulate
 
 RELEASE = resolve("v1.12.1")
@@ -22,7 +22,7 @@ SOME = 40
 PRINT_RESULTS = f"""
 import json
 from scenarios import scenario
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.history import resolve
 from plinian.replay.simulate.simulation import simulate
 for seed in range({SOME}):
     print(json.dumps(simulate(scenario(seed), resolve("v1.12.1"))))

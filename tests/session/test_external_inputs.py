@@ -17,7 +17,7 @@ from plinian.engine.session.plugins.deviceshare.device_config import (
 )
 from plinian.engine.session.plugins.deviceshare.mig import Geometry, Instance, geometries_of
 from plinian.engine.volcano.conf import SchedulerConf, conf_in_force
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.history import resolve
 
 NOW = 1_000_000
 

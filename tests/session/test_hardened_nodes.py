@@ -13,7 +13,7 @@ from seen import Seen, sessions
 from written import Step, gone, group, node, phases, pod, run
 
 from plinian.engine.model.tables import Status
-from plinian.engine.volcano.history import behaviours, resolve
+from plinian.engine.volcano.session.history import behaviours, resolve
 from plinian.replay.simulate.cases import parse_case
 from plinian.replay.simulate.simulation import simulate
 from tree import ROOT

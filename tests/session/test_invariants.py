@@ -12,7 +12,7 @@ from scenarios import scenario
 from seen import Seen, sessions
 
 from plinian.engine.model.tables import NO_JOB, Status
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.history import resolve
 
 SEEDS = st.integers(0, 2**32)
 TOLERANCE = 0.1

@@ -7,7 +7,7 @@ import pytest
 from plinian.engine.session.actions import ACTIONS
 from plinian.engine.session.plugins import BUILDERS, NEWER_PLUGINS
 from plinian.engine.volcano.conf import known_actions
-from plinian.engine.volcano.history import HISTORY, SUPPORTED, record, resolve
+from plinian.engine.volcano.session.history import HISTORY, SUPPORTED, record, resolve
 from sessions import node, opened
 
 CONF = """

@@ -25,7 +25,7 @@ from plinian.engine.session.nodes.eviction_candidates import EvictionCandidates,
 from plinian.engine.session.nodes.node_selection import NodeSelection
 from plinian.engine.session.run import SessionInput, run_session
 from plinian.engine.volcano.conf import parse_scheduler_conf
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.history import resolve
 from sessions import NOW, RELEASE, Document, cache_of, document, group, node, opened, pod, queue
 
 SEEDS = st.integers(0, 2**32)

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from decisions import case_of, decided, differences
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.history import resolve
 from plinian.replay.simulate.simulation import simulate
 
 RELEASE = "v1.12.1"

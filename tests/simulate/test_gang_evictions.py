@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.history import resolve
 from plinian.replay.simulate.cases import parse_case
 from plinian.replay.simulate.simulation import simulate
 

@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 from decisions import case_of, decided
-from plinian.engine.volcano.behaviours import Behaviours
-from plinian.engine.volcano.history import behaviours, resolve
+from plinian.engine.volcano.session.behaviours import Behaviours
+from plinian.engine.volcano.session.history import behaviours, resolve
 from plinian.replay.simulate.simulation import simulate
 
 NEWEST, HARDENED = resolve("v1.15.1"), resolve("hardened")
 CURED = {
-    "churn-1": "nodes_return_with_pods",
-    "churn-2": "nodes_return_with_pods",
-    "mixed-0": "nodes_return_with_pods",
-    "mixed-1": "nodes_return_with_pods",
+    "churn-1": "returning_nodes_keep_pods",
+    "churn-2": "returning_nodes_keep_pods",
+    "mixed-0": "returning_nodes_keep_pods",
+    "mixed-1": "returning_nodes_keep_pods",
 }
 """What is decided otherwise, and the remedy that alone makes the difference: a Node goes and
 comes back while pods are on it."""

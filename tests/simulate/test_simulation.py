@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from plinian.engine.errors import InputError
-from plinian.engine.volcano.history import behaviours, resolve
+from plinian.engine.volcano.session.history import behaviours, resolve
 from plinian.replay.simulate.cases import Case, parse_case, time_of
 from plinian.replay.simulate.simulation import simulate
 

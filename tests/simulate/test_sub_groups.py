@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from decisions import parted
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.history import resolve
 from plinian.replay.simulate.cases import parse_case
 from plinian.replay.simulate.simulation import simulate
 

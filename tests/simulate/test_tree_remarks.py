@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from decisions import case_of
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.history import resolve
 from plinian.replay.simulate.simulation import simulate
 
 STOPS = "Failed to check queue's hierarchical structure, error: "

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from decisions import case_of
 from plinian.engine.errors import UsageError
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.history import resolve
 from plinian.replay.simulate.simulation import simulate
 from plinian.replay.simulate.what_if import NOTHING, WhatIf, changed, merged, parse_patch
 

@@ -13,19 +13,14 @@ from typing import Any, NamedTuple
 
 from recorded_components import Action, Outcome, outcome
 
-from plinian.engine.volcano.cache_behaviours import (
-    CleanupKey,
-    FailedTasksKey,
-    GrouplessEviction,
-    QueueStatusWrite,
-    UnselectedNodes,
-)
-from plinian.engine.volcano.controller_behaviours import (
-    FlowJobs,
-    JobConditions,
-    QueueStateWrite,
-    RestartUnit,
-)
+from plinian.engine.volcano.cache.binding import EvictionWithoutPodGroup
+from plinian.engine.volcano.cache.nodes import UnselectedNodes
+from plinian.engine.volcano.cache.status import QueueStatusWrite
+from plinian.engine.volcano.cache.work_queues import CleanupKey, FailedTasksKey
+from plinian.engine.volcano.controllers.job import RestartUnit
+from plinian.engine.volcano.controllers.job_writes import JobConditions
+from plinian.engine.volcano.controllers.jobflow import FlowJobs
+from plinian.engine.volcano.controllers.queue import QueueStateWrite
 
 CLEANUP = "cache deletedJobs"
 FAILED = "cache errTasks"
@@ -93,11 +88,11 @@ def _failed_tasks_key(seen: Outcome) -> FailedTasksKey:
     return FailedTasksKey.OBJECT if asked else FailedTasksKey.JOB_AND_UID
 
 
-def _groupless_eviction(seen: Outcome) -> GrouplessEviction:
+def _eviction_without_podgroup(seen: Outcome) -> EvictionWithoutPodGroup:
     if seen.crashed:
-        return GrouplessEviction.CRASHES
+        return EvictionWithoutPodGroup.CRASHES
     evicted = seen.actions("delete pods")
-    return GrouplessEviction.HALF_DONE if evicted else GrouplessEviction.REFUSED
+    return EvictionWithoutPodGroup.HALF_DONE if evicted else EvictionWithoutPodGroup.REFUSED
 
 
 def _queue_status_write(seen: Outcome) -> QueueStatusWrite:
@@ -120,47 +115,45 @@ def _ready_told_again(seen: Outcome) -> bool:
 CACHE_VIEWS: Mapping[str, View] = MappingProxyType(
     {
         "cleanup_delayed": View("cache-group-deleted-empty", _later(CLEANUP, 2)),
-        "cleanup_forgets_failures": View("cache-group-deleted-empty", _no_failures(CLEANUP)),
+        "cleanup_delay_resets": View("cache-group-deleted-empty", _no_failures(CLEANUP)),
         "cleanup_key": View("cache-group-deleted-pod-stays", _cleanup_key),
         "cleanup_rate": View("cache-rates", _rate("deletedJobs")),
         "failed_tasks_key": View("cache-resync-forgotten", _failed_tasks_key),
         "failed_tasks_delayed": View("cache-resync", _later(FAILED, -2)),
         "failed_tasks_rate": View("cache-rates", _rate("errTasks")),
-        "failed_tasks_forget_failures": View("cache-resync-fails", _no_failures(FAILED)),
-        "vanished_pods_removed_unlocked": View("cache-sync-while-locked", _answers("returns")),
-        "bind_failures_told": View("cache-bind-refused", _does("update pods/status")),
-        "pre_bind_failures_told": View("cache-volumes-fail", _does("update pods/status")),
-        "binders_locked_while_binding": View(
-            "cache-register-while-binding-hangs", _answers("waits")
-        ),
-        "evicted_pods_tell_disruption": View(
+        "failed_tasks_delay_resets": View("cache-resync-fails", _no_failures(FAILED)),
+        "missing_pods_removed_without_lock": View("cache-sync-while-locked", _answers("returns")),
+        "bind_failures_in_condition": View("cache-bind-refused", _does("update pods/status")),
+        "pre_bind_failures_in_condition": View("cache-volumes-fail", _does("update pods/status")),
+        "pre_bind_blocks_sessions": View("cache-register-while-binding-hangs", _answers("waits")),
+        "evicted_pods_get_disruption_target": View(
             "cache-evict",
             lambda seen: "DisruptionTarget" in _condition(seen.actions("update pods/status")[0]),
         ),
-        "groupless_eviction": View("cache-evict-without-group", _groupless_eviction),
+        "eviction_without_podgroup": View("cache-evict-without-group", _eviction_without_podgroup),
         "queue_status_write": View("cache-queue-status", _queue_status_write),
-        "waits_for_handlers": View(
+        "first_session_waits_for_handlers": View(
             "cache-run-with-late-handlers", _answers("waits until they have")
         ),
-        "nodes_by_queue": View(
+        "nodes_through_work_queue": View(
             "cache-node-queued", lambda seen: "n1" not in seen.steps[0]["cache"].get("nodes", {})
         ),
         "unselected_nodes": View("cache-nodes-by-selector", _unselected_nodes),
-        "volume_limits_in_shared_nodes": View("cache-volume-limits", _spoils("Node")),
+        "volume_limits_written_to_shared_nodes": View("cache-volume-limits", _spoils("Node")),
         "scheduled_events_by_pod": View(
             "cache-bind-two-one-refused", lambda seen: seen.told("Pod p2: Scheduled")
         ),
-        "vanished_images_forgotten": View(
+        "removed_images_forgotten": View(
             "cache-node-images", lambda seen: seen.steps[1].get("cache", {}).get("images") == ["a"]
         ),
-        "start_queues_looked_up": View(
+        "startup_queues_checked_first": View(
             "cache-start",
             lambda seen: any(
                 one["do"].startswith("get queues") for one in seen.whole["start"]["api"]
             ),
         ),
-        "ready_groups_told_again": View("cache-record-ready", _ready_told_again),
-        "lost_groups_crash_close": View(
+        "ready_podgroup_events_repeated": View("cache-record-ready", _ready_told_again),
+        "deleted_podgroup_crashes_close": View(
             "cache-update-annotations-group-lost", lambda seen: seen.crashed
         ),
     }
@@ -265,25 +258,27 @@ STATEFULSETS = View("statefulset-0", _does("delete podgroups"))
 
 PODGROUP_VIEWS: Mapping[str, View] = MappingProxyType(
     {
-        "replicasets_restore_groups": RESTORES,
-        "replicasets_update_groups": View("replicaset-updates-group", _does("update podgroups")),
-        "replicasets_spare_annotated_pods": View("replicaset-group-deleted", _spared(RESTORES)),
-        "statefulsets_have_groups": STATEFULSETS,
+        "replicasets_restore_podgroups": RESTORES,
+        "replicasets_update_podgroups": View("replicaset-updates-group", _does("update podgroups")),
+        "replicasets_skip_annotated_pods": View("replicaset-group-deleted", _spared(RESTORES)),
+        "statefulsets_have_podgroups": STATEFULSETS,
         "statefulset_pods_by_revision": View(
             "statefulset-two-revisions",
             lambda seen: _made(seen, "podgroups")["spec"]["minResources"]["cpu"] == "3",
         ),
-        "statefulsets_update_groups": View("statefulset-updates-group", _does("update podgroups")),
-        "statefulsets_spare_annotated_pods": View(
+        "statefulsets_update_podgroups": View(
+            "statefulset-updates-group", _does("update podgroups")
+        ),
+        "statefulsets_skip_annotated_pods": View(
             "statefulset-group-deleted", _spared(STATEFULSETS)
         ),
-        "group_minimum_by_annotation": View(
+        "podgroup_min_member_from_annotation": View(
             "replicaset-minimum", lambda seen: _made(seen, "podgroups")["spec"]["minMember"] == 3
         ),
-        "group_topology_by_annotation": View(
+        "podgroup_topology_from_annotation": View(
             "pod-topology", lambda seen: "networkTopology" in _made(seen, "podgroups")["spec"]
         ),
-        "group_deletions_checked": View(
+        "podgroup_deletions_checked": View(
             "replicaset-1-0-1",
             lambda seen: all("uid" in one for one in seen.actions("delete podgroups")),
         ),
@@ -296,15 +291,15 @@ JOB_VIEWS: Mapping[str, View] = MappingProxyType(
         "job_cleanup_delayed": View("job-deleted-empty", _later(JOB_CLEANUP, -2)),
         "job_cleanup_by_any_pod": View("job-deleted-pods-at-once", _asked_by_any_pod),
         "job_cleanup_checked": View("job-recreated-after-pods-at-once", _job_cleanup_checked),
-        "deleted_pods_make_jobs": View(
+        "deleted_pods_create_empty_jobs": View(
             "job-stray-pod-deleted", lambda seen: "default/none" in seen.seen("jobs")
         ),
-        "terminating_pods_stay": View("job-pod-deleted-by-user", _stays),
+        "terminating_pods_kept": View("job-pod-deleted-by-user", _stays),
         "requests_of_other_jobs_only_sync": View(
             "job-recreated-with-policy",
             lambda seen: not seen.told("Start to execute action TerminateJob"),
         ),
-        "policies_wait": View(
+        "policies_have_timeouts": View(
             "job-policy-with-timeout", lambda seen: seen.told("Execute action RestartJob after")
         ),
         "pod_starts_are_events": View(
@@ -317,16 +312,18 @@ JOB_VIEWS: Mapping[str, View] = MappingProxyType(
             "job-stray-pod-of-known-job-deleted",
             lambda seen: "Event=OutOfSync" in _worked(seen, seen.step("see")),
         ),
-        "failed_requests_forgotten": View(
+        "failed_requests_retried_forever": View(
             "job-create-podgroups-timeout",
             lambda seen: "failures" not in seen.queue("job", seen.step("create", "train")),
         ),
         "restart_unit": View("job-restart-partition", _restart_unit),
         "restarting_jobs_sync": View("job-of-one-restarts", _restarting_syncs),
-        "vanished_targets_crash": View("job-restart-vanished-pod", lambda seen: seen.crashed),
-        "failed_kills_count": View("job-deletions-fail-always", _spoils("Job")),
+        "restart_of_unknown_pod_crashes": View(
+            "job-restart-vanished-pod", lambda seen: seen.crashed
+        ),
+        "failed_kills_raise_version": View("job-deletions-fail-always", _spoils("Job")),
         "killed_pods_marked": View("job-abort-resume", _does("patch pods")),
-        "vanished_job_kill_fails": View(
+        "kill_of_deleted_job_fails": View(
             "job-kill-after-job-deleted",
             lambda seen: "Action=AbortJob" in str(seen.queue("job", seen.step("create", "c1"))),
         ),
@@ -337,33 +334,33 @@ JOB_VIEWS: Mapping[str, View] = MappingProxyType(
             "job-synced-again", lambda seen: bool(seen.actions("update jobs/status", -1))
         ),
         "job_conditions": View("job-back-to-running", _conditions),
-        "existing_pods_counted": View(
+        "existing_pods_counted_unknown": View(
             "job-pod-exists", lambda seen: _status(seen).get("unknown") == 1
         ),
-        "succeeded_pods_satisfy": View(
+        "succeeded_pods_satisfy_dependencies": View(
             "job-depends-with-minimum-on-succeeded", _does("create pods default/train-ps-0")
         ),
-        "minimum_by_task": View(
+        "min_resources_by_task": View(
             "job-minimum-by-task",
             lambda seen: _made(seen, "podgroups")["spec"]["minResources"]["cpu"] == "5",
         ),
-        "task_minimum_follows_replicas": View(
+        "task_min_available_follows_replicas": View(
             "job-scales-minimum",
             lambda seen: any(
                 one["change"].get("spec", {}).get("minTaskMember") == {"work": 5}
                 for one in seen.actions("update podgroups")
             ),
         ),
-        "shared_groups_changed": View("job-group-update-fails", _spoils("PodGroup")),
-        "given_up_pods_block": View(
+        "shared_podgroups_changed": View("job-group-update-fails", _spoils("PodGroup")),
+        "given_up_pods_never_retried": View(
             "job-deletions-fail-always",
             lambda seen: "never done" in seen.queue("job errTasks"),
         ),
-        "old_group_names_known": View(
+        "old_podgroup_names_known": View(
             "job-old-group-name", _does("delete podgroups default/train")
         ),
-        "unchanged_groups_written": View("job-starts", _does("update podgroups")),
-        "unseen_groups_deleted": View("job-killed-before-group-seen", _does("delete podgroups")),
+        "unchanged_podgroups_written": View("job-starts", _does("update podgroups")),
+        "unseen_podgroups_deleted": View("job-killed-before-group-seen", _does("delete podgroups")),
         "new_pods_counted_unknown": View("job-starts", _counts_new_as_unknown),
         "pod_additions_name_task": View(
             "job-starts", lambda seen: "TaskName=work" in _worked(seen, seen.step("update"))
@@ -377,11 +374,11 @@ JOB_VIEWS: Mapping[str, View] = MappingProxyType(
         "pods_inherit_job_priority": View(
             "job-priority", lambda seen: "priorityClassName" in _made(seen, "pods")["spec"]
         ),
-        "pods_tell_index": View(
+        "pods_have_index_label": View(
             "job-starts",
             lambda seen: "volcano.sh/task-index" in _made(seen, "pods")["metadata"]["annotations"],
         ),
-        "pods_tell_retries": View(
+        "pods_have_retry_count": View(
             "job-starts",
             lambda seen: (
                 "volcano.sh/job-retry-count" in _made(seen, "pods")["metadata"]["annotations"]
@@ -393,13 +390,13 @@ JOB_VIEWS: Mapping[str, View] = MappingProxyType(
 
 QUEUE_VIEWS: Mapping[str, View] = MappingProxyType(
     {
-        "queue_counts_in_status": View(
+        "queue_status_counts_podgroups": View(
             "queue-counts",
             lambda seen: "running" in seen.whole["stored"]["queues flat"]["status"],
         ),
         "queue_state_write": View("queue-new-with-root", _queue_state_write),
         "queue_allocated_filled_in": View("queue-new-with-root", _allocated_filled_in),
-        "missing_groups_stop_queue_sync": View(
+        "missing_podgroups_stop_queue_sync": View(
             "queue-group-unseen",
             lambda seen: "later" in seen.queue("queue", seen.step("create", "g2")),
         ),
@@ -412,7 +409,7 @@ QUEUE_VIEWS: Mapping[str, View] = MappingProxyType(
 
 OTHER_VIEWS: Mapping[str, View] = MappingProxyType(
     {
-        "vanished_jobs_collected_again": View("gc-delete-notfound", _later("gc", 1)),
+        "collection_of_deleted_job_retried": View("gc-delete-notfound", _later("gc", 1)),
         "flow_jobs": View("flow-two-of-one-template", _flow_jobs),
         "failed_jobs_fail_flows": View(
             "flow-job-fails",

@@ -15,7 +15,9 @@ import laws
 ORDER = (
     *("engine", "engine.events"),
     *("engine.kubernetes", "engine.kubernetes.objects", "engine.kubernetes.go"),
-    *("engine.kubernetes.expressions", "engine.model", "engine.volcano"),
+    *("engine.kubernetes.expressions", "engine.model"),
+    *("engine.volcano.releases", "engine.volcano.session", "engine.volcano.cache"),
+    *("engine.volcano.controllers", "engine.volcano", "engine.volcano.proofs"),
     *("engine.cache", "engine.cache.drift"),
     *("engine.ingest.reading", "engine.ingest.objects", "engine.ingest.audit"),
     *("engine.ingest.components", "engine.ingest.lists", "engine.ingest.scenario"),
@@ -48,7 +50,9 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "engine.state": ("engine", "engine.events", "engine.kubernetes"),
         "engine.cache": (
             *("engine", "engine.events"),
-            *("engine.kubernetes", "engine.model", "engine.volcano"),
+            *("engine.kubernetes", "engine.model"),
+            *("engine.volcano.releases", "engine.volcano.session", "engine.volcano.cache"),
+            *("engine.volcano.controllers", "engine.volcano", "engine.volcano.proofs"),
         ),
         "engine.session": (
             "engine.events",

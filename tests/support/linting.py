@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from plinian.engine.volcano.history import SUPPORTED, record
+from plinian.engine.volcano.session.history import SUPPORTED, record
 from plinian.replay.lint.findings import Finding, Place, Subject
 from plinian.replay.lint.inputs import Configuration, World
 from plinian.replay.lint.objects import Manifest

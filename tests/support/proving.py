@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from decisions import decided, parted
-from plinian.engine.volcano.behaviours import Behaviours
+from plinian.engine.volcano.session.behaviours import Behaviours
 from plinian.replay.simulate.cases import Case, parse_case
 from plinian.replay.simulate.simulation import simulate
 

@@ -8,7 +8,7 @@ import pytest
 
 from plinian.engine.session import run
 from plinian.engine.session.framework.session import Session
-from plinian.engine.volcano.behaviours import Behaviours
+from plinian.engine.volcano.session.behaviours import Behaviours
 from plinian.replay.simulate.cases import Case
 from plinian.replay.simulate.simulation import simulate
 

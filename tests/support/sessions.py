@@ -11,7 +11,7 @@ from plinian.engine.session.framework.session import Plugin, Session
 from plinian.engine.session.framework.trace import Trace
 from plinian.engine.session.run import open_plugins
 from plinian.engine.volcano.conf import parse_scheduler_conf
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.history import resolve
 
 RELEASE = "v1.12.1"
 NOW = 1_763_733_600_000_000

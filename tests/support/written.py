@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from plinian.engine.volcano.behaviours import Behaviours
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.behaviours import Behaviours
+from plinian.engine.volcano.session.history import resolve
 from plinian.replay.simulate.cases import parse_case
 from plinian.replay.simulate.simulation import simulate
 

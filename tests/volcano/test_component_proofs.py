@@ -12,10 +12,10 @@ import pytest
 from component_views import VIEWS
 from recorded_components import Outcome, component_cases, outcome, outcomes
 
-from plinian.engine.volcano.history import resolve
-from plinian.engine.volcano.history_controller_proofs import PROOFS, RECORDED
 from plinian.engine.volcano.proofs import claims, holds_in, key_of, proof_of, reverted, unproven
+from plinian.engine.volcano.proofs.components import PROOFS, RECORDED
 from plinian.engine.volcano.releases import Row, parse_release
+from plinian.engine.volcano.session.history import resolve
 from plinian.engine.volcano.table import (
     TABLE,
     Part,
@@ -104,5 +104,5 @@ def test_a_late_cleanup_takes_a_new_group_with_it_where_sessions_say_so() -> Non
     lost = {
         one.release: not one.seen("cache").get("jobs") for one in outcomes("cache-1-0-1-narrow")
     }
-    assert lost == {release: resolve(release).stale_jobs_take_new for release in lost}
+    assert lost == {release: resolve(release).job_cleanup_removes_recreated_job for release in lost}
     assert set(lost.values()) == {False, True}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from plinian.engine.volcano.arguments import Arguments
-from plinian.engine.volcano.behaviours import UnknownAction
 from plinian.engine.volcano.conf import (
     DEFAULT_CONF,
     SWITCHES,
@@ -15,7 +14,8 @@ from plinian.engine.volcano.conf import (
     conf_in_force,
     parse_scheduler_conf,
 )
-from plinian.engine.volcano.history import behaviours, resolve
+from plinian.engine.volcano.session.configuration import UnknownAction
+from plinian.engine.volcano.session.history import behaviours, resolve
 
 NOW = resolve("v1.12.1")
 

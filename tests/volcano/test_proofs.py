@@ -9,8 +9,6 @@ from itertools import groupby
 
 import pytest
 
-from plinian.engine.volcano.history import HISTORY, resolve
-from plinian.engine.volcano.history_proofs import PROOFS, RECORDED
 from plinian.engine.volcano.proofs import (
     Proof,
     claims,
@@ -23,7 +21,9 @@ from plinian.engine.volcano.proofs import (
     unproven,
     without,
 )
+from plinian.engine.volcano.proofs.session import PROOFS, RECORDED
 from plinian.engine.volcano.releases import Row, parse_release
+from plinian.engine.volcano.session.history import HISTORY, resolve
 from plinian.engine.volcano.table import Part
 from proving import proving, recording
 from tree import ROOT, SHIPPED, files
@@ -95,7 +95,7 @@ def _asked() -> set[str]:
     return {
         node.attr
         for path in files()
-        if path.startswith(SHIPPED) and path.endswith(".py") and "volcano/behaviours" not in path
+        if path.startswith(SHIPPED) and path.endswith(".py") and "engine/volcano" not in path
         for node in ast.walk(ast.parse((ROOT / path).read_text("utf-8")))
         if isinstance(node, ast.Attribute)
     }

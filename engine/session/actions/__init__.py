@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from ...volcano.behaviours import ReclaimUnit
+from ...volcano.session.reclaim import ReclaimUnit
 from ..framework.session import Session
 from ..nodes.node_views import NodeViews
 from . import (

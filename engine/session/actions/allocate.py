@@ -6,7 +6,7 @@ Source: ``pkg/scheduler/actions/allocate/allocate.go``.
 from __future__ import annotations
 
 from ...model.tables import Status
-from ...volcano.behaviours import JobReturn
+from ...volcano.session.allocate import JobRequeue
 from ..framework import orders, voting
 from ..framework.priority_queue import PriorityQueue, Queue
 from ..framework.session import Session
@@ -29,11 +29,11 @@ class Allocation:
     def __init__(self, ssn: Session, selection: NodeSelection) -> None:
         self.ssn = ssn
         self._placing = Placing(ssn, selection)
-        self._job_return = ssn.behaviours.job_return
-        self._asks_idle_queues = ssn.behaviours.idle_queues_asked
+        self._job_requeue = ssn.behaviours.job_requeue
+        self._asks_idle_queues = ssn.behaviours.overused_checked_for_idle_queues
         self._tries_gradients = ssn.behaviours.topology_gradients
         self._gradients = Gradients(self._placing)
-        self._queue_returns_first = ssn.behaviours.queue_returns_first
+        self._queue_requeued_before_placing = ssn.behaviours.queue_requeued_before_placing
         self._queues: PriorityQueue[str] = orders.queues_in_order(ssn)
         self._jobs: dict[str, Queue[int]] = {}
         self._pending: dict[int, Queue[int]] = {}
@@ -65,7 +65,7 @@ class Allocation:
         for task in ssn.sub_jobs.stale.under(Status.PENDING):
             pending[ssn.tasks.job.item(task)] = True
         waits = self._tries_gradients and not ssn.hypernodes.ready
-        keeps_idle = self._queue_returns_first or any(
+        keeps_idle = self._queue_requeued_before_placing or any(
             option.name == "drf" and option.enabled_hierarchy
             for tier in ssn.conf.tiers
             for option in tier
@@ -93,7 +93,7 @@ class Allocation:
         """Place what can be placed of one job, and put its queue back."""
         ssn = self.ssn
         tasks = self._tasks_of(job)
-        if self._queue_returns_first or not tasks:
+        if self._queue_requeued_before_placing or not tasks:
             self._queues.push(queue)
         if not tasks:
             return
@@ -119,7 +119,7 @@ class Allocation:
                 self._pending[job] = left
         if statement is not None:
             statement.commit()
-        if not self._queue_returns_first:
+        if not self._queue_requeued_before_placing:
             self._queues.push(queue)
 
     def _visit_in_groups(self, queue: str, job: int) -> None:
@@ -138,9 +138,9 @@ class Allocation:
 
     def _returns(self, *, committed: bool) -> bool:
         """Return whether a job with tasks left is looked at again."""
-        if self._job_return is JobReturn.IF_COMMITTED:
+        if self._job_requeue is JobRequeue.IF_COMMITTED:
             return committed
-        return self._placing.interrupted or self._job_return is JobReturn.ALWAYS
+        return self._placing.interrupted or self._job_requeue is JobRequeue.ALWAYS
 
     def _tasks_of(self, job: int) -> Queue[int]:
         """Return the job's tasks that are still to be placed, in order."""

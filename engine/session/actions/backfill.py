@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from ...model.panic import Panic
 from ...model.tables import Rows, Status
-from ...volcano.behaviours import BackfillFailure
+from ...volcano.session.backfill import BackfillFailure
 from ..framework import immediate, orders, voting
 from ..framework.priority_queue import PriorityQueue, Queue
 from ..framework.session import Session
@@ -47,7 +47,7 @@ def _place(ssn: Session, selection: NodeSelection, task: int, failed: ErrorCache
     if not len(rows):
         ssn.jobs.set_fit_errors(job, task, errors)
         return ssn.behaviours.backfill_failure is BackfillFailure.UNPREPARED_ENDS_JOB
-    if not ssn.behaviours.backfill_scores:
+    if not ssn.behaviours.backfill_scores_nodes:
         _take_any(ssn, task, rows, errors)
         return True
     node: int | None = int(rows[0])

@@ -17,7 +17,7 @@ BY_PREEMPTION = "PreemptionByScheduler"
 def never_preempts(ssn: Session, task: int) -> bool:
     """Return whether a pod's policy forbids that others go for it."""
     policy = ssn.tasks.info[task].pod.spec.preemption_policy
-    return policy == "Never" and ssn.behaviours.preemption_policy_kept
+    return policy == "Never" and ssn.behaviours.preemption_policy_respected
 
 
 def may_preempt(ssn: Session, selection: NodeSelection, task: int) -> bool:

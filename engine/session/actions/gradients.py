@@ -83,9 +83,9 @@ class Gradients:
         self._ssn = placing.ssn
         self._placing = placing
         self._worksheets: dict[int, Worksheet] = {}
-        self._inside_always = self._ssn.behaviours.groups_search_inside
-        self._waits = self._ssn.behaviours.sub_groups_wait_for_topology
-        self._heeds = self._ssn.behaviours.whole_jobs_heed_nominations
+        self._inside_always = self._ssn.behaviours.narrower_hypernodes_tried
+        self._waits = self._ssn.behaviours.sub_groups_need_hard_topology
+        self._heeds = self._ssn.behaviours.plain_jobs_use_nominations
         self._groups: dict[tuple[int, str], dict[str, str]] = {}
         """By job and hypernode tried for it: the hypernodes of its groups, by UID."""
 

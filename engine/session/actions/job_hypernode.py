@@ -49,7 +49,7 @@ def _network_topology(ssn: Session, job: int) -> NetworkTopology | None:
 
 def keeps_near(ssn: Session, job: int) -> bool:
     """Return whether nodes are scored by how near they are to a job's tasks."""
-    if ssn.behaviours.hard_jobs_keep_near:
+    if ssn.behaviours.hard_topology_scores_nearby_nodes:
         return _network_topology(ssn, job) is not None
     return is_soft(ssn, job)
 

@@ -13,7 +13,7 @@ from enum import Enum
 
 from ...model.panic import Panic
 from ...model.tables import NO_NODE, Rows
-from ...volcano.behaviours import FailedPipelining, NoBestNode
+from ...volcano.session.allocate import FailedPipelining, NoBestNode
 from ..framework import voting
 from ..framework.kept_arguments import KeptArguments
 from ..framework.priority_queue import Queue
@@ -86,15 +86,15 @@ class Placing:
         self.selection = selection
         self.uses_cache = KeptArguments(ssn, "allocate").get_bool(ERROR_CACHE_ARGUMENT, True)
         self.interrupted = False
-        self._goes_on = ssn.behaviours.failed_placements_skipped
-        self._goes_on_unprepared = ssn.behaviours.unprepared_tasks_skipped
-        self._reports_skipped = ssn.behaviours.skipped_tasks_told
+        self._goes_on = ssn.behaviours.failed_placement_continues_job
+        self._goes_on_unprepared = ssn.behaviours.pre_predicate_failures_skipped
+        self._reports_skipped = ssn.behaviours.skipped_tasks_get_reason
         self._skips = ssn.behaviours.no_best_node is NoBestNode.SKIPS
         self._takes_back = ssn.behaviours.failed_pipelining is FailedPipelining.UNDONE
         self._overfull_crash = ssn.behaviours.overfull_nodes_crash
         self._unfit_ends = ssn.behaviours.unfit_task_ends_job
         self._nominated_first = ssn.behaviours.nominated_node_first
-        self._nominated_within = ssn.behaviours.nominated_node_within
+        self._nominated_within = ssn.behaviours.nominated_node_within_hypernode
 
     def allocate_tasks(
         self, tasks: Queue[int], job: int, queue: str, rows: Rows, hypernode: str
@@ -263,7 +263,7 @@ class Placing:
         return ssn.nodes.row.get(name, NO_NODE) if name else NO_NODE
 
     def _fits_nominated(self, task: int, node: int) -> bool:
-        nodes, may_free = self.ssn.nodes, self.ssn.behaviours.nominated_node_may_free
+        nodes, may_free = self.ssn.nodes, self.ssn.behaviours.nominated_node_uses_future_idle
         room = nodes.future_idle(node) if may_free else nodes.idle[node]
         return fits(self.ssn.named_request(task), room)
 

@@ -73,7 +73,7 @@ def execute(ssn: Session, views: NodeViews) -> None:
         return voting.job_starving(ssn, job) and not waits
 
     topology_aware_preempt.read_arguments(ssn)
-    skips = ssn.behaviours.topologies_never_preempt
+    skips = ssn.behaviours.topology_jobs_never_preempt
     queues, jobs_of, tasks_of = starving_jobs(ssn, starves)
     search = _Search(views)
     if ssn.behaviours.preempt_in_queue_order:
@@ -87,7 +87,7 @@ def execute(ssn: Session, views: NodeViews) -> None:
         for job in starving:
             tasks_of[job] = pending_queue(ssn, job)
             _preempt_within_job(ssn, tasks_of[job], search)
-    if ssn.behaviours.preempt_evicts_unwanted:
+    if ssn.behaviours.preempt_evicts_victim_tasks:
         _evict_unwanted(ssn)
 
 
@@ -145,7 +145,7 @@ def _preempt_within_job(ssn: Session, tasks: Queue[int], search: _Search) -> Non
     while tasks:
         statement = Statement(ssn)
         assigned = _preempt(ssn, statement, tasks.pop(), search, own=True)
-        if assigned or not ssn.behaviours.unused_nodes_spared:
+        if assigned or not ssn.behaviours.evictions_on_unused_nodes_undone:
             statement.commit()
         else:
             statement.discard()
@@ -210,7 +210,7 @@ def _find_node(
 
 def _attempt(ssn: Session, statement: Statement, task: int, node: int, victims: list[int]) -> bool:
     """Evict on a node for a task; where that does not suffice, take it back if the release does."""
-    if not ssn.behaviours.unused_nodes_spared:
+    if not ssn.behaviours.evictions_on_unused_nodes_undone:
         return _evict_for(ssn, statement, task, node, victims)
     own = Statement(ssn)
     if not _evict_for(ssn, own, task, node, victims):
@@ -236,7 +236,7 @@ def _evict_for(
     if statement.pipeline(task, node, evicted=evicted) is None:
         return True
     statement.un_pipeline(task)
-    return not ssn.behaviours.unused_nodes_spared
+    return not ssn.behaviours.evictions_on_unused_nodes_undone
 
 
 def _takes(ssn: Session, queue: str, task: int, node: int) -> bool:
@@ -247,6 +247,6 @@ def _takes(ssn: Session, queue: str, task: int, node: int) -> bool:
 
 def _queue_takes(ssn: Session, queue: str, task: int) -> bool:
     """Return whether a queue stands in the way of a task no longer."""
-    if ssn.behaviours.preempts_until_overused:
+    if ssn.behaviours.preempt_checks_overused:
         return not voting.overused(ssn, queue)
     return voting.allocatable(ssn, queue, task)

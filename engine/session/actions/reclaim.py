@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from ...model.resource import ZERO, Resource
 from ...model.tables import Status
-from ...volcano.behaviours import ReclaimWhen
+from ...volcano.session.reclaim import ReclaimingJobs
 from ..framework import immediate, orders, voting
 from ..framework.orders import victims_queue
 from ..framework.session import Session
@@ -27,8 +27,8 @@ def execute(ssn: Session, views: NodeViews) -> None:
 
     A queue whose job starves no more, or may not reclaim, is dropped. Evictions are done at once.
     """
-    by_queue = ssn.behaviours.preemptive_by_queue
-    starves = STARVES[ssn.behaviours.reclaim_when](ssn)
+    by_queue = ssn.behaviours.preemptive_ignores_task
+    starves = STARVES[ssn.behaviours.reclaiming_jobs](ssn)
     names, jobs_of, tasks_of = starving_jobs(ssn, starves)
     queues = orders.queues_in_order(ssn, names)
     while queues:
@@ -56,9 +56,9 @@ def execute(ssn: Session, views: NodeViews) -> None:
 
 def _may_reclaim(ssn: Session, queue: str, task: int) -> bool:
     """Return whether a queue may reclaim for a task; if not, it is dropped."""
-    if ssn.behaviours.reclaim_asks_allocatable and not voting.allocatable(ssn, queue, task):
+    if ssn.behaviours.reclaim_checks_allocatable and not voting.allocatable(ssn, queue, task):
         return False
-    if not (ssn.behaviours.preemptive_by_queue or voting.preemptive(ssn, queue, (task,))):
+    if not (ssn.behaviours.preemptive_ignores_task or voting.preemptive(ssn, queue, (task,))):
         return False
     return voting.pre_predicate(ssn, task) is None
 
@@ -71,8 +71,8 @@ def _starves(ssn: Session) -> Callable[[int], bool]:
     return lambda job: voting.job_starving(ssn, job)
 
 
-STARVES: Mapping[ReclaimWhen, Callable[[Session], Callable[[int], bool]]] = MappingProxyType(
-    {ReclaimWhen.PENDING: _has_pending, ReclaimWhen.STARVING: _starves}
+STARVES: Mapping[ReclaimingJobs, Callable[[Session], Callable[[int], bool]]] = MappingProxyType(
+    {ReclaimingJobs.PENDING: _has_pending, ReclaimingJobs.STARVING: _starves}
 )
 
 

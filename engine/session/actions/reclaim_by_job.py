@@ -55,7 +55,7 @@ def _reclaim_for_job(
 
 def _reclaim(ssn: Session, views: NodeViews, statement: Statement, queue: str, task: int) -> None:
     """Find a node for a task by evicting, and pipeline it there."""
-    by_node = ssn.behaviours.unused_nodes_spared
+    by_node = ssn.behaviours.evictions_on_unused_nodes_undone
     resolvable, candidates = resolvable_nodes(ssn, task), views.candidates
     rows, _ = views.selection.predicate(task, resolvable, Purpose.PREEMPT, None)
     who = candidates.reclaimable_by(queue)

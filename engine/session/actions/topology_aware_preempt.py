@@ -100,7 +100,7 @@ def preempt(
         attempt.evict(victim, "preempt")
     if attempt.pipeline(task, best.node, evicted=True) is not None:
         attempt.un_pipeline(task)
-        if ssn.behaviours.unused_nodes_spared:
+        if ssn.behaviours.evictions_on_unused_nodes_undone:
             attempt.discard()
             return False
     statement.merge(attempt)
@@ -141,7 +141,7 @@ def _needed_victims(ssn: Session, task: int, node: int, waiting: PriorityQueue[i
             break
     victims: list[int] = []
     if gone and _affinity_allows(ssn, task, node):
-        order = reversed(gone) if ssn.behaviours.important_victims_stay else iter(gone)
+        order = reversed(gone) if ssn.behaviours.important_victims_reprieved_first else iter(gone)
         for simulated in list(order):
             _bring_back(ssn, simulated)
             gone.remove(simulated)

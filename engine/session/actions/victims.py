@@ -21,7 +21,7 @@ def resolvable_nodes(ssn: Session, task: int) -> Rows:
     """Return the nodes where evicting could help a task, as far as this session has found out."""
     rows = ssn.all_rows
     errors = ssn.jobs.fit_errors.get(task)
-    if not ssn.behaviours.incurable_nodes_skipped:
+    if not ssn.behaviours.unresolvable_nodes_skipped:
         return rows
     return rows if errors is None else rows[~errors.unresolvable_nodes()]
 

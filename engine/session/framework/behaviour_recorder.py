@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from ...volcano.behaviours import Behaviours
+from ...volcano.session.behaviours import Behaviours
 from .trace import Trace, TraceStep
 
 _NAMES = frozenset(field.name for field in dataclasses.fields(Behaviours)) - {"release"}

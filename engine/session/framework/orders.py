@@ -108,9 +108,9 @@ def task_queue(ssn: Session, tasks: list[int]) -> Queue[int]:
 def victims_queue(ssn: Session, victims: list[int], preemptor: int) -> PriorityQueue[int]:
     """Return the victims with the least important first."""
     job_of, queue_of = ssn.tasks.job, ssn.jobs.queue
-    by_queue = ssn.behaviours.victims_by_queue
+    by_queue = ssn.behaviours.victims_ordered_by_queue
     own_queue = queue_of[int(job_of[preemptor])]
-    ties_by_task = ssn.behaviours.equal_victims_by_task
+    ties_by_task = ssn.behaviours.equal_victims_ordered_by_task
 
     def less(left: int, right: int) -> bool:
         one, other = int(job_of[left]), int(job_of[right])

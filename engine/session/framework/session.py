@@ -27,8 +27,8 @@ from .registry import Registry
 if TYPE_CHECKING:
     from ...cache.snapshot import Snapshot
     from ...model.tables import Rows
-    from ...volcano.behaviours import Behaviours
     from ...volcano.conf import SchedulerConf
+    from ...volcano.session.behaviours import Behaviours
     from .outcome import Condition
     from .process import ProcessState
     from .trace import Trace
@@ -100,7 +100,7 @@ class Session:
         self.samples_nodes = samples_nodes
         """Whether the search for nodes ends when enough are found."""
         self.registry = Registry(conf.tiers)
-        self.victims_start_anew = behaviours.victims_start_anew
+        self.victim_selection_restarts = behaviours.victim_selection_restarts
         """Whether a plugin decides alone after the ones before it agreed on no victim."""
         self._take_tables(snapshot)
         self._begin_results()

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from ...model.tables import NO_NODE, Status
-from ...volcano.behaviours import FailedPipelining
+from ...volcano.session.allocate import FailedPipelining
 from . import immediate
 from .session import Session
 

@@ -218,7 +218,7 @@ def _victims(
                 victims = None
                 break
             if victims is None:
-                if started and not ssn.victims_start_anew:
+                if started and not ssn.victim_selection_restarts:
                     return []
                 victims, started = chosen, True
             else:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ...model.hypernode import HyperNodes
     from ...model.tables import TaskTable
-    from ...volcano.behaviours import Behaviours
+    from ...volcano.session.behaviours import Behaviours
     from .jobs import JobTable
 
 _JOB = ""

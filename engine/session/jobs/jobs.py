@@ -21,7 +21,8 @@ from ...model.tables import (
     Status,
     TaskTable,
 )
-from ...volcano.behaviours import Behaviours, Nomination
+from ...volcano.session.behaviours import Behaviours
+from ...volcano.session.status import Nomination
 from ..reasons.fit_errors import FitErrors, histogram
 
 POD_GROUP_NOT_READY = "pod group is not ready"
@@ -245,7 +246,7 @@ class JobTable:
         size = len(self.tasks[job])
         if info.min_available == size:
             return False
-        if info.min_available > size and self._behaviours.oversized_gangs_stop:
+        if info.min_available > size and self._behaviours.impossible_gangs_stop_early:
             return False
         failed = self._failed_roles.get(job, {}).get("", set())
         if info.min_available < info.task_min_available_total:
@@ -295,13 +296,15 @@ class JobTable:
             {name: number for name, number in zip(STATUS_NAMES, counts, strict=True) if number}
         )
         states["minAvailable"] = self.info[job].min_available
-        ready = self._behaviours.ready_gangs_told and self.is_ready(job)
+        ready = self._behaviours.gang_message_says_ready and self.is_ready(job)
         head = POD_GROUP_READY if ready else POD_GROUP_NOT_READY
         text = f"{head}, {', '.join(histogram(states))}"
         pending = Counter(self.task_scheduling_reason(t)[0] for t in self.pending_tasks(job))
         if pending:
             text += f"; Pending: {', '.join(histogram(pending))}"
-        return text + self._origin(job) if self._behaviours.gang_message_tells_origin else text
+        return (
+            text + self._origin(job) if self._behaviours.gang_message_includes_pod_reason else text
+        )
 
     def task_scheduling_reason(self, task: int) -> tuple[str, str, str]:
         """Return (reason, message, nominated node) that a task's condition says.
@@ -320,13 +323,13 @@ class JobTable:
         info = self._tasks.info[task]
         if status == Status.ALLOCATED:
             text = f"Pod {info.key} can possibly be assigned to {self._nodes.names[node]}"
-            if self._behaviours.pod_message_tells_minimum:
+            if self._behaviours.pod_message_shows_min_available:
                 text += ", once minAvailable is satisfied"
             return SCHEDULABLE, text, ""
         if status == Status.PIPELINED:
             name = self._nodes.names[node]
             text = f"Pod {info.key} can possibly be assigned to {name}, once resource is released"
-            if self._behaviours.pod_message_tells_minimum:
+            if self._behaviours.pod_message_shows_min_available:
                 text += " and minAvailable is satisfied"
             nominates = self._behaviours.nomination is Nomination.PIPELINED or (
                 evicted and self._behaviours.nomination is Nomination.EVICTED

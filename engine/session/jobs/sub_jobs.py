@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ...kubernetes.objects import NetworkTopology, SubGroupPolicy
     from ...model.hypernode import HyperNodes
     from ...model.tables import TaskTable
-    from ...volcano.behaviours import Behaviours
+    from ...volcano.session.behaviours import Behaviours
 
 _MOST_BYTES = 128
 _SAFE_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
@@ -199,7 +199,7 @@ class SubJobs:
                     divided=bool(policies),
                     topology=wanted is not None,
                     tier=self._allowed_tier(
-                        wanted, limit, translates=self._behaviours.group_tier_names
+                        wanted, limit, translates=self._behaviours.sub_group_tier_names
                     ),
                 )
             )

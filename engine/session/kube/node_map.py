@@ -299,7 +299,11 @@ def _classes(ssn: Session, known: dict[int, PodClass]) -> tuple[dict[int, PodCla
     vectors = np.zeros((len(first), _COLUMNS), dtype=np.int64)
     classes: dict[int, PodClass] = {}
     how = ssn.behaviours
-    reading = Reading(how.sidecars_scored, how.overhead_scored_in_cores, how.spread_refined)
+    reading = Reading(
+        how.placed_pod_sidecars_scored,
+        how.overhead_scored_in_cores,
+        how.extended_spread_constraints,
+    )
     for number in np.flatnonzero(first >= 0).tolist():
         info = ssn.tasks.info[first[number]]
         made = known[info.klass] = class_of(info.pod, known.get(info.klass), reading)
@@ -307,7 +311,7 @@ def _classes(ssn: Session, known: dict[int, PodClass]) -> tuple[dict[int, PodCla
         request = made.requests
         if reading.overhead_in_cores and info.pod.spec.overhead:
             request = pod_requests(info.pod, sidecars=reading.sidecars)
-        if not how.lying_sidecars_scored and info.pod.spec.init_containers:
+        if not how.existing_pod_sidecars_scored and info.pod.spec.init_containers:
             request = requests_on_nodes(info.pod, request, sidecars=reading.sidecars)
         vectors[number] = (*request, 1)
     return classes, vectors

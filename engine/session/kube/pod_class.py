@@ -108,12 +108,12 @@ class Reading(NamedTuple):
 
     :param sidecars: init containers that go on running count with the containers.
     :param overhead_in_cores: see :func:`.pod_requests`.
-    :param spread_refined: constraints of a spread are looked at in full.
+    :param extended_spread_constraints: constraints of a spread are looked at in full.
     """
 
     sidecars: bool = True
     overhead_in_cores: bool = False
-    spread_refined: bool = True
+    extended_spread_constraints: bool = True
 
     def requests(self, pod: Pod) -> PodRequests:
         """Return what a pod asks for where it is scored."""
@@ -136,7 +136,7 @@ class PodClass:
         self.pod = pod
         self.namespace = pod.namespace
         self.labels = pod.labels
-        self._spread_refined = reading.spread_refined
+        self._extended_spread_constraints = reading.extended_spread_constraints
         self.requests = reading.requests(pod) if requests is None else requests
 
     @cached_property
@@ -299,7 +299,7 @@ class PodClass:
 
     def _spread(self, action: str) -> tuple[Spread, ...]:
         return tuple(
-            _constraint(source, self.labels, refined=self._spread_refined)
+            _constraint(source, self.labels, refined=self._extended_spread_constraints)
             for source in self.pod.spec.topology_spread_constraints
             if source.when_unsatisfiable == action
         )

@@ -44,10 +44,10 @@ class EvictionCandidates:
         self.node: Ints = np.full(count, NO_NODE, dtype=np.int32)
         """By task: the node that it is on, or ``NO_NODE``."""
         self._may_go: Mask = np.zeros(count, dtype=np.bool_)
-        self._all_of_job = ssn.behaviours.own_tasks_preemptable
+        self._all_of_job = ssn.behaviours.unpreemptable_preempted_within_job
         self._may_go_in_job = self._may_go.copy() if self._all_of_job else self._may_go
         """By task: whether it is on a node, may be evicted, and is bound or runs."""
-        bound = ssn.behaviours.bound_victims
+        bound = ssn.behaviours.bound_pods_preempted
         self._preemptable_status = PREEMPTABLE_STATUS if bound else frozenset({Status.RUNNING})
         self._runs: Mask = np.zeros(count, dtype=np.bool_)
         """The same of those that run."""
@@ -75,7 +75,7 @@ class EvictionCandidates:
         mine: Mask = ssn.tasks.job == job
         who: Mask = mine if own else (self._queue == self._number[ssn.jobs.queue[job]]) & ~mine
         who &= self._may_go_in_job if own else self._may_go
-        if ssn.behaviours.free_victims_spared:
+        if ssn.behaviours.best_effort_victims_skipped:
             who &= ~self._best_effort
         elif ssn.tasks.info[task].best_effort:
             who &= self._best_effort

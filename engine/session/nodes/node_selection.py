@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...model.tables import Floats, Ints, Rows
-from ...volcano.behaviours import Filtering
+from ...volcano.session.filters import Filtering
 from ..framework.chooser import LeastName
 from ..framework.registry import BatchEntry, NodeOrderEntry, PredicateEntry, ScoreError
 from ..reasons.fit_errors import FitErrors
@@ -34,7 +34,7 @@ BEST_NOTED = 5
 
 def lowest_score(ssn: Session) -> float:
     """Return what the score of a node or hypernode must exceed for it to be taken."""
-    return -inf if ssn.behaviours.negative_scores_win else -1.0
+    return -inf if ssn.behaviours.negative_scores_accepted else -1.0
 
 
 OUT_OF_SYNC = "node(s) were out of sync"
@@ -111,7 +111,7 @@ class NodeSelection:
             and self._sampling is None
             and self._gives_reasons
         )
-        self._roleless_share = ssn.behaviours.roleless_share_failures
+        self._roleless_share = ssn.behaviours.tasks_without_role_share_failures
         self._klass = ssn.tasks.class_list
         self._all_rows = ssn.all_rows
 

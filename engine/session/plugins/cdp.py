@@ -34,7 +34,7 @@ class Cdp:
             return [task for task in candidates if not _cooling(tasks[task].pod, ssn.now)], PERMIT
 
         ssn.registry.add_preemptable(self.name, evictable)
-        if ssn.behaviours.cooldown_holds_in_reclaim:
+        if ssn.behaviours.cooldown_protects_from_reclaim:
             ssn.registry.add_reclaimable(self.name, evictable)
 
     def on_session_close(self, ssn: Session) -> None:

@@ -22,6 +22,7 @@ from ..framework.session import Session
 from ..framework.trace import ABSTAIN, PERMIT, REJECT, Verdict
 from ..reasons.statuses import PASS, StatusCode
 from .shared.decoded_arguments import decode_texts
+from .shared.filter_errors import error_code
 
 Answer = Mapping[str, Any]
 
@@ -101,7 +102,7 @@ class Extender:
         :raises Panic: what it manages is no list of names.
         """
         self._ssn = ssn
-        if ssn.behaviours.extender_manages_resources:
+        if ssn.behaviours.extender_managed_resources:
             self._managed = frozenset(decode_texts(self._arguments, _MANAGED))
         self._answers = ssn.process.external.extender_answers
         opening = self._verb("onSessionOpen")
@@ -136,7 +137,7 @@ class Extender:
             verb = self._verb(point)
             if verb:
                 register(verb)
-        if ssn.behaviours.extender_told_of_placements:
+        if ssn.behaviours.extender_notified_of_placements:
             told = (self._verb("allocateFunc"), self._verb("deallocateFunc"))
             allocate, deallocate = (self._told(verb) if verb else None for verb in told)
             ssn.registry.add_event_handler(allocate=allocate, deallocate=deallocate)
@@ -218,8 +219,7 @@ class Extender:
         """
         answer = self._ask(verb, about, _Listed)
         if answer is None:
-            ends = self._ssn.behaviours.filter_errors_final
-            return self._unanswered(StatusCode.ERROR if ends else StatusCode.UNSCHEDULABLE)
+            return self._unanswered(error_code(self._ssn, StatusCode.UNSCHEDULABLE))
         listed = [each for each in answer.status or () if each is not None]
         codes = {each.code or StatusCode.SUCCESS for each in listed} & _CODES
         if codes <= {StatusCode.SUCCESS}:

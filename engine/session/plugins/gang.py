@@ -56,7 +56,7 @@ class Gang:
         """Write to every PodGroup, if it has pods, whether its gang is ready, and why not."""
         jobs = ssn.jobs
         for job, tasks in enumerate(jobs.tasks):
-            if not (tasks or ssn.behaviours.empty_gangs_get_conditions):
+            if not (tasks or ssn.behaviours.empty_podgroups_get_conditions):
                 continue
             if jobs.is_ready(job):
                 if not _says_ready(jobs.info[job].pod_group):
@@ -66,7 +66,7 @@ class Gang:
                 f"{_unready_num(ssn, job)}/{len(tasks)} tasks in gang unschedulable:"
                 f" {jobs.fit_error(job)}"
             )
-            if not ssn.behaviours.gang_message_tells_origin:
+            if not ssn.behaviours.gang_message_includes_pod_reason:
                 jobs.job_fit_errors[job] = message
             condition = Condition("Unschedulable", "True", NOT_ENOUGH_RESOURCES, message, ours=True)
             update_condition(ssn, job, condition)

@@ -112,7 +112,7 @@ class NodeGroup:
 
     def on_session_open(self, ssn: Session) -> None:
         """Sort the nodes into groups, and register filter and score."""
-        if ssn.behaviours.nodegroup_by_job:
+        if ssn.behaviours.nodegroup_uses_job_queue:
             NodeGroupByJob(ssn, self.name, self._arguments)
         else:
             self._open(ssn)
@@ -127,7 +127,7 @@ class NodeGroup:
         self._verdicts: dict[str, Ints] = {}
         self._scores: dict[str, Floats] = {}
         ssn.registry.add_node_order(self.name, self._node_order, per="class")
-        final = ssn.behaviours.nodegroup_ends_filtering
+        final = ssn.behaviours.nodegroup_skips_later_filters
         ssn.registry.add_predicate(self.name, self._predicate, per="class", final=final)
 
     def on_session_close(self, ssn: Session) -> None:

@@ -9,8 +9,8 @@ from typing import ClassVar
 
 from ...model.panic import Panic
 from ...model.resource import ZERO, Resource
-from ...volcano.behaviours import Comparison
 from ...volcano.conf import Arguments
+from ...volcano.session.queues import Comparison
 from ..framework.session import Session
 from ..framework.trace import PERMITTED, REJECT, Verdict
 from .shared.amounts import plain
@@ -57,7 +57,7 @@ class Overcommit:
             wanted = inqueue.clone().add(least)
             enough = (
                 wanted.less_equal_with_dimension(idle, least)
-                if ssn.behaviours.comparison is Comparison.REQUESTED
+                if ssn.behaviours.compared_resources is Comparison.REQUESTED
                 else wanted.less_equal(idle, ZERO)
             )
             if enough:

@@ -92,15 +92,15 @@ class Proportion:
         """Open the accounts of queues that have jobs, divide the cluster, and register."""
         self._ssn = ssn
         self._by_priority = ssn.behaviours.queue_priority
-        self._fits = FITS[ssn.behaviours.comparison]
+        self._fits = FITS[ssn.behaviours.compared_resources]
         self._closed_queues_schedule = ssn.behaviours.closed_queues_schedule
         try:
             self._open_accounts(ssn)
             divide(
                 self._attrs.values(),
                 ssn.total,
-                zeros=ssn.behaviours.maximum_keeps_zeros,
-                crashes=ssn.behaviours.division_may_crash,
+                zeros=ssn.behaviours.deserved_keeps_zero_scalars,
+                crashes=ssn.behaviours.guarantees_above_remaining_crash,
             )
         except Panic as panic:
             raise panic.through(*_OPENING) from None
@@ -109,7 +109,7 @@ class Proportion:
         ssn.registry.add_overused(self.name, self._overused)
         ssn.registry.add_allocatable(self.name, self._allocatable)
         ssn.expect_simulations(self.name)
-        if not ssn.behaviours.preemptive_by_queue:
+        if not ssn.behaviours.preemptive_ignores_task:
             ssn.registry.add_preemptive(self.name, self._preemptive)
         ssn.registry.add_job_enqueueable(self.name, self._enqueueable)
         ssn.registry.add_event_handler(allocate=self._on_allocate, deallocate=self._on_deallocate)
@@ -130,7 +130,7 @@ class Proportion:
                 left = unguaranteed(
                     ssn.total, guaranteed, crashes=ssn.behaviours.excess_guarantees_crash
                 )
-                endless = ssn.behaviours.unnamed_capability_endless
+                endless = ssn.behaviours.unnamed_capability_unlimited
                 limit = real_capability(queue, left, unnamed_endless=endless)
                 self._attrs[name] = QueueAttr(queue, demand, limit, gauges, set_gauges)
                 gauges["weight"] = float(queue.weight)
@@ -148,7 +148,7 @@ class Proportion:
         tasks, queue_of = self._ssn.tasks, self._ssn.jobs.queue
         left: dict[str, Resource] = {}
         victims = []
-        spared = self._ssn.behaviours.reclaim_spares_small_queues
+        spared = self._ssn.behaviours.reclaim_skips_small_queues
         request = tasks.info[reclaimer].request
         for task in candidates:
             queue = queue_of[tasks.job.item(task)]
@@ -215,7 +215,7 @@ class Proportion:
         least = ssn.jobs.min_resources(job)
         wanted = least.clone().add(attr.allocated).add(attr.inqueue)
         ssn.subtract(wanted, attr.elastic)
-        enough = ENOUGH[ssn.behaviours.comparison](wanted, attr.real_capability, least)
+        enough = ENOUGH[ssn.behaviours.compared_resources](wanted, attr.real_capability, least)
         verdict = self._verdict(
             enough,
             minResources=least,
@@ -227,7 +227,7 @@ class Proportion:
         if enough:
             reserved = ssn.jobs.deduct_sch_gated_resources(job, least)
             attr.inqueue.add(reserved)
-            if not ssn.behaviours.refused_jobs_reserve:
+            if not ssn.behaviours.reservation_kept_after_refusal:
                 give_back = partial(attr.inqueue.sub_unchecked, reserved)
                 ssn.reserved.setdefault(job, []).append(give_back)
         else:

@@ -67,9 +67,9 @@ class Usage:
         """Do nothing."""
 
     def _verdicts(self, ssn: Session, fresh: list[tuple[int, NodeUsage]]) -> Ints:
-        final = ssn.behaviours.filter_errors_final
+        final = ssn.behaviours.filter_errors_unresolvable
         code = StatusCode.ERROR if final else StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE
-        told = _ERROR if ssn.behaviours.filter_errors_told else "{}"
+        told = _ERROR if ssn.behaviours.pod_message_shows_filter_errors else "{}"
         cpu_exceeds = ssn.reasons.intern(code, told.format(CPU_EXCEEDS))
         memory_exceeds = ssn.reasons.intern(code, told.format(MEMORY_EXCEEDS))
         verdicts = np.zeros(len(ssn.nodes), dtype=np.int32)

@@ -16,7 +16,7 @@ from ...model.hypernode import HyperNodeInfo, HyperNodes
 if TYPE_CHECKING:
     from ...cache.snapshot import Snapshot
     from ...kubernetes.objects import NetworkTopology
-    from ...volcano.behaviours import Behaviours
+    from ...volcano.session.behaviours import Behaviours
 
 CLUSTER_TOP = "<cluster-top-hypernode>"
 

@@ -25,7 +25,7 @@ from plinian.engine.session.jobs.jobs import JobTable
 from plinian.engine.session.nodes.node_selection import NodeSelection, Purpose
 from plinian.engine.session.nodes.node_views import NodeViews
 from plinian.engine.session.reasons.statuses import Reasons
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.history import resolve
 from plinian.replay.simulate.simulation import simulate
 
 RELEASE = resolve("v1.12.1")

@@ -20,7 +20,7 @@ from plinian.engine.session.plugins.capacity import plugin
 from plinian.engine.session.plugins.capacity.attrs import QueueAttr
 from plinian.engine.session.plugins.capacity.granting import grant
 from plinian.engine.session.run import BUILDERS
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.history import resolve
 from plinian.replay.simulate.cases import parse_case
 from plinian.replay.simulate.simulation import simulate
 from tree import ROOT

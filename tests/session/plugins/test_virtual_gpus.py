@@ -24,7 +24,7 @@ from plinian.engine.session.plugins.deviceshare.vgpu import (
     gang_of,
 )
 from plinian.engine.session.plugins.deviceshare.vgpu_request import Names, names_of, requests_of
-from plinian.engine.volcano.behaviours import VirtualGpuUse
+from plinian.engine.volcano.session.devices import VirtualGpuUse
 from sessions import Document, group, node, opened, pod, queue, tasks
 
 FREE = "Requesting_2099.01.01 00:00:00"

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from ....model.queue import QueueInfo
 from ....model.resource import INFINITY, Resource
 from ....model.subtraction import Subtract
-from ....volcano.behaviours import Comparison
+from ....volcano.session.queues import Comparison
 from ..shared.amounts import enough_of_everything, fits, fits_in_everything, unguaranteed
 from ..shared.queue_demand import QueueDemand
 

@@ -25,19 +25,19 @@ def build_queue_attrs(ssn: Session) -> tuple[dict[str, QueueAttr], Resource]:
     guarantees = total_guarantee(ssn.queues.values())
     attrs = {}
     for name, demand in queue_demands(ssn).items():
-        attr = attrs[name] = ATTRS[ssn.behaviours.comparison](
+        attr = attrs[name] = ATTRS[ssn.behaviours.compared_resources](
             ssn.queues[name],
-            deserving_first=ssn.behaviours.deserving_queues_first,
+            deserving_first=ssn.behaviours.zero_deserved_share_is_one,
             subtract=ssn.subtract,
         )
         attr.add_demand(demand)
         attr.capability = flat_capability(ssn.queues[name])
         attr.real_capability = _real_capability(ssn, guarantees, attr)
         attr.deserved.min_dimension_resource(attr.real_capability, INFINITY)
-        if ssn.behaviours.deserved_within_request:
+        if ssn.behaviours.deserved_capped_by_request:
             attr.deserved.min_dimension_resource(attr.request, INFINITY)
         attr.deserved = maximum(
-            attr.deserved, attr.guarantee, zeros=ssn.behaviours.maximum_keeps_zeros
+            attr.deserved, attr.guarantee, zeros=ssn.behaviours.deserved_keeps_zero_scalars
         )
         attr.update_share()
     return attrs, guarantees

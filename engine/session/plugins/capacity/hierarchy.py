@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from ....model.panic import Panic
 from ....model.resource import INFINITY, ZERO, Resource, maximum
-from ....volcano.behaviours import RootQueueBounds, TreeDeserved
+from ....volcano.session.queue_tree import RootQueueBounds, TreeDeserved
 from ...framework.session import Session
 from ..shared.queue_demand import queue_demands
 from .attrs import QueueAttr, compare_shares, real_capability
@@ -83,11 +83,11 @@ class Hierarchy:
         queue = self._ssn.queues[name]
         attr = self.attrs[name] = QueueAttr(
             queue,
-            deserving_first=self._ssn.behaviours.deserving_queues_first,
+            deserving_first=self._ssn.behaviours.zero_deserved_share_is_one,
             subtract=self._ssn.subtract,
         )
         attr.capability = queue.capability.clone()
-        if self._ssn.behaviours.limits_begin_empty:
+        if self._ssn.behaviours.unchecked_queues_have_zero_limit:
             attr.real_capability = Resource()
         if name == ROOT:
             return
@@ -118,7 +118,7 @@ class Hierarchy:
     def _check_root(self) -> None:
         """Give the root all that there is, and check the tree below it."""
         root = self.attrs.get(ROOT)
-        if root is None and not self._ssn.behaviours.missing_root_crashes:
+        if root is None and not self._ssn.behaviours.missing_root_queue_crashes:
             raise HierarchyError("the root queue is missing")
         if root is None:
             raise NIL_POINTER
@@ -130,7 +130,7 @@ class Hierarchy:
         how = self._ssn.behaviours
         children = [attr.children[name] for name in sorted(attr.children)]
         deserved, guarantees = Resource(), Resource()
-        if not how.excess_granted:
+        if not how.children_may_exceed_parent:
             queues = self._ssn.queues
             in_turn = sorted(children, key=lambda child: (queues[child.name].created, child.name))
             self._ssn.errors += grant(attr, in_turn, top=attr.name == ROOT)
@@ -170,10 +170,10 @@ class Hierarchy:
         """Bound what a queue deserves: max(min(deserved, real capability), guarantee)."""
         assert child.real_capability is not None
         child.deserved.min_dimension_resource(child.real_capability, INFINITY)
-        if self._ssn.behaviours.deserved_within_request:
+        if self._ssn.behaviours.deserved_capped_by_request:
             child.deserved.min_dimension_resource(child.request, ZERO)
         child.deserved = maximum(
-            child.deserved, child.guarantee, zeros=self._ssn.behaviours.maximum_keeps_zeros
+            child.deserved, child.guarantee, zeros=self._ssn.behaviours.deserved_keeps_zero_scalars
         )
 
     def _compare_capability(self, parent: QueueAttr, child: QueueAttr) -> None:
@@ -184,7 +184,7 @@ class Hierarchy:
         own, theirs = parent.capability, child.capability
         assert own is not None
         assert theirs is not None
-        stops = self._ssn.behaviours.unsound_tree_stops
+        stops = self._ssn.behaviours.invalid_tree_stops_scheduling
         if own.less_partly(theirs, ZERO) and (stops or not theirs.less_equal(own, INFINITY)):
             self._complain(Complaint("capability", parent.name, child.name, own, theirs))
 
@@ -192,7 +192,7 @@ class Hierarchy:
         """Refuse the tree, or only say so."""
         self.complaints.append(complaint)
         text = complaint.text(self._ssn.behaviours)
-        if self._ssn.behaviours.unsound_tree_stops and not self._goes_on:
+        if self._ssn.behaviours.invalid_tree_stops_scheduling and not self._goes_on:
             raise HierarchyError(text)
         self._ssn.errors.append(text)
 

@@ -14,8 +14,8 @@ from typing import ClassVar
 
 from ....model.panic import Panic
 from ....model.resource import ZERO, Resource
-from ....volcano.behaviours import CapacityVictims, ReclaimsFor
 from ....volcano.conf import Arguments
+from ....volcano.session.queues import CapacityVictims, ReclaimsFor
 from ...framework.registry import PREEMPT, GangEviction
 from ...framework.session import Session
 from ...framework.trace import NOTHING, PERMIT, PERMITTED, REJECT, REJECTED, Verdict
@@ -70,7 +70,7 @@ class Capacity:
         self._devices = DeviceQuotas(ssn, self._attrs if counts else {}, tree=self._hierarchical)
         ssn.registry.add_reclaimable(self.name, self._reclaimable)
         ssn.registry.add_unified_evictable(self.name, self._unified_evictable)
-        if ssn.behaviours.preemptive_by_queue:
+        if ssn.behaviours.preemptive_ignores_task:
             ssn.registry.add_preemptive(self.name, self._queue_preemptive)
         else:
             ssn.registry.add_preemptive(self.name, self._preemptive)
@@ -113,7 +113,7 @@ class Capacity:
             self._set_gauges(gauges, "deserved", attr.deserved)
             self._set_gauges(gauges, "allocated", attr.allocated)
             self._set_gauges(gauges, "request", attr.request)
-            if ssn.behaviours.tree_gauges_tell_capability:
+            if ssn.behaviours.tree_metrics_show_capability:
                 self._set_gauges(gauges, "capacity", attr.capability or Resource())
                 if attr.real_capability is None:
                     raise NIL_POINTER
@@ -255,7 +255,7 @@ class Capacity:
         if attr.real_capability is None or ssn.jobs.info[job].min_resources is None:
             return PERMITTED
         wanted, devices = ssn.jobs.min_resources(job), self._devices.minimum(job)
-        accounts = attr.lineage if ssn.behaviours.enqueue_asks_ancestors else (attr,)
+        accounts = attr.lineage if ssn.behaviours.enqueue_checks_ancestors else (attr,)
         for account in accounts:
             if not account.enqueues(wanted):
                 ssn.record_event(job, UNSCHEDULABLE, QUOTA_INSUFFICIENT)
@@ -270,7 +270,7 @@ class Capacity:
         for account in accounts:
             account.inqueue.add(reserved)
         self._devices.reserve(attr, devices)
-        if not ssn.behaviours.refused_jobs_reserve:
+        if not ssn.behaviours.reservation_kept_after_refusal:
             ssn.reserved.setdefault(job, []).extend(
                 partial(account.inqueue.sub_unchecked, reserved) for account in accounts
             )

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from sys import float_info
 
 from ....model.resource import INFINITY, Resource
-from ....volcano.behaviours import Behaviours, RootQueueBounds
+from ....volcano.session.behaviours import Behaviours
+from ....volcano.session.queue_tree import RootQueueBounds
 from ...framework.session import Session
 from .attrs import QueueAttr
 
 ENDLESS_SCALAR = float(2**63 - 1)
-ENDLESS = frozenset({RootQueueBounds.ENDLESS_UNLESS_SET, RootQueueBounds.ENDLESS_WHERE_UNSET})
+ENDLESS = frozenset({RootQueueBounds.UNLIMITED_UNLESS_SET, RootQueueBounds.UNLIMITED_WHERE_UNSET})
 """The root of these deserves what its children do."""
 
 
@@ -26,7 +27,7 @@ def bound_root(ssn: Session, root: QueueAttr) -> None:
     if bounds in ENDLESS:
         if root.capability.is_empty():
             root.capability = _endless(ssn.total)
-        elif bounds is RootQueueBounds.ENDLESS_WHERE_UNSET:
+        elif bounds is RootQueueBounds.UNLIMITED_WHERE_UNSET:
             _leave_endless(root.capability, ssn.total)
         root.real_capability = root.capability
         return
@@ -80,9 +81,9 @@ class Complaint:
 
     def text(self, behaviours: Behaviours) -> str:
         """Return what the scheduler logs."""
-        if not behaviours.unsound_tree_stops:
+        if not behaviours.invalid_tree_stops_scheduling:
             return self._remark()
-        amounts = behaviours.tree_errors_tell_amounts
+        amounts = behaviours.tree_errors_show_amounts
         own, theirs = (f" <{self.own}>", f" <{self.theirs}>") if amounts else ("", "")
         if self.child:
             what = f" {self.what}" if amounts else ""

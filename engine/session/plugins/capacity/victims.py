@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from ....model.resource import INFINITY, ZERO, Resource
-from ....volcano.behaviours import CapacityVictims
+from ....volcano.session.queues import CapacityVictims
 from ...framework.orders import victims_queue
 from ...framework.session import Session
 from .attrs import QueueAttr
@@ -55,7 +55,7 @@ def over_deserved(reclaim: Reclaim) -> list[int]:
     tasks, attrs = reclaim.ssn.tasks, reclaim.attrs
     victims: list[int] = []
     allocations: dict[str, Resource] = {}
-    spared = reclaim.ssn.behaviours.reclaim_spares_small_queues
+    spared = reclaim.ssn.behaviours.reclaim_skips_small_queues
     for candidate in reclaim.candidates:
         queue = reclaim.queue_of(candidate)
         attr = attrs[queue]

@@ -19,8 +19,8 @@ import numpy as np
 from ....kubernetes.objects import Node, Pod
 from ....model.panic import Panic
 from ....model.tables import Floats, Ints, Rows, Status
-from ....volcano.behaviours import SharedDevices, VirtualGpuUse
 from ....volcano.conf import Arguments
+from ....volcano.session.devices import SharedDevices, VirtualGpuUse
 from ...framework.registry import Per
 from ...framework.session import Session
 from ...reasons.statuses import PASS, StatusCode
@@ -43,7 +43,7 @@ _NO_INTEGER = -(2**63)
 """What Go makes of a number that no integer is."""
 _NO_CONFIG: Mapping[str, Any] = MappingProxyType({})
 _TAKING = frozenset({SharedDevices.LATE, SharedDevices.REFUSALS_HEEDED})
-_MODELESS = frozenset({SharedDevices.ERRORS_TOLD, SharedDevices.FAULTS_TOLD})
+_MODELESS = frozenset({SharedDevices.ERRORS_REPORTED, SharedDevices.FAULTS_REPORTED})
 _UNCUT = "deviceshare: no device configuration was recorded; cards in mode mig count as uncut"
 
 
@@ -120,7 +120,7 @@ class DeviceShare:
         use, policy = self._ssn.behaviours.virtual_gpu_use, given.get_str(SCHEDULE_POLICY, "")
         config = self._ssn.process.external.device_config or _NO_CONFIG
         names = Names() if use is VirtualGpuUse.FROM_LAST else names_of(config)
-        unsigned = self._devices is SharedDevices.ERRORS_TOLD
+        unsigned = self._devices is SharedDevices.ERRORS_REPORTED
         self._sharing = Sharing(use, policy, names, unsigned)
         self._weight = given.get_int(SCHEDULE_WEIGHT, 0)
         if not self._ssn.behaviours.devices_scored:
@@ -248,12 +248,12 @@ class DeviceShare:
         """Return the fault of a node without a kind of device; empty if that is none."""
         if self._takes:
             return ""
-        space = " " if self._devices is SharedDevices.ERRORS_TOLD else ""
+        space = " " if self._devices is SharedDevices.ERRORS_REPORTED else ""
         return f"node not initialized with device{space}{device}"
 
     def _told(self, fault: str) -> str:
         """Return a fault as it is reported to pods: with the kind of device or without."""
-        bare = self._devices is SharedDevices.ERRORS_TOLD
+        bare = self._devices is SharedDevices.ERRORS_REPORTED
         return fault.partition(" ")[2] if bare else fault
 
     def _allocate(self, task: int, node: int) -> str:

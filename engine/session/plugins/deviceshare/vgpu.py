@@ -17,7 +17,7 @@ from ....kubernetes.objects import Node, Pod
 from ....kubernetes.quantity import parse
 from ....kubernetes.units import SECOND_US
 from ....model.panic import Panic
-from ....volcano.behaviours import VirtualGpuUse
+from ....volcano.session.devices import VirtualGpuUse
 from .mig import Geometry, MigUsage, decode_instance, find_match, geometries_of, use
 from .vgpu_request import CORES, MEMORY, NO_PERCENTAGE, NUMBER, Names, Request, requests_of
 

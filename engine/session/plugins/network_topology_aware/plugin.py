@@ -53,7 +53,7 @@ class NetworkTopologyAware:
         self._leaf_of: tuple[list[str], NDArray[np.intp]] | None = None
         self._inside: dict[str, NDArray[np.bool_]] = {}
         self._near: dict[tuple[str, str], float] = {}
-        if not ssn.behaviours.hard_jobs_keep_near:
+        if not ssn.behaviours.hard_topology_scores_nearby_nodes:
             ssn.registry.add_hyper_node_order(self.name, self._hyper_node_order)
         ssn.registry.add_batch_node_order(self.name, self._batch_node_order, uniform=self._uniform)
 
@@ -62,7 +62,7 @@ class NetworkTopologyAware:
 
     def _uniform(self, _: int) -> float | None:
         """Return 0 if no job cares where in the network its tasks run, short of insisting on it."""
-        jobs, hard = self._ssn.jobs, self._ssn.behaviours.hard_jobs_keep_near
+        jobs, hard = self._ssn.jobs, self._ssn.behaviours.hard_topology_scores_nearby_nodes
         specs = (jobs.pod_group(job).spec.network_topology for job in range(len(jobs)))
         cares = any(spec is not None and (hard or spec.mode == "soft") for spec in specs)
         return None if cares else 0.0
@@ -97,7 +97,7 @@ class NetworkTopologyAware:
             topology is not None
             and topology.highest_tier_allowed is not None
             and topology.mode == "hard"
-            and not self._ssn.behaviours.hard_jobs_keep_near
+            and not self._ssn.behaviours.hard_topology_scores_nearby_nodes
         ):
             return ""
         return self._ssn.tasks.job_hypernode.get(task, "")

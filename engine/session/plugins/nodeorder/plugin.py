@@ -103,7 +103,7 @@ class Scores:
         self._allocation = ResourceAllocation(
             nodes,
             Weights(weights.least_requested, weights.most_requested, weights.balanced_resource),
-            best_effort_balanced=ssn.behaviours.best_effort_balanced,
+            balanced_allocation_scores_best_effort=ssn.behaviours.balanced_allocation_scores_best_effort,
         )
         self._affinity = InterPodAffinity(nodes, ssn.objects.namespaces)
         self._taints = TaintToleration(nodes)
@@ -112,14 +112,14 @@ class Scores:
         )
         self._normalises = ssn.behaviours.node_affinity_normalised
         self._scores_images = ssn.behaviours.images_scored
-        self._scores_init_images = ssn.behaviours.init_images_scored
+        self._scores_init_images = ssn.behaviours.init_container_images_scored
         self._unspread = 0.0
         """What pods get that name no constraints on their spread."""
-        if ssn.behaviours.unconstrained_spread_scores:
+        if ssn.behaviours.unconstrained_pods_get_spread_score:
             self._unspread = 100.0 * weights.topology_spread
         self._fixed: dict[int, Floats] = {}
         self._metrics = ssn.process.memory.of(KubeMetrics)
-        self._needs_metrics = ssn.behaviours.scores_need_predicates
+        self._needs_metrics = ssn.behaviours.nodeorder_needs_predicates
 
     def order(self, task: int, rows: Rows) -> Floats:
         """Return the scores that nodes have by themselves; NaN for a pod that cannot be scored."""

@@ -115,9 +115,11 @@ def _quotient(dividend: Amounts, divisor: Amounts | int) -> Amounts:
 class ResourceAllocation:
     """The weighted sum of the three scores, of tasks on nodes as they are."""
 
-    def __init__(self, nodes: NodeMap, weights: Weights, *, best_effort_balanced: bool) -> None:
+    def __init__(
+        self, nodes: NodeMap, weights: Weights, *, balanced_allocation_scores_best_effort: bool
+    ) -> None:
         self._nodes = nodes
-        self._best_effort_balanced = best_effort_balanced
+        self._balanced_allocation_scores_best_effort = balanced_allocation_scores_best_effort
         self._weights = weights
         self._has = nodes.columns.amounts
         self._amounts = nodes.columns.amount_lists
@@ -156,7 +158,9 @@ class ResourceAllocation:
     def _balances(self, pod: PodClass) -> bool:
         """Return whether the balance of nodes counts for a pod."""
         asked = pod.requests
-        return self._best_effort_balanced or bool(asked.cpu or asked.memory or asked.gpu)
+        return self._balanced_allocation_scores_best_effort or bool(
+            asked.cpu or asked.memory or asked.gpu
+        )
 
     def all(self, pod: PodClass, rows: Rows) -> Amounts:
         """Return the scores of a pod on many nodes."""

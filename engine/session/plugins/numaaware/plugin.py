@@ -120,7 +120,7 @@ class NumaAware:
         verdicts = fits.memo.verdicts(
             rows, self._version, lambda node: self._admit(task, node, fits)
         )
-        if self._ssn.behaviours.filter_errors_told:
+        if self._ssn.behaviours.pod_message_shows_filter_errors:
             for place, row in enumerate(rows.tolist()):
                 if row in fits.refused:
                     verdicts[place] = self._refusal_by_name(task, row, fits.refused[row])
@@ -130,7 +130,7 @@ class NumaAware:
         """Return the verdict on a node that would not admit a container, in the error's words."""
         pod, name = self._ssn.tasks.info[task].name, self._ssn.nodes.names[node]
         error = f"predicates failed for task {pod} container {container} on node {name}"
-        final = self._ssn.behaviours.filter_errors_final
+        final = self._ssn.behaviours.filter_errors_unresolvable
         code = StatusCode.ERROR if final else StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE
         return self._ssn.reasons.intern(code, f"plugin {self.name} {error}")
 
@@ -172,7 +172,7 @@ class NumaAware:
         how = self._ssn.behaviours
         if how.numa_policy_misspelt:
             error = error.replace("topology policy", "topology polocy")
-        ignored = how.filter_errors_told and not how.filter_errors_final
+        ignored = how.pod_message_shows_filter_errors and not how.filter_errors_unresolvable
         code = StatusCode.UNSCHEDULABLE if ignored else StatusCode.ERROR
         return self._ssn.reasons.intern(code, error)
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ....model.tables import Ints
-from ....volcano.behaviours import Filtering
+from ....volcano.session.filters import Filtering
 from ...kube.node_columns import Mask
 from ...reasons.statuses import PASS, Reasons, StatusCode
 from .verdicts import EndsWith, Verdicts
@@ -85,7 +85,7 @@ RULES: Mapping[Filtering, FilterRules] = MappingProxyType(
             limits_apart=True,
         ),
         Filtering.FIRST_REASON: FilterRules(EndsWith.ANY, NamedIn.NONE, PodNumber.BESIDE_ANOTHER),
-        Filtering.CURABLE_GO_ON: FilterRules(EndsWith.FINAL, NamedIn.NONE, PodNumber.AS_FILTER),
+        Filtering.RESOLVABLE_GO_ON: FilterRules(EndsWith.FINAL, NamedIn.NONE, PodNumber.AS_FILTER),
     }
 )
 

@@ -45,7 +45,7 @@ class Filters:
 
     def __init__(self, ssn: Session, nodes: NodeMap, options: PredicateOptions) -> None:
         reasons, rules = ssn.reasons, RULES[ssn.behaviours.filtering]
-        errors_final = rules.named is NamedIn.ALL and ssn.behaviours.filter_errors_final
+        errors_final = rules.named is NamedIn.ALL and ssn.behaviours.filter_errors_unresolvable
         self._answers = Answers(reasons, rules, errors_final=errors_final)
         self._full_counts = rules.pod_number is PodNumber.AS_FILTER
         """Whether a filter turns nodes down that have all the pods they may have."""
@@ -61,7 +61,7 @@ class Filters:
             options,
             reasons,
             self._answers.verdict,
-            taints_named=ssn.behaviours.taints_named,
+            pod_message_names_taints=ssn.behaviours.pod_message_names_taints,
             cache_forgives=rules.cache_forgives,
             cached=self._answers.cached_code,
         )
@@ -75,7 +75,7 @@ class Filters:
             ssn.objects.namespaces,
             reasons,
             States(ssn),
-            curable=ssn.behaviours.pod_affinity_curable,
+            curable=ssn.behaviours.pod_affinity_resolvable,
         )
         self._spread = PodTopologySpread(nodes, reasons, States(ssn))
         self._volumes = VolumeFilters(ssn, nodes, options, rules.unclaimed)

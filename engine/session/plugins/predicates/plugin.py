@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
-from ....volcano.behaviours import SharedDevices
 from ....volcano.conf import Arguments
+from ....volcano.session.devices import SharedDevices
 from ...kube.node_map import node_map
 from ..shared.kube_metrics import KubeMetrics
 from .filters import Filters
@@ -55,7 +55,7 @@ class Predicates:
         prepared = "Predicate" in enabled
         fails = options.volume_binding and not prepared
         heeds = ssn.behaviours.shared_devices is SharedDevices.REFUSALS_HEEDED
-        misses = options.volume_binding and ssn.behaviours.unprepared_pods_missed
+        misses = options.volume_binding and ssn.behaviours.undone_evictions_missed_by_filters
         noted: set[int] = set()
 
         def allocate(task: int, node: int) -> str | None:
@@ -117,7 +117,7 @@ class Predicates:
 
 def _preparing(ssn: Session, filters: Filters, noted: set[int] | None) -> Preparing:
     """Return what prepares the filters for a task, and notes it where that matters."""
-    registers = ssn.behaviours.scores_need_predicates
+    registers = ssn.behaviours.nodeorder_needs_predicates
     if noted is None and not registers:
         return filters.pre_predicate
 

@@ -33,13 +33,13 @@ class StableFilters:
         reasons: Reasons,
         tell: Callable[[str, StatusCode, str], int],
         *,
-        taints_named: bool,
+        pod_message_names_taints: bool,
         cache_forgives: bool = False,
         cached: StatusCode = StatusCode.ERROR,
     ) -> None:
         self._nodes = nodes
         self._cache_forgives = cache_forgives
-        self._taints_named = taints_named
+        self._pod_message_names_taints = pod_message_names_taints
         self._options = options
         self._cached = reasons.intern(cached, CACHED)
         self._tell = tell
@@ -81,7 +81,7 @@ class StableFilters:
         columns, options = self._nodes.columns, self._options
         verdicts = np.zeros(len(columns), dtype=np.int32)
         if options.taint_toleration:
-            places, messages = tainted(columns, pod, named=self._taints_named)
+            places, messages = tainted(columns, pod, named=self._pod_message_names_taints)
             ids = [self._final("TaintToleration", message) for message in messages]
             verdicts = np.array([*ids, PASS], dtype=np.int32)[places]
         if options.node_affinity:

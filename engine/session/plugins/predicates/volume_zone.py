@@ -46,8 +46,8 @@ class VolumeZone:
         self._columns = columns
         self._objects = ssn.objects
         self._reasons = ssn.reasons
-        self._renamed = ssn.behaviours.zone_labels_renamed
-        self._everywhere = ssn.behaviours.zoneless_nodes_asked
+        self._renamed = ssn.behaviours.beta_zone_labels_translated
+        self._everywhere = ssn.behaviours.volume_zone_checks_unlabelled_nodes
 
     def pre_filter(self, pod: Pod) -> str | None:
         """Return what keeps a pod from every node, or ``None``."""

@@ -35,7 +35,7 @@ class VolumeFilters:
         )
         self._zone = VolumeZone(ssn, columns) if options.volume_zone else None
         self._binding = VolumeBinding(columns, objects, reasons) if options.volume_binding else None
-        self._zones_first = ssn.behaviours.zones_prepared
+        self._zones_first = ssn.behaviours.volume_zone_pre_filter
         self._claims: dict[int, Claims] = {}
         self._found: dict[int, Found] = {}
         if self._limits is not None:

@@ -10,7 +10,8 @@ from types import MappingProxyType
 
 from ....model.resource import INFINITY, ZERO, Resource
 from ....model.resource_names import PODS
-from ....volcano.behaviours import Behaviours, Comparison
+from ....volcano.session.behaviours import Behaviours
+from ....volcano.session.queues import Comparison
 
 SetGauges = Callable[[MutableMapping[str, float], str, Resource], None]
 CAPACITIES = frozenset({"capacity", "real_capacity"})
@@ -56,9 +57,9 @@ def set_exact_gauges(gauges: MutableMapping[str, float], what: str, resource: Re
 
 def gauge_setter(behaviours: Behaviours) -> SetGauges:
     """Return how a release sets the gauges of queues."""
-    if behaviours.absent_scalars_are_zero:
+    if behaviours.absent_scalar_metrics_reset:
         return set_exact_gauges
-    return set_gauges if behaviours.scalar_queue_gauges else set_narrow_gauges
+    return set_gauges if behaviours.queue_metrics_include_scalars else set_narrow_gauges
 
 
 def unguaranteed(total: Resource, guarantees: Resource, *, crashes: bool) -> Resource:

@@ -38,7 +38,7 @@ class Proportional:
     def __init__(self, ssn: Session, rates: dict[str, Rate], reasons: Reasons) -> None:
         self._tasks = ssn.tasks
         self._nodes = ssn.nodes
-        final = ssn.behaviours.filter_errors_final
+        final = ssn.behaviours.filter_errors_unresolvable
         code = StatusCode.ERROR if final else StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE
         self._rates = rates
         self._checks = [

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ....model.resource import ZERO, Resource
 from ....model.tables import IS_ALLOCATED, Floats, Rows, Status
-from ....volcano.behaviours import Elastic
+from ....volcano.session.queues import Elastic
 from ...framework.session import Session
 from .inqueue import reserved_by_job
 
@@ -48,7 +48,7 @@ def queue_demands(ssn: Session, *, until: int | None = None) -> dict[str, QueueD
     status = tasks.status[counted]
     holding = counted[IS_ALLOCATED[status]]
     asking = counted[IS_ALLOCATED[status] | (status == Status.PENDING)]
-    spare = ELASTIC[ssn.behaviours.elastic](ssn)[: len(queues)]
+    spare = ELASTIC[ssn.behaviours.elastic_resources](ssn)[: len(queues)]
 
     sums = _Sums(ssn, of_job, len(names))
     demands = {
@@ -57,7 +57,9 @@ def queue_demands(ssn: Session, *, until: int | None = None) -> dict[str, QueueD
             names, sums.requests(holding), sums.requests(asking), sums.of_jobs(spare), strict=True
         )
     }
-    for job, reserved in reserved_by_job(ssn, lacking=ssn.behaviours.enqueued_jobs_reserve_lack):
+    for job, reserved in reserved_by_job(
+        ssn, lacking=ssn.behaviours.inqueue_jobs_reserve_missing_only
+    ):
         if job < len(queues):
             demands[jobs.queue[job]].inqueue.add(reserved)
     return demands

@@ -72,7 +72,7 @@ class Tdm:
         self._closed = {zone: why_closed(zone, self._windows.get(zone), ssn.now) for zone in zones}
         if any(self._zone_of):
             self._open_columns()
-            if ssn.behaviours.revocable_nodes_curable:
+            if ssn.behaviours.tdm_refusals_resolvable:
                 ssn.registry.add_predicate(self.name, self._curable_predicate)
             else:
                 ssn.registry.add_predicate(self.name, self._predicate, per="class")
@@ -120,7 +120,7 @@ class Tdm:
     def _curable_predicate(self, task: int, rows: Rows) -> Ints:
         """Say the same as :meth:`_predicate`, of each pod and node, without its being final."""
         info, names = self._ssn.tasks.info[task], self._ssn.nodes.names
-        final = self._ssn.behaviours.filter_errors_final
+        final = self._ssn.behaviours.filter_errors_unresolvable
         code = StatusCode.ERROR if final else StatusCode.UNSCHEDULABLE
         verdicts = np.zeros(len(rows), dtype=np.int32)
         for index, row in enumerate(rows.tolist()):

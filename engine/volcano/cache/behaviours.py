@@ -1,0 +1,29 @@
+"""What the scheduler's cache of a release does besides sessions: one record, as for sessions.
+
+What decides a session is in :class:`~..session.behaviours.Behaviours`. These fields are for code
+that runs the cache's work queues and its writes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .binding import BindingBehaviours
+from .nodes import NodeBehaviours
+from .start import StartBehaviours
+from .status import StatusBehaviours
+from .work_queues import WorkQueueBehaviours
+
+
+@dataclass(frozen=True)
+class CacheBehaviours(
+    WorkQueueBehaviours,
+    BindingBehaviours,
+    NodeBehaviours,
+    StatusBehaviours,
+    StartBehaviours,
+):
+    """What the scheduler's cache of a release does where releases differ, besides sessions."""
+
+    release: str
+    """The release that this is the behaviour of, or was before single fields were changed."""

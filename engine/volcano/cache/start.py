@@ -1,0 +1,53 @@
+"""The start of the scheduler."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..releases import FIRST, Row, landed
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class StartBehaviours:
+    """The start of the scheduler: what differs between releases."""
+
+    first_session_waits_for_handlers: bool
+    """The first session waits till the cache has taken in all that there was at the start."""
+
+    startup_queues_checked_first: bool
+    """At the start, the root and the default queue are made only if they are not there."""
+
+
+ROWS: tuple[Row, ...] = (
+    Row(
+        "first_session_waits_for_handlers",
+        False,
+        FIRST,
+        source="cache/cache.go Run, WaitForHandlerSync",
+        why="The first sessions may see too few nodes or pods, and promise what is in use.",
+    ),
+    Row(
+        "first_session_waits_for_handlers",
+        True,
+        landed("v1.12.4", "v1.13.3", "v1.14.2", "v1.15.0"),
+        source="cache/cache.go Run, WaitForHandlerSync",
+        why="The first session sees all, or begins after --resource-sync-timeout (a minute).",
+        pull=5172,
+    ),
+    Row(
+        "startup_queues_checked_first",
+        False,
+        FIRST,
+        source="cache/cache.go newDefaultQueue, newDefaultAndRootQueue",
+        why="A scheduler does not start where making a queue that is there is refused otherwise.",
+    ),
+    Row(
+        "startup_queues_checked_first",
+        True,
+        landed("v1.14.2", "v1.15.0"),
+        source="cache/cache.go newDefaultAndRootQueue",
+        why="A scheduler starts if its queues are there, whatever admission says of making them.",
+        pull=4973,
+    ),
+)
+"""The rows of each behaviour, oldest first; behaviours in the order of the fields above."""

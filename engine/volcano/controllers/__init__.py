@@ -1,0 +1,1 @@
+"""Behaviours of the controllers, by subject: fields, kinds of values, and rows."""

@@ -1,0 +1,329 @@
+"""What the Job controller writes: status, PodGroups and pods of Volcano Jobs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ..releases import FIRST, Row, landed
+
+
+class JobConditions(StrEnum):
+    """When a condition is added to a Volcano Job's status."""
+
+    PHASE_CHANGE = "phase change"
+    """When its phase changes."""
+    ANY_CHANGE = "any change"
+    """When anything in its status changes, with the phase that it has."""
+    LATEST_OF_PHASE = "latest of phase"
+    """When anything in its status changes, in place of the one of the same phase."""
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class JobWriteBehaviours:
+    """What the Job controller writes: what differs between releases."""
+
+    kept_pods_counted: bool
+    """A job's status counts the pods that a kill leaves, as completed ones."""
+
+    unchanged_jobs_written: bool
+    """A job's status is written with each sync, changed or not."""
+
+    unchanged_podgroups_written: bool
+    """A job's PodGroup is written with each sync, changed or not."""
+
+    unseen_podgroups_deleted: bool
+    """A kill deletes the job's PodGroup by name; else only one that the controller knows of."""
+
+    new_pods_counted_unknown: bool
+    """``status.taskStatusCount`` counts a pod that has just been made as Unknown."""
+
+    job_conditions: JobConditions
+    """When a condition is added to a job's status."""
+
+    existing_pods_counted_unknown: bool
+    """A pod that is there already when it is to be made is counted as an unknown one."""
+
+    succeeded_pods_satisfy_dependencies: bool
+    """A task may start when pods of the one that it depends on have succeeded."""
+
+    min_resources_by_task: bool
+    """A PodGroup's minResources are what the minima of its tasks need; else its first pods."""
+
+    task_min_available_follows_replicas: bool
+    """The minimum of a task that names none follows its replicas."""
+
+    shared_podgroups_changed: bool
+    """A PodGroup is changed in the cache that controllers share, before it is written."""
+
+    jobs_pass_topology: bool
+    """The network topology of a job is written into its PodGroup."""
+
+    jobs_pass_sub_groups: bool
+    """The partitions of a job's tasks are groups within its PodGroup."""
+
+    pods_inherit_job_priority: bool
+    """A pod whose template names no priority class has its job's."""
+
+    pods_have_index_label: bool
+    """A job's pods have their index in their task, as label and annotation."""
+
+    pods_have_retry_count: bool
+    """A job's pods record how often the job had been restarted when they were created."""
+
+
+ROWS: tuple[Row, ...] = (
+    Row(
+        "kept_pods_counted",
+        True,
+        FIRST,
+        source="pkg/controllers/job/job_controller_actions.go killPods",
+        why="The status of an ended job says how many of its pods succeeded and failed.",
+    ),
+    Row(
+        "kept_pods_counted",
+        False,
+        landed("v1.11.0"),
+        source="pkg/controllers/job/job_controller_actions.go killPods",
+        why="The status of an ended job counts no pods, until it is synced again.",
+        pull=3813,
+    ),
+    Row(
+        "unchanged_jobs_written",
+        True,
+        FIRST,
+        source="pkg/controllers/job/job_controller_actions.go syncJob",
+        why="Each sync of a job is a write, and comes back as an update.",
+    ),
+    Row(
+        "unchanged_jobs_written",
+        False,
+        landed("v1.10.0"),
+        source="pkg/controllers/job/job_controller_actions.go syncJob",
+        why="A sync that changes nothing writes nothing.",
+        pull=3514,
+    ),
+    Row(
+        "unchanged_podgroups_written",
+        True,
+        FIRST,
+        source="pkg/controllers/job/job_controller_actions.go createOrUpdatePodGroup",
+        why="Each sync of a job writes its PodGroup, and fails if the scheduler just has.",
+    ),
+    Row(
+        "unchanged_podgroups_written",
+        False,
+        landed("v1.10.0"),
+        source="pkg/controllers/job/job_controller_actions.go createOrUpdatePodGroup",
+        why="A PodGroup is written when what it is made from has changed.",
+        pull=3493,
+    ),
+    Row(
+        "unseen_podgroups_deleted",
+        True,
+        FIRST,
+        source="pkg/controllers/job/job_controller_actions.go killJob",
+        why="A PodGroup goes with the kill of its job, however new it is.",
+    ),
+    Row(
+        "unseen_podgroups_deleted",
+        False,
+        landed("v1.11.0"),
+        source="pkg/controllers/job/job_controller_actions.go killPods, getPodGroupByJob",
+        why="A PodGroup that was made just before its job is killed may stay.",
+        pull=3786,
+    ),
+    Row(
+        "new_pods_counted_unknown",
+        True,
+        FIRST,
+        source="pkg/controllers/job/job_controller_actions.go syncJob",
+        why="A job's status counts unknown pods each time that it has created some.",
+    ),
+    Row(
+        "new_pods_counted_unknown",
+        False,
+        landed("v1.10.0"),
+        source="pkg/controllers/job/job_controller_actions.go syncJob",
+        why="A job's new pods are Pending from the start.",
+        pull=3598,
+    ),
+    Row(
+        "job_conditions",
+        JobConditions.PHASE_CHANGE,
+        FIRST,
+        source="pkg/controllers/job/job_controller_actions.go syncJob, appendJobCondition",
+        why="A job's conditions list its phases in order.",
+    ),
+    Row(
+        "job_conditions",
+        JobConditions.ANY_CHANGE,
+        landed("v1.10.0"),
+        source="pkg/controllers/job/job_controller_actions.go syncJob, appendJobCondition",
+        why="A job with many pods has a condition for each count that it had, without end.",
+        pull=3514,
+    ),
+    Row(
+        "job_conditions",
+        JobConditions.LATEST_OF_PHASE,
+        landed("v1.14.3", "v1.15.1"),
+        source="pkg/controllers/job/job_controller_actions.go syncJob, appendJobCondition",
+        why="A job's conditions say when it was last in each phase.",
+        pull=5422,
+    ),
+    Row(
+        "existing_pods_counted_unknown",
+        True,
+        FIRST,
+        source="pkg/controllers/job/job_controller_actions.go syncJob",
+        why="After a restart of controllers, a job's status may count unknown pods for a while.",
+    ),
+    Row(
+        "existing_pods_counted_unknown",
+        False,
+        landed("v1.14.0"),
+        source="pkg/controllers/job/job_controller_actions.go syncJob",
+        why="A pod is counted once it is known.",
+        pull=4985,
+    ),
+    Row(
+        "succeeded_pods_satisfy_dependencies",
+        False,
+        FIRST,
+        source="pkg/controllers/job/job_controller_actions.go isDependsOnPodsReady",
+        why="A task whose predecessor is quick never starts: no container is ready any more.",
+    ),
+    Row(
+        "succeeded_pods_satisfy_dependencies",
+        True,
+        landed("v1.14.4", "v1.15.1"),
+        source="pkg/controllers/job/job_controller_actions.go isDependsOnPodsReady",
+        why="A task starts after a predecessor that runs or has succeeded.",
+        pull=5439,
+    ),
+    Row(
+        "min_resources_by_task",
+        False,
+        FIRST,
+        source="pkg/controllers/job/job_controller_actions.go calcPGMinResources, "
+        "pkg/controllers/job/job_controller_util.go CalcPGMinResources",
+        why="A job may be enqueued though there is no room for tasks that it needs.",
+    ),
+    Row(
+        "min_resources_by_task",
+        True,
+        landed("v1.10.0"),
+        source="pkg/controllers/job/job_controller_actions.go calcPGMinResources, "
+        "pkg/controllers/job/job_controller_util.go CalcPGMinResources",
+        why="Each task's minimum counts first, then the most important ones up to minAvailable.",
+        pull=3057,
+    ),
+    Row(
+        "task_min_available_follows_replicas",
+        False,
+        FIRST,
+        source="pkg/controllers/job/job_controller_actions.go createOrUpdatePodGroup",
+        why="A job that is scaled goes on with the minTaskMember that it began with.",
+    ),
+    Row(
+        "task_min_available_follows_replicas",
+        True,
+        landed("v1.9.0"),
+        source="pkg/controllers/job/job_controller_actions.go createOrUpdatePodGroup",
+        why="A job that is scaled has the minTaskMember of its replicas.",
+        pull=2802,
+    ),
+    Row(
+        "shared_podgroups_changed",
+        True,
+        FIRST,
+        source="pkg/controllers/job/job_controller_actions.go createOrUpdatePodGroup",
+        why="A write that is refused seems to be done, and is not tried again.",
+    ),
+    Row(
+        "shared_podgroups_changed",
+        False,
+        landed("v1.12.2", "v1.13.0"),
+        source="pkg/controllers/job/job_controller_actions.go createOrUpdatePodGroup",
+        why="A write that is refused is tried again.",
+        pull=4526,
+    ),
+    Row(
+        "jobs_pass_topology",
+        False,
+        FIRST,
+        source="pkg/controllers/job/job_controller_actions.go createOrUpdatePodGroup",
+        why="Jobs have no network topology.",
+    ),
+    Row(
+        "jobs_pass_topology",
+        True,
+        landed("v1.12.0"),
+        source="pkg/controllers/job/job_controller_actions.go createOrUpdatePodGroup",
+        why="A job's network topology is that of its PodGroup, as when it was made.",
+        pull=4310,
+    ),
+    Row(
+        "jobs_pass_sub_groups",
+        False,
+        FIRST,
+        source="pkg/controllers/job/job_controller_actions.go setPgSubGroupPolicy, "
+        "pkg/controllers/job/job_controller_util.go createJobPod",
+        why="Tasks have no partitions.",
+    ),
+    Row(
+        "jobs_pass_sub_groups",
+        True,
+        landed("v1.14.0"),
+        source="pkg/controllers/job/job_controller_actions.go setPgSubGroupPolicy, "
+        "pkg/controllers/job/job_controller_util.go createJobPod",
+        why="A task's partitions are labelled, and scheduled as groups.",
+        pull=4675,
+    ),
+    Row(
+        "pods_inherit_job_priority",
+        False,
+        FIRST,
+        source="pkg/controllers/job/job_controller_util.go createJobPod",
+        why="A job's priority class orders jobs only: its pods have the default one.",
+    ),
+    Row(
+        "pods_inherit_job_priority",
+        True,
+        landed("v1.11.0"),
+        source="pkg/controllers/job/job_controller_util.go createJobPod",
+        why="A job's pods have its priority.",
+        pull=3739,
+    ),
+    Row(
+        "pods_have_index_label",
+        False,
+        FIRST,
+        source="pkg/controllers/job/job_controller_util.go createJobPod",
+        why="A pod's index is to be read off its name.",
+    ),
+    Row(
+        "pods_have_index_label",
+        True,
+        landed("v1.9.0"),
+        source="pkg/controllers/job/job_controller_util.go createJobPod",
+        why="A pod's index is in volcano.sh/task-index.",
+        pull=3076,
+    ),
+    Row(
+        "pods_have_retry_count",
+        False,
+        FIRST,
+        source="pkg/controllers/job/job_controller_util.go createJobPod",
+        why="Pods do not know whether their job was restarted.",
+    ),
+    Row(
+        "pods_have_retry_count",
+        True,
+        landed("v1.10.0"),
+        source="pkg/controllers/job/job_controller_util.go createJobPod",
+        why="How often a job was restarted is in volcano.sh/job-retry-count of its pods.",
+        pull=3544,
+    ),
+)
+"""The rows of each behaviour, oldest first; behaviours in the order of the fields above."""

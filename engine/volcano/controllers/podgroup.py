@@ -1,0 +1,201 @@
+"""The PodGroup controller: PodGroups of pods that have none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..releases import FIRST, Row, landed
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class PodGroupBehaviours:
+    """The PodGroup controller: what differs between releases."""
+
+    replicasets_restore_podgroups: bool
+    """A ReplicaSet with replicas gets its PodGroup back if that is missing."""
+
+    replicasets_update_podgroups: bool
+    """A ReplicaSet's PodGroup follows changes of what it was made from."""
+
+    replicasets_skip_annotated_pods: bool
+    """For a ReplicaSet whose first pod names a PodGroup, nothing is made or changed."""
+
+    statefulsets_have_podgroups: bool
+    """PodGroups of StatefulSets are deleted at 0 replicas, and restored above."""
+
+    statefulset_pods_by_revision: bool
+    """A StatefulSet's PodGroup is made from a pod of the newest revision."""
+
+    statefulsets_update_podgroups: bool
+    """A StatefulSet's PodGroup follows changes of what it was made from."""
+
+    statefulsets_skip_annotated_pods: bool
+    """For a StatefulSet whose first pod names a PodGroup, nothing is made or changed."""
+
+    podgroup_min_member_from_annotation: bool
+    """The owner of a pod may say by annotation how many pods its PodGroup needs."""
+
+    podgroup_topology_from_annotation: bool
+    """A pod's annotation may give the network topology of its PodGroup."""
+
+    podgroup_deletions_checked: bool
+    """A PodGroup is deleted only if it is the one, and the version, that was seen."""
+
+
+ROWS: tuple[Row, ...] = (
+    Row(
+        "replicasets_restore_podgroups",
+        False,
+        FIRST,
+        source="pkg/controllers/podgroup/pg_controller_handler.go addReplicaSet",
+        why="A PodGroup that is deleted late, after scaling down and up, stays away: pods wait.",
+    ),
+    Row(
+        "replicasets_restore_podgroups",
+        True,
+        landed("v1.9.1", "v1.10.0"),
+        source="pkg/controllers/podgroup/pg_controller_handler.go addReplicaSet",
+        why="A missing PodGroup is recreated with the next change of the ReplicaSet.",
+        pull=3561,
+    ),
+    Row(
+        "replicasets_update_podgroups",
+        False,
+        FIRST,
+        source="pkg/controllers/podgroup/pg_controller_handler.go addReplicaSet, "
+        "createOrUpdateNormalPodPG",
+        why="A new group-min-member of a Deployment has no effect on PodGroups that exist.",
+    ),
+    Row(
+        "replicasets_update_podgroups",
+        True,
+        landed("v1.12.3", "v1.13.1", "v1.14.0"),
+        source="pkg/controllers/podgroup/pg_controller_handler.go addReplicaSet, "
+        "createOrUpdateNormalPodPG",
+        why="A PodGroup's spec, labels and annotations are those that it would be made with now.",
+        pull=4786,
+    ),
+    Row(
+        "replicasets_skip_annotated_pods",
+        False,
+        FIRST,
+        source="pkg/controllers/podgroup/pg_controller_handler.go addReplicaSet",
+        why="Pods that already have a PodGroup get another from their ReplicaSet.",
+    ),
+    Row(
+        "replicasets_skip_annotated_pods",
+        True,
+        landed("v1.12.3", "v1.13.1", "v1.14.0"),
+        source="pkg/controllers/podgroup/pg_controller_handler.go addReplicaSet",
+        why="A PodGroup that was deleted too late stays away, as long as pods name it.",
+        pull=4792,
+    ),
+    Row(
+        "statefulsets_have_podgroups",
+        False,
+        FIRST,
+        source="pkg/controllers/podgroup/pg_controller_handler.go addStatefulSet",
+        why="A StatefulSet scaled to 0 leaves its PodGroup behind.",
+    ),
+    Row(
+        "statefulsets_have_podgroups",
+        True,
+        landed("v1.12.0"),
+        source="pkg/controllers/podgroup/pg_controller_handler.go addStatefulSet",
+        why="A StatefulSet's PodGroup goes and comes with its replicas.",
+        pull=3603,
+    ),
+    Row(
+        "statefulset_pods_by_revision",
+        False,
+        FIRST,
+        source="pkg/controllers/podgroup/pg_controller_handler.go addStatefulSet",
+        why="During an update, a PodGroup may be restored as the old pods want it.",
+    ),
+    Row(
+        "statefulset_pods_by_revision",
+        True,
+        landed("v1.12.2", "v1.13.0"),
+        source="pkg/controllers/podgroup/pg_controller_handler.go addStatefulSet",
+        why="A PodGroup is restored as the new pods want it.",
+        pull=4517,
+    ),
+    Row(
+        "statefulsets_update_podgroups",
+        False,
+        FIRST,
+        source="pkg/controllers/podgroup/pg_controller_handler.go addStatefulSet, "
+        "createOrUpdateNormalPodPG",
+        why="A StatefulSet that is given more cpu goes on with the minResources of before.",
+    ),
+    Row(
+        "statefulsets_update_podgroups",
+        True,
+        landed("v1.12.2", "v1.13.0"),
+        source="pkg/controllers/podgroup/pg_controller_handler.go addStatefulSet, "
+        "createOrUpdateNormalPodPG",
+        why="A PodGroup's spec, labels and annotations are those that it would be made with now.",
+        pull=4517,
+    ),
+    Row(
+        "statefulsets_skip_annotated_pods",
+        False,
+        FIRST,
+        source="pkg/controllers/podgroup/pg_controller_handler.go addStatefulSet",
+        why="Pods that already have a PodGroup, as of a LeaderWorkerSet, get another.",
+    ),
+    Row(
+        "statefulsets_skip_annotated_pods",
+        True,
+        landed("v1.13.0"),
+        source="pkg/controllers/podgroup/pg_controller_handler.go addStatefulSet",
+        why="A PodGroup that was deleted too late stays away, as long as pods name it.",
+        pull=4478,
+    ),
+    Row(
+        "podgroup_min_member_from_annotation",
+        False,
+        FIRST,
+        source="pkg/controllers/podgroup/pg_controller_handler.go getMinMemberFromUpperRes",
+        why="PodGroups of ReplicaSets and the like need one pod.",
+    ),
+    Row(
+        "podgroup_min_member_from_annotation",
+        True,
+        landed("v1.12.0"),
+        source="pkg/controllers/podgroup/pg_controller_handler.go getMinMemberFromUpperRes",
+        why="Deployments can be gangs, by scheduling.volcano.sh/group-min-member.",
+        pull=4000,
+    ),
+    Row(
+        "podgroup_topology_from_annotation",
+        False,
+        FIRST,
+        source="pkg/controllers/podgroup/pg_controller_handler.go parseNetworkTopologyFromPod",
+        why="PodGroups of ReplicaSets and the like have no topology.",
+    ),
+    Row(
+        "podgroup_topology_from_annotation",
+        True,
+        landed("v1.13.0"),
+        source="pkg/controllers/podgroup/pg_controller_handler.go parseNetworkTopologyFromPod",
+        why="PodGroups of ReplicaSets and the like may have a topology.",
+        pull=4583,
+    ),
+    Row(
+        "podgroup_deletions_checked",
+        False,
+        FIRST,
+        source="pkg/controllers/podgroup/pg_controller_handler.go addReplicaSet; "
+        "pkg/controllers/job/job_controller_actions.go killPods",
+        why="PodGroups are deleted by name: a late event may delete one that was recreated.",
+    ),
+    Row(
+        "podgroup_deletions_checked",
+        True,
+        landed("hardened"),
+        source="engine/volcano/controllers/podgroup.py; tests/volcano/test_table.py",
+        why="A deletion names uid and resourceVersion, and does nothing if they have changed.",
+    ),
+)
+"""The rows of each behaviour, oldest first; behaviours in the order of the fields above."""

@@ -1,0 +1,111 @@
+"""What proves the rows of the table: decisions of real schedulers that depend on them.
+
+A row is proven by a scenario and a release for which it holds: our session decides what that
+release's scheduler was recorded to decide, and decides otherwise as soon as the row is reverted.
+Rows of the cache and the controllers are proven by what the code of releases on both sides of the
+row was recorded to do with the same input. A row that is not proven may be true all the same; it
+rests on its source alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from ..releases import Release, Row, parse_release
+from ..session.behaviours import Behaviours
+from ..session.history import SUPPORTED, behaviours
+from ..table import TABLE, Part, part_of, rows_in
+from . import components
+from .session import PROOFS, RECORDED
+
+LACKS: Mapping[str, str] = MappingProxyType(
+    {
+        "device_quotas": "before it, nothing reads what it is about",
+        "failed_pipelining": "no plugin of these releases refuses what is pipelined",
+        "lowest_hypernode_found": "it matters only with topology_gradients",
+        "reclaim_orders_victims": "the order was that of a Go map, which is random",
+        "sub_groups": "before it, nothing reads what it is about",
+        "plain_jobs_use_nominations": "no job waits once room was made for all of it",
+    }
+)
+"""By behaviour, what a proof of a row that has none would need."""
+
+
+class Proof(NamedTuple):
+    """A case, and the release under which its recorded outcome depends on a row."""
+
+    case: str
+    release: str
+
+    def __str__(self) -> str:
+        return f"{self.case} under {self.release}"
+
+
+def key_of(row: Row) -> tuple[str, str]:
+    """Return what a row is known by: its behaviour, and where the main line got it."""
+    return row.behaviour, str(row.change.landed[-1])
+
+
+def proof_of(row: Row) -> Proof | None:
+    """Return what proves a row; None if nothing does."""
+    found = _proofs(part_of(row.behaviour)).get(key_of(row))
+    return None if found is None else Proof(*found)
+
+
+def is_claim(row: Row) -> bool:
+    """Say whether a row is about Volcano, and not about Plinian's own release, which tests hold."""
+    return not row.change.landed[-1].ours
+
+
+def claims(*parts: Part) -> list[Row]:
+    """Return the rows about Volcano of some parts, or of all, in the order of their histories."""
+    return [row for part in parts or Part for row in TABLE[part] if is_claim(row)]
+
+
+def unproven(*parts: Part) -> list[Row]:
+    """Return those of :func:`claims` that nothing proves."""
+    return [row for row in claims(*parts) if proof_of(row) is None]
+
+
+def holds_in(row: Row) -> list[Release]:
+    """Return the releases for which a row holds."""
+    part = part_of(row.behaviour)
+    held = ((release, rows_in(part, release)[row.behaviour]) for release in SUPPORTED)
+    return [release for release, of_it in held if of_it is row]
+
+
+def lack(row: Row) -> str:
+    """Say why nothing proves a row."""
+    recorded = {parse_release(name) for name in _recorded(part_of(row.behaviour))}
+    held = [release for release in holds_in(row) if not release.ours]
+    if not recorded.intersection(held):
+        return f"nothing was recorded of {', '.join(map(str, held))}"
+    return LACKS.get(row.behaviour, "no recorded outcome depends on it")
+
+
+def _proofs(part: Part) -> Mapping[tuple[str, str], tuple[str, str]]:
+    return PROOFS if part is Part.SESSION else components.PROOFS
+
+
+def _recorded(part: Part) -> tuple[str, ...]:
+    return RECORDED if part is Part.SESSION else components.RECORDED
+
+
+def reverted(row: Row) -> Any:
+    """Return the value that a behaviour had before a row; for its first row, the one after it.
+
+    :raises LookupError: the behaviour never had another value.
+    """
+    rows = [other for other in TABLE[part_of(row.behaviour)] if other.behaviour == row.behaviour]
+    place = rows.index(row)
+    return rows[place - 1 if place else 1].value
+
+
+def without(row: Row, release: str) -> Behaviours:
+    """Return how a release's sessions would be without one of their rows that holds for it.
+
+    :raises UsageError: sessions of that release cannot be run.
+    """
+    return behaviours(release, **{row.behaviour: reverted(row)})

@@ -1,0 +1,55 @@
+"""How the sessions of a release behave: one complete record, put together from its subjects.
+
+Code reads a field and never compares releases. A field is named by what an operator can see; its
+docstring says what that is in either case. Each subject is a module that holds the fields, the
+kinds of values, and the rows that say which release has which value. Subjects generate no methods,
+which would only cost start-up time: the record has them all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .allocate import AllocateBehaviours
+from .backfill import BackfillBehaviours
+from .configuration import ConfigurationBehaviours
+from .devices import DeviceBehaviours
+from .enqueue import EnqueueBehaviours
+from .evictions import EvictionBehaviours
+from .filters import FilterBehaviours
+from .gangs import GangBehaviours
+from .nodes import NodeBehaviours
+from .pods import PodBehaviours
+from .preempt import PreemptBehaviours
+from .queue_tree import QueueTreeBehaviours
+from .queues import QueueBehaviours
+from .reclaim import ReclaimBehaviours
+from .scores import ScoreBehaviours
+from .status import StatusBehaviours
+from .topology import TopologyBehaviours
+
+
+@dataclass(frozen=True)
+class Behaviours(
+    ConfigurationBehaviours,
+    EnqueueBehaviours,
+    AllocateBehaviours,
+    BackfillBehaviours,
+    PreemptBehaviours,
+    ReclaimBehaviours,
+    EvictionBehaviours,
+    QueueBehaviours,
+    QueueTreeBehaviours,
+    GangBehaviours,
+    PodBehaviours,
+    NodeBehaviours,
+    FilterBehaviours,
+    ScoreBehaviours,
+    TopologyBehaviours,
+    DeviceBehaviours,
+    StatusBehaviours,
+):
+    """What the sessions of a release do where releases differ."""
+
+    release: str
+    """The release that this is the behaviour of, or was before single fields were changed."""

@@ -1,0 +1,106 @@
+"""The action ``enqueue``: which jobs may enter, and what they reserve in their queues."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..releases import FIRST, Row, landed
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class EnqueueBehaviours:
+    """The action ``enqueue``: what differs between releases."""
+
+    overcommit_crashes: bool
+    """With ``overcommit``, more use than the factor allows crashes the scheduler."""
+
+    enqueue_checks_ancestors: bool
+    """With ``capacity``, a job is enqueued only if the queues above its own have room for it."""
+
+    inqueue_jobs_reserve_missing_only: bool
+    """In ``proportion`` and ``capacity``, enqueued jobs reserve what they lack of their minimum."""
+
+    reserved_scalars_in_milli: bool
+    """What a job lacks of its minimum is calculated in the same units for all resources."""
+
+    reservation_kept_after_refusal: bool
+    """Resources that a queue reserves for a job stay reserved if another plugin refuses the job."""
+
+
+ROWS: tuple[Row, ...] = (
+    Row(
+        "overcommit_crashes",
+        True,
+        FIRST,
+        source="plugins/overcommit/overcommit.go OnSessionOpen",
+        why="Pods that use more than the nodes have crash the scheduler.",
+    ),
+    Row(
+        "overcommit_crashes",
+        False,
+        landed("v1.9.0"),
+        source="plugins/overcommit/overcommit.go OnSessionOpen",
+        why="Losing nodes keeps jobs from being enqueued.",
+        pull=3352,
+    ),
+    Row(
+        "enqueue_checks_ancestors",
+        False,
+        FIRST,
+        source="plugins/capacity/capacity.go OnSessionOpen",
+        why="Siblings together enqueue more than their parent can take.",
+    ),
+    Row(
+        "enqueue_checks_ancestors",
+        True,
+        landed("v1.12.0"),
+        source="plugins/capacity/capacity.go checkJobEnqueueableHierarchically",
+        why="Siblings together enqueue what their parent can take.",
+        pull=4119,
+    ),
+    Row(
+        "inqueue_jobs_reserve_missing_only",
+        False,
+        FIRST,
+        source="plugins/proportion/proportion.go, plugins/capacity/capacity.go",
+        why="A gang bound in a session counts twice until the next.",
+    ),
+    Row(
+        "inqueue_jobs_reserve_missing_only",
+        True,
+        landed("v1.15.0"),
+        source="plugins/proportion/proportion.go, plugins/capacity/capacity.go",
+        why="What an enqueued job holds is not reserved once more.",
+        pull=5130,
+    ),
+    Row(
+        "reserved_scalars_in_milli",
+        False,
+        FIRST,
+        source="plugins/util/util.go GetInqueueResource",
+        why="A job that lacks GPUs of its minimum reserves a thousandth of them.",
+    ),
+    Row(
+        "reserved_scalars_in_milli",
+        True,
+        landed("v1.14.3", "v1.15.1"),
+        source="plugins/util/util.go GetInqueueResource",
+        why="A job that lacks GPUs of its minimum reserves them, and the pods too.",
+        pull=5391,
+    ),
+    Row(
+        "reservation_kept_after_refusal",
+        True,
+        FIRST,
+        source="plugins/capacity/capacity.go, plugins/proportion/proportion.go OnSessionOpen",
+        why="A queue is fuller for the rest of a session by each job that another plugin refused.",
+    ),
+    Row(
+        "reservation_kept_after_refusal",
+        False,
+        landed("hardened"),
+        source="engine/session/actions/enqueue.py; tests/session/plugins/test_hardened_queues.py",
+        why="What was reserved for a job is given back, in all its queues, if it is refused.",
+    ),
+)
+"""The rows of each behaviour, oldest first; behaviours in the order of the fields above."""

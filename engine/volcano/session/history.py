@@ -1,0 +1,73 @@
+"""Which release of Volcano behaves how: the one table in which changes are dated.
+
+Rows are in the order in which they landed on the main line; of the rows of one behaviour the last
+one that a release has reached holds.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from ..releases import RELEASES, Release, Row, in_landing_order, parse_release
+from . import (
+    allocate,
+    backfill,
+    configuration,
+    devices,
+    enqueue,
+    evictions,
+    filters,
+    gangs,
+    nodes,
+    pods,
+    preempt,
+    queue_tree,
+    queues,
+    reclaim,
+    scores,
+    status,
+    topology,
+)
+from .behaviours import Behaviours
+
+SUPPORTED: tuple[Release, ...] = RELEASES
+"""Releases whose rows are complete, and their sessions can be run: all."""
+
+
+HISTORY: tuple[Row, ...] = in_landing_order(
+    *(*configuration.ROWS, *enqueue.ROWS, *allocate.ROWS, *backfill.ROWS),
+    *(*preempt.ROWS, *reclaim.ROWS, *evictions.ROWS, *queues.ROWS),
+    *(*queue_tree.ROWS, *gangs.ROWS, *pods.ROWS, *nodes.ROWS),
+    *(*filters.ROWS, *scores.ROWS, *topology.ROWS, *devices.ROWS),
+    *status.ROWS,
+)
+"""All rows, in the order in which they landed on the main line."""
+
+
+def rows_of(release: Release) -> dict[str, Row]:
+    """Return, by behaviour, the row that holds for a release."""
+    return {row.behaviour: row for row in HISTORY if row.change.reached(release)}
+
+
+def record(release: Release) -> Behaviours:
+    """Return the record that the table gives for a release."""
+    values = {name: row.value for name, row in rows_of(release).items()}
+    return Behaviours(release=str(release), **values)
+
+
+def resolve(name: str) -> Behaviours:
+    """Return how the release of that name behaves.
+
+    :raises UsageError: there is no such release.
+    """
+    return record(parse_release(name))
+
+
+def behaviours(name: str, **changed: Any) -> Behaviours:
+    """Return how a release behaves with some fields changed, to ask what they alone do.
+
+    :raises UsageError: as :func:`resolve`.
+    :raises TypeError: there is no such field.
+    """
+    return dataclasses.replace(resolve(name), **changed)

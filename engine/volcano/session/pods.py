@@ -1,0 +1,217 @@
+"""What the scheduler reads from pods: their role, gates and requests, and when a pod is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ..releases import FIRST, Row, landed
+
+
+class PodsWithoutClaims(StrEnum):
+    """What happens to a pod of which a claim is missing when the pod is first seen."""
+
+    KEPT = "kept"
+    """It is known, and looked at again."""
+    DROPPED = "dropped"
+    """It is as if it were not there, until the pod changes."""
+    AWAITED = "awaited"
+    """It is known, if the claim may still come; else it is dropped."""
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class PodBehaviours:
+    """What the scheduler reads from pods: what differs between releases."""
+
+    scheduling_gates: bool
+    """Pods with scheduling gates are left alone."""
+
+    role_by_label: bool
+    """A pod's role may be given by a label, where no annotation gives it."""
+
+    sidecar_requests_counted: bool
+    """Init containers that go on running count with a pod's containers."""
+
+    pod_level_requests_counted: bool
+    """What a pod requests as a whole stands for its containers; overhead counts in init too."""
+
+    in_place_resizes_counted: bool
+    """What containers that were resized have, by their status, counts where it is more than what
+    they request."""
+
+    pods_without_claims: PodsWithoutClaims
+    """What happens to a pod that comes before one of its claims."""
+
+    device_claims_needed: bool
+    """A pod that names a claim of devices is only known when the claim is."""
+
+    ended_pods_not_removed_from_node: bool
+    """When a pod that has ended is deleted, nothing is taken from its node."""
+
+    job_cleanup_removes_recreated_job: bool
+    """Forgetting a deleted PodGroup may also forget a new one of the same name."""
+
+    stale_deletions_ignored: bool
+    """The deletion of an object removes nothing that has another UID, or a newer version."""
+
+
+ROWS: tuple[Row, ...] = (
+    Row(
+        "scheduling_gates",
+        False,
+        FIRST,
+        source="api/job_info.go NewTaskInfo",
+        why="Pods with scheduling gates are given nodes, and cannot be bound.",
+    ),
+    Row(
+        "scheduling_gates",
+        True,
+        landed("v1.10.0"),
+        source="api/job_info.go calSchedulingGated",
+        why="Pods with scheduling gates wait, and reserve nothing.",
+        pull=3658,
+    ),
+    Row(
+        "role_by_label",
+        False,
+        FIRST,
+        source="api/job_info.go getTaskID",
+        why="Only the annotation volcano.sh/task-spec gives a pod's role.",
+    ),
+    Row(
+        "role_by_label",
+        True,
+        landed("v1.10.0"),
+        source="api/job_info.go getTaskRole",
+        why="A label volcano.sh/task-spec gives a pod's role too.",
+        pull=3430,
+    ),
+    Row(
+        "sidecar_requests_counted",
+        False,
+        FIRST,
+        source="api/pod_info.go GetPodResourceRequest",
+        why="Nodes are overfilled by pods with sidecars.",
+    ),
+    Row(
+        "sidecar_requests_counted",
+        True,
+        landed("v1.10.0"),
+        source="api/pod_info.go GetPodResourceRequest",
+        why="Sidecars have room on their nodes.",
+        pull=3706,
+    ),
+    Row(
+        "pod_level_requests_counted",
+        False,
+        FIRST,
+        source="api/pod_info.go GetPodResourceRequest",
+        why="Only the containers' requests count.",
+    ),
+    Row(
+        "pod_level_requests_counted",
+        True,
+        landed("v1.15.0"),
+        source="api/pod_info.go amendResourceAccordingToPodFeatures",
+        why="Pods can request cpu and memory for all containers together.",
+        pull=5020,
+    ),
+    Row(
+        "in_place_resizes_counted",
+        False,
+        FIRST,
+        source="api/pod_info.go GetPodResourceRequest",
+        why="A pod that is resized in place counts with what it requests by now.",
+    ),
+    Row(
+        "in_place_resizes_counted",
+        True,
+        landed("v1.14.0"),
+        source="api/pod_info.go GetPodResourceRequest, determineContainerReqs",
+        why="A pod that shrinks in place counts with what it had, until kubelet has taken it away.",
+        pull=3839,
+    ),
+    Row(
+        "pods_without_claims",
+        PodsWithoutClaims.KEPT,
+        FIRST,
+        source="cache/event_handlers.go addPod",
+        why="A pod that comes before its claim is known, and its volumes are counted later.",
+    ),
+    Row(
+        "pods_without_claims",
+        PodsWithoutClaims.DROPPED,
+        landed("v1.15.0"),
+        source="cache/event_handlers.go addPod",
+        why="A pod that comes before its claim stays pending until the pod changes.",
+        pull=5058,
+    ),
+    Row(
+        "pods_without_claims",
+        PodsWithoutClaims.AWAITED,
+        landed("v1.15.1"),
+        source="cache/event_handlers.go addPod, isPendingPVCError",
+        why="A pod that comes before its claim is scheduled when the claim is there.",
+        pull=5596,
+    ),
+    Row(
+        "device_claims_needed",
+        False,
+        FIRST,
+        source="cache/event_handlers.go NewTaskInfo",
+        why="Claims of devices are not looked at when a pod comes.",
+    ),
+    Row(
+        "device_claims_needed",
+        True,
+        landed("v1.15.0"),
+        source="cache/event_handlers.go NewTaskInfo, cache/cache.go buildTaskDRAInfo",
+        why="A pod that comes before its ResourceClaim stays pending until the pod changes.",
+        pull=5058,
+    ),
+    Row(
+        "ended_pods_not_removed_from_node",
+        False,
+        FIRST,
+        source="cache/event_handlers.go deleteTask",
+        why="A new pod of the same name may lose its place when the old one is deleted.",
+    ),
+    Row(
+        "ended_pods_not_removed_from_node",
+        True,
+        landed("v1.13.1"),
+        source="cache/event_handlers.go deleteTask",
+        why="Deleting a pod that has ended is only its job's concern.",
+        pull=4650,
+    ),
+    Row(
+        "job_cleanup_removes_recreated_job",
+        True,
+        FIRST,
+        source="cache/cache.go processCleanupJob",
+        why="A PodGroup that is deleted and created again may stay Pending until the next restart.",
+    ),
+    Row(
+        "job_cleanup_removes_recreated_job",
+        False,
+        landed("v1.9.0"),
+        source="cache/cache.go processCleanupJob",
+        why="A PodGroup that is deleted and created again is scheduled.",
+        pull=3375,
+    ),
+    Row(
+        "stale_deletions_ignored",
+        False,
+        FIRST,
+        source="cache/event_handlers.go deletePodGroup, deleteTask; cache/cache.go syncTask",
+        why="A late event about a deleted object may affect the new one of its name.",
+    ),
+    Row(
+        "stale_deletions_ignored",
+        True,
+        landed("hardened"),
+        source="engine/cache/job_cache.py; tests/cache/test_hardened_cache.py",
+        why="A PodGroup or pod that was created again is not confused with the deleted one.",
+    ),
+)
+"""The rows of each behaviour, oldest first; behaviours in the order of the fields above."""

@@ -1,0 +1,144 @@
+"""Network topologies: in which hypernodes a job is tried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..releases import FIRST, Row, landed
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class TopologyBehaviours:
+    """Network topologies: what differs between releases."""
+
+    network_topology: bool
+    """Jobs may request to be placed within hypernodes."""
+
+    topology_gradients: bool
+    """Hypernodes are tried in gradients below one that has all nodes; other pods fill them."""
+
+    hard_topology_scores_nearby_nodes: bool
+    """Within its hypernode, a job with a hard topology prefers nodes that are near its tasks."""
+
+    soft_topologies_tried_as_hard: bool
+    """A soft topology is tried as a hard one that all tiers are allowed to."""
+
+    narrower_hypernodes_tried: bool
+    """Within the hypernode that is tried for a job, narrower ones are tried as well."""
+
+    nominated_node_within_hypernode: bool
+    """A nominated node is tried first only if it is in the hypernode that is tried."""
+
+    lowest_hypernode_found: bool
+    """After a restart, the hypernode of a job's running pods is the lowest that has
+    them all; else any of those with the fewest nodes."""
+
+
+ROWS: tuple[Row, ...] = (
+    Row(
+        "network_topology",
+        False,
+        FIRST,
+        source="actions/allocate/allocate.go",
+        why="spec.networkTopology of a PodGroup is not looked at.",
+    ),
+    Row(
+        "network_topology",
+        True,
+        landed("v1.12.0"),
+        source="actions/allocate/allocate.go allocateResourceForTasksWithTopology",
+        why="spec.networkTopology of a PodGroup is kept.",
+        pull=4310,
+    ),
+    Row(
+        "topology_gradients",
+        False,
+        FIRST,
+        source="plugins/network-topology-aware/network_topology_aware.go",
+        why="A soft topology prefers nodes; hypernodes are tried tier by tier.",
+    ),
+    Row(
+        "topology_gradients",
+        True,
+        landed("v1.14.0"),
+        source="plugins/network-topology-aware/network_topology_aware.go",
+        why="Jobs go where they pack best, and pods without a topology fill up used hypernodes.",
+        pull=4721,
+    ),
+    Row(
+        "hard_topology_scores_nearby_nodes",
+        False,
+        FIRST,
+        source="plugins/network-topology-aware/network_topology_aware.go",
+        why="A hard topology chooses among hypernodes, and their nodes are all alike.",
+    ),
+    Row(
+        "hard_topology_scores_nearby_nodes",
+        True,
+        landed("v1.13.0"),
+        source="plugins/network-topology-aware/network_topology_aware.go",
+        why="A hard topology's tasks are near each other too; hypernodes have no score.",
+        pull=4345,
+    ),
+    Row(
+        "soft_topologies_tried_as_hard",
+        False,
+        FIRST,
+        source="actions/allocate/allocate.go allocateResourcesForTasks",
+        why="A soft topology looks at one pod after the other and prefers nodes near the others.",
+    ),
+    Row(
+        "soft_topologies_tried_as_hard",
+        True,
+        landed("v1.14.3"),
+        source="framework/session.go convertSoftToHardTopology",
+        why="A job with a soft topology goes as a whole into the narrowest hypernode with room.",
+        pull=5206,
+    ),
+    Row(
+        "narrower_hypernodes_tried",
+        False,
+        FIRST,
+        source="actions/allocate/allocate.go allocateForSubJob",
+        why="A job without groups is placed anywhere in its hypernode.",
+    ),
+    Row(
+        "narrower_hypernodes_tried",
+        True,
+        landed("v1.15.0"),
+        source="actions/allocate/allocate.go allocateForSubJob",
+        why="A job is placed in the narrowest hypernode with room.",
+        pull=5250,
+    ),
+    Row(
+        "nominated_node_within_hypernode",
+        False,
+        FIRST,
+        source="actions/allocate/allocate.go allocateResourcesForTasks",
+        why="A pod may leave its gang's hypernode for the node that it was nominated for.",
+    ),
+    Row(
+        "nominated_node_within_hypernode",
+        True,
+        landed("v1.15.0"),
+        source="actions/allocate/allocate.go allocateResourcesForTasks",
+        why="A node that a pod was nominated for does not lead it out of its gang's hypernode.",
+        pull=5250,
+    ),
+    Row(
+        "lowest_hypernode_found",
+        False,
+        FIRST,
+        source="framework/session.go getMinimumHyperNode",
+        why="After a restart, a job may seem to span more of the network than it does.",
+    ),
+    Row(
+        "lowest_hypernode_found",
+        True,
+        landed("v1.14.1"),
+        source="framework/session.go getLowestTierHyperNode",
+        why="After a restart, a job is known to be where its pods are.",
+        pull=5008,
+    ),
+)
+"""The rows of each behaviour, oldest first; behaviours in the order of the fields above."""
