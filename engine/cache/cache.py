@@ -16,22 +16,20 @@ import msgspec
 
 from ..kubernetes import objects
 from ..model.job import JobInfo
-from ..model.node import NodeRules
 from ..model.queue import QueueInfo
-from ..model.resource_names import PODS
-from ..model.subtraction import subtraction
-from ..model.task import TaskBuilder, TaskRules
+from ..model.task import TaskBuilder
 from ..model.task_classes import TaskClasses
-from ..volcano.variants import VirtualGpuUse
 from .dirty_marks import Changes
 from .informers import Stores, is_resync
 from .job_cache import JobCache
 from .node_cache import NodeCache
+from .rules import rules_of
 from .scheduler_flags import CacheOptions
 from .snapshot import Snapshot, SnapshotBuilder
 
 if TYPE_CHECKING:
     from ..volcano.behaviours import Behaviours
+    from ..volcano.cache_behaviours import CacheBehaviours
 
 
 class _Handlers(NamedTuple):
@@ -51,24 +49,27 @@ class SchedulerCache:
     :ivar classes: what tells pods apart.
     """
 
-    def __init__(self, behaviours: Behaviours, options: CacheOptions | None = None) -> None:
+    def __init__(
+        self,
+        behaviours: Behaviours,
+        options: CacheOptions | None = None,
+        own: CacheBehaviours | None = None,
+    ) -> None:
         self.behaviours = behaviours
         self.options = options or CacheOptions()
+        rules = rules_of(behaviours, own)
+        self.own = rules.own
         self.stores = Stores()
         self._changes = Changes()
         self.classes = TaskClasses()
-        uncounted: frozenset[str] = frozenset() if behaviours.pods_counted else frozenset({PODS})
-        builder = TaskBuilder(self.classes, uncounted, rules=_task_rules(behaviours))
+        builder = TaskBuilder(self.classes, rules.nodes.uncounted, rules=rules.tasks)
         self.node_cache = NodeCache(
             self.stores,
             self._changes,
             builder,
             self.options.node_selectors,
-            condition_hides=behaviours.node_condition_hides,
-            uncounted=uncounted,
-            gpus_uncounted=behaviours.virtual_gpu_use is VirtualGpuUse.FROM_LAST,
-            volumes_counted=behaviours.volumes_counted,
-            rules=_node_rules(behaviours),
+            rules.nodes,
+            rules.own,
         )
         self.job_cache = JobCache(
             self.stores,
@@ -76,14 +77,8 @@ class SchedulerCache:
             builder,
             self.node_cache,
             self.options,
-            forgets_minima=behaviours.old_minima_forgotten,
-            skips_terminated=behaviours.ended_pods_leave_nodes_alone,
-            stale_jobs_take_new=behaviours.stale_jobs_take_new,
-            claimless_pods=behaviours.claimless_pods,
-            volumes_counted=behaviours.volumes_counted,
-            needs_device_claims=behaviours.device_claims_needed,
-            ignores_stale=behaviours.stale_deletions_ignored,
-            subtract=subtraction(checked=behaviours.subtractions_checked),
+            rules.jobs,
+            rules.own,
         )
         self.nodes = self.node_cache.infos
         self.jobs = self.job_cache.infos
@@ -102,7 +97,7 @@ class SchedulerCache:
             "PodGroup": _Handlers(
                 jobs.pod_group_set, jobs.pod_group_updated, jobs.pod_group_deleted
             ),
-            "Node": _Handlers(nodes.node_changed, nodes.node_updated, nodes.node_changed),
+            "Node": _Handlers(nodes.node_added, nodes.node_updated, nodes.node_deleted),
             "CSINode": _Handlers(
                 nodes.csi_node_set, nodes.csi_node_updated, nodes.csi_node_deleted
             ),
@@ -160,7 +155,7 @@ class SchedulerCache:
 
         Its first snapshot looks at everything.
         """
-        shared = (self.behaviours, self.classes, *self.stores.items())
+        shared = (self.behaviours, self.own, self.classes, *self.stores.items())
         known: dict[int, Any] = {id(one): one for one in shared}
         known[id(self._snapshots)] = None
         twin = deepcopy(self, known)
@@ -250,25 +245,6 @@ class SchedulerCache:
 
     def _quota_deleted(self, quota: objects.ResourceQuota) -> None:
         self.quotas.get(quota.namespace, {}).pop(quota.name, None)
-
-
-def _task_rules(behaviours: Behaviours) -> TaskRules:
-    return TaskRules(
-        scheduling_gates=behaviours.scheduling_gates,
-        role_by_label=behaviours.role_by_label,
-        sidecars_count=behaviours.sidecars_count,
-        pod_requests_count=behaviours.pod_requests_count,
-        resizes_count=behaviours.resizes_count,
-    )
-
-
-def _node_rules(behaviours: Behaviours) -> NodeRules:
-    return NodeRules(
-        checked=behaviours.subtractions_checked,
-        skipped=behaviours.overfull_nodes_skipped,
-        binding_counts=behaviours.binding_pods_always_count,
-        keep_pods=behaviours.nodes_return_with_pods,
-    )
 
 
 def _selectors(item: objects.Object) -> list[objects.LabelSelector | dict[str, str]]:

@@ -9,12 +9,14 @@ from copy import copy
 
 from ..kubernetes import objects
 from ..model.hypernode import HyperNodesInfo
-from ..model.node import AS_RELEASED, NodeInfo, NodeRules
+from ..model.node import NodeInfo
 from ..model.task import TaskBuilder
+from ..volcano.cache_behaviours import CacheBehaviours, UnselectedNodes
+from .copied_on_use import CopiedOnUse
 from .dirty_marks import Changes
-from .dry_run import CopiedOnUse
 from .informers import Stores
 from .node_sync import ImageStates, with_volume_limits
+from .rules import NodeCacheRules
 from .work_queue import WorkQueue
 
 VGPU_RESOURCES = frozenset(
@@ -27,11 +29,8 @@ class NodeCache:
     """Nodes, what CSINodes and Numatopologies say of them, and HyperNodes.
 
     :param node_selectors: ``label:value`` texts; none choose every node.
-    :param condition_hides: a node whose condition Ready is not True is not ready, and keeps the
-        account that it had.
-    :param gpus_uncounted: virtual GPUs are counted by their devices alone.
-    :param rules: how nodes keep their accounts.
-    :ivar infos: by name, with those that only pods have spoken of.
+    :param rules: what the release's sessions rely on. :param own: what its cache does besides.
+    :ivar infos: by name, with those that only pods have named.
     :ivar csi_nodes: node to driver to whether the node limits the driver's volumes.
     :ivar queue: names of nodes to be looked at; ``hypernode_queue`` has what changed, by kind
         (``node`` or ``hyperNode``) and name.
@@ -45,52 +44,75 @@ class NodeCache:
         changes: Changes,
         builder: TaskBuilder,
         node_selectors: frozenset[str],
-        *,
-        condition_hides: bool = False,
-        uncounted: frozenset[str] = frozenset(),
-        gpus_uncounted: bool = True,
-        volumes_counted: bool = True,
-        rules: NodeRules = AS_RELEASED,
+        rules: NodeCacheRules,
+        own: CacheBehaviours,
     ) -> None:
         self.infos: dict[str, NodeInfo] = {}
         self.csi_nodes: dict[str, dict[str, bool]] = {}
         self.hypernodes = HyperNodesInfo(stores.of("Node"))
         self.queue: WorkQueue[str] = WorkQueue()
         self.hypernode_queue: WorkQueue[tuple[str, str]] = WorkQueue()
-        self.ignored = self._uncounted = uncounted
-        self._gpus_uncounted = gpus_uncounted
-        self._volumes_counted = volumes_counted
+        self.ignored = rules.uncounted
+        self.images = ImageStates()
         self._stores = stores
         self._changes = changes
         self._builder = builder
         self._selectors = node_selectors
-        self._condition_hides = condition_hides
         self._rules = rules
-        self.images = ImageStates()
+        self._own = own
 
-    def on_trial(self) -> NodeCache:
+    def dry_run(self) -> NodeCache:
         """Return a cache whose nodes are copies; it is for binding and evicting only."""
-        trial = copy(self)
-        trial.infos = CopiedOnUse(self.infos, NodeInfo.twin)
-        return trial
+        made = copy(self)
+        made.infos = CopiedOnUse(self.infos, NodeInfo.twin)
+        return made
 
     def get_or_create(self, name: str) -> NodeInfo:
         """Return the node of that name; a new one is not ready before its Node is seen."""
         node = self.infos.get(name)
         if node is None:
-            node = self.infos[name] = NodeInfo(name, rules=self._rules)
+            node = self.infos[name] = NodeInfo(name, rules=self._rules.accounts)
         return node
 
-    def node_changed(self, node: objects.Node) -> None:
-        """Handle that a Node came or went."""
-        self.queue.add(node.name)
+    def node_added(self, node: objects.Node) -> None:
+        """Handle that a Node came."""
+        if self._handles(node):
+            self._take(node)
         self.hypernode_queue.add(("node", node.name))
 
     def node_updated(self, old: objects.Node, new: objects.Node) -> None:
-        """Handle that a Node changed."""
-        self.queue.add(new.name)
+        """Handle that a Node changed; one that is not chosen any more counts as going."""
+        if self._handles(new):
+            self._take(new)
+        elif self._handles(old):
+            self._lose(old)
         if old.labels != new.labels:
             self.hypernode_queue.add(("node", new.name))
+
+    def node_deleted(self, node: objects.Node) -> None:
+        """Handle that a Node went."""
+        if self._handles(node):
+            self._lose(node)
+        self.hypernode_queue.add(("node", node.name))
+
+    def _handles(self, node: objects.Node) -> bool:
+        """Say whether the handlers are called for a Node: the worker may look at it all the same.
+
+        Source: cache.go addEventHandler.
+        """
+        return self._own.unselected_nodes is UnselectedNodes.KEPT or self.chooses(node)
+
+    def _take(self, node: objects.Node) -> None:
+        if self._own.nodes_by_queue:
+            self.queue.add(node.name)
+        else:
+            self._put(node)
+
+    def _lose(self, node: objects.Node) -> None:
+        if self._own.nodes_by_queue:
+            self.queue.add(node.name)
+        else:
+            self._remove(node.name, node)
 
     def ignore(self, names: frozenset[str]) -> None:
         """Leave these resources out of Nodes and pods from now on."""
@@ -102,7 +124,10 @@ class NodeCache:
 
         Source: cache.go processSyncNode.
         """
-        name = self.queue.take()
+        return self.finish_sync(self.queue.take())
+
+    def finish_sync(self, name: str) -> str | None:
+        """Let a worker finish with a name that it took; return the error, or None."""
         error = self._sync(name)
         if error is None:
             self.queue.forget(name)
@@ -126,36 +151,63 @@ class NodeCache:
     def _sync(self, name: str) -> str | None:
         """Bring a node in line with what the informers hold of it.
 
-        Source: event_handlers.go SyncNode, AddOrUpdateNode.
+        Source: event_handlers.go SyncNode.
         """
         node = self._stores.get("Node", name)
         if node is None:
             return self._remove(name)
-        if not self.chooses(node):
+        if self._own.unselected_nodes is UnselectedNodes.KEPT and not self.chooses(node):
             return None
-        if self._volumes_counted:
-            node = with_volume_limits(node, self._stores.get("CSINode", name))
-        if self._gpus_uncounted and self.ignored == self._uncounted:
-            self.ignore(VGPU_RESOURCES | self._uncounted)
+        if self._rules.volumes_counted:
+            limited = with_volume_limits(node, self._stores.get("CSINode", name))
+            if limited is not node and self._own.volume_limits_in_shared_nodes:
+                self._stores.put("Node", limited)
+            node = limited
+        self._put(node)
+        return None
+
+    def _put(self, node: objects.Node) -> None:
+        """Take over a version of a Node.
+
+        Source: event_handlers.go AddOrUpdateNode.
+        """
+        rules, name = self._rules, node.name
+        if rules.gpus_uncounted and self.ignored == rules.uncounted:
+            self.ignore(VGPU_RESOURCES | rules.uncounted)
         known = self.infos.get(name)
         info = self.get_or_create(name)
-        hidden = self._condition_hides and _not_ready(node)
+        hidden = rules.condition_hides and _not_ready(node)
         if known is None or not hidden:
             info.set_node(node, self.ignored)
         if hidden:
             info.hide()
-        self.images.remove(name)
+        self._forget_images(name, node)
         info.images = self.images.add(node)
         self._changes.node(name)
-        return None
 
-    def _remove(self, name: str) -> str | None:
-        """Source: event_handlers.go RemoveNode. The node's tasks go with it, or wait for it."""
-        self.images.remove(name)
+    def _forget_images(self, name: str, node: objects.Node | None) -> None:
+        """Forget the images of a node: all, or those alone that its last version names.
+
+        Source: event_handlers.go removeNodeImageStates.
+        """
+        if node is None or self._own.vanished_images_forgotten:
+            self.images.remove(name)
+        else:
+            self.images.remove_named(node)
+
+    def _remove(self, name: str, last: objects.Node | None = None) -> str | None:
+        """Drop a node; its tasks go with it, or wait for it.
+
+        :param last: its last version, if the handler has it.
+        :return: the error, or None.
+
+        Source: event_handlers.go RemoveNode.
+        """
+        self._forget_images(name, last)
         info = self.infos.get(name)
         if info is None:
             return f"node <{name}> does not exist"
-        if self._rules.keep_pods and info.tasks:
+        if self._rules.accounts.keep_pods and info.tasks:
             info.lose_node()
         else:
             del self.infos[name]
@@ -176,7 +228,7 @@ class NodeCache:
             driver.name: driver.allocatable is not None and driver.allocatable.count is not None
             for driver in csi_node.spec.drivers
         }
-        self.queue.add(csi_node.name)
+        self._look_again(csi_node.name)
 
     def csi_node_updated(self, old: objects.CSINode, new: objects.CSINode) -> None:
         """Handle a new version of a CSINode; one of the same drivers is passed over."""
@@ -186,7 +238,12 @@ class NodeCache:
     def csi_node_deleted(self, csi_node: objects.CSINode) -> None:
         """Handle that a CSINode went."""
         self.csi_nodes.pop(csi_node.name, None)
-        self.queue.add(csi_node.name)
+        self._look_again(csi_node.name)
+
+    def _look_again(self, name: str) -> None:
+        """Let the worker look at a node, if there is one that does."""
+        if self._own.nodes_by_queue:
+            self.queue.add(name)
 
     def numatopology_set(self, topology: objects.Numatopology) -> None:
         """Handle a Numatopology that came or changed; like a pod, it makes a node."""
@@ -217,7 +274,10 @@ class NodeCache:
 
         Source: cache.go processSyncHyperNode; event_handlers.go SyncHyperNode.
         """
-        change = self.hypernode_queue.take()
+        return self.finish_sync_hypernode(self.hypernode_queue.take())
+
+    def finish_sync_hypernode(self, change: tuple[str, str]) -> str | None:
+        """Let the worker finish with a change that it took; return the error, or None."""
         error = self._sync_hypernode(*change)
         self._changes.hypernodes = True
         if error is None:

@@ -5,13 +5,23 @@ Source: k8s.io/client-go/util/workqueue queue.go, delaying_queue.go, default_rat
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Generic, NamedTuple, TypeVar
+
+from ..kubernetes.units import SECOND_US
 
 Item = TypeVar("Item", bound=Hashable)
 
 BASE_DELAY_US = 5_000
 LONGEST_DELAY_US = 1_000_000_000
+
+
+class Rate(NamedTuple):
+    """How many failed items a queue takes back: a bucket of permits that all items share."""
+
+    per_second: int
+    at_once: int
 
 
 class Waiting(NamedTuple, Generic[Item]):
@@ -26,14 +36,21 @@ class Waiting(NamedTuple, Generic[Item]):
 class WorkQueue(Generic[Item]):
     """Items wait once each, in the order of being added; failed ones wait apart until they are due.
 
-    An item that is added while a worker has it is not queued at once but when the worker is done.
+    An item that is added while a worker has it is queued when the worker is done with it. The queue
+    has a time of its own, in microseconds, which begins at 0 and moves with :meth:`advance` alone.
+
+    :param rate: limits how many items may fail in a second; None does not.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, rate: Rate | None = None) -> None:
+        self.rate = rate
+        self.now = 0
         self._ready: dict[Item, None] = {}
-        self._delayed: dict[Item, None] = {}
+        self._due: dict[Item, int] = {}
         self._taken: dict[Item, bool] = {}
         self._failures: dict[Item, int] = {}
+        self._spent_until = 0 if rate is None else -rate.at_once * SECOND_US // rate.per_second
+        """When the last permit that was taken out is due; never earlier than a full bucket says."""
 
     def __len__(self) -> int:
         return len(self._ready)
@@ -41,12 +58,12 @@ class WorkQueue(Generic[Item]):
     @property
     def idle(self) -> bool:
         """Whether a worker would find nothing, even if all delays were over."""
-        return not (self._ready or self._delayed)
+        return not (self._ready or self._due)
 
     def waiting(self) -> Waiting[Item]:
         """Return all that the queue holds."""
         return Waiting(
-            [*self._ready], [*self._delayed], [*self._taken.items()], [*self._failures.items()]
+            [*self._ready], [*self._due], [*self._taken.items()], [*self._failures.items()]
         )
 
     def hold(
@@ -56,8 +73,8 @@ class WorkQueue(Generic[Item]):
         taken: Iterable[tuple[Item, bool]],
         failures: Iterable[tuple[Item, int]],
     ) -> None:
-        """Hold what another queue held (:meth:`waiting`), and nothing else."""
-        self._ready, self._delayed = dict.fromkeys(ready), dict.fromkeys(delayed)
+        """Hold what another queue held (:meth:`waiting`), and nothing else; delays are over."""
+        self._ready, self._due = dict.fromkeys(ready), dict.fromkeys(delayed, self.now)
         self._taken, self._failures = dict(taken), dict(failures)
 
     def ready(self) -> list[Item]:
@@ -66,17 +83,22 @@ class WorkQueue(Generic[Item]):
 
     def delayed(self) -> list[Item]:
         """Return what waits for its delay to pass, in the order of waiting."""
-        return list(self._delayed)
+        return list(self._due)
+
+    def due(self) -> Mapping[Item, int]:
+        """Return when each delayed item is due, in microseconds of the queue's time."""
+        return MappingProxyType(self._due)
+
+    def failures(self) -> Mapping[Item, int]:
+        """Return how often each item failed that is not forgotten."""
+        return MappingProxyType(self._failures)
 
     def taken(self) -> list[Item]:
         """Return what workers have in hand."""
         return list(self._taken)
 
     def delay(self, item: Item) -> int:
-        """Return how long an item would wait that failed now, in microseconds.
-
-        The bucket that all items share is left out: it matters above ten failures a second.
-        """
+        """Return how long an item that failed now would wait for its own sake, in microseconds."""
         return min(BASE_DELAY_US << min(self._failures.get(item, 0), 40), LONGEST_DELAY_US)
 
     def add(self, item: Item) -> None:
@@ -87,21 +109,47 @@ class WorkQueue(Generic[Item]):
             self._ready[item] = None
 
     def add_rate_limited(self, item: Item) -> None:
-        """Let an item wait, the longer the more often it failed, and then queue it."""
+        """Let an item wait, the longer the more often it failed, and then queue it.
+
+        One that waits already keeps the earlier of the two times.
+        """
+        due = self.now + max(self.delay(item), self._permit())
         self._failures[item] = self._failures.get(item, 0) + 1
-        self._delayed[item] = None
+        self._due[item] = min(due, self._due.get(item, due))
+
+    def _permit(self) -> int:
+        """Take a permit out of the bucket, and return how long it is until there is one.
+
+        Source: golang.org/x/time/rate Limiter.Reserve.
+        """
+        if self.rate is None:
+            return 0
+        each = SECOND_US // self.rate.per_second
+        self._spent_until = max(self._spent_until, self.now - self.rate.at_once * each) + each
+        return max(0, self._spent_until - self.now)
 
     def forget(self, item: Item) -> None:
         """Forget how often an item failed."""
         self._failures.pop(item, None)
 
+    def advance(self, now: int) -> None:
+        """Move the queue's time on, and queue what is due by then, the earliest first.
+
+        :param now: microseconds, not less than the present time.
+        """
+        assert now >= self.now, "time does not run backwards"
+        self.now = now
+        for item in sorted(self._due, key=self._due.__getitem__):
+            if self._due[item] <= now:
+                self.fire(item)
+
     def fire(self, item: Item) -> None:
         """Let the delay of one waiting item be over."""
-        del self._delayed[item]
+        del self._due[item]
         self.add(item)
 
     def fire_all(self) -> None:
-        """Let all delays be over."""
+        """Let all delays be over, in the order of waiting, without moving the time."""
         for item in self.delayed():
             self.fire(item)
 
