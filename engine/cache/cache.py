@@ -19,6 +19,7 @@ from ..model.job import JobInfo
 from ..model.queue import QueueInfo
 from ..model.task import TaskBuilder
 from ..model.task_classes import TaskClasses
+from .common import Common
 from .dirty_marks import Changes
 from .informers import Stores, is_resync
 from .job_cache import JobCache
@@ -63,23 +64,9 @@ class SchedulerCache:
         self._changes = Changes()
         self.classes = TaskClasses()
         builder = TaskBuilder(self.classes, rules.nodes.uncounted, rules=rules.tasks)
-        self.node_cache = NodeCache(
-            self.stores,
-            self._changes,
-            builder,
-            self.options.node_selectors,
-            rules.nodes,
-            rules.own,
-        )
-        self.job_cache = JobCache(
-            self.stores,
-            self._changes,
-            builder,
-            self.node_cache,
-            self.options,
-            rules.jobs,
-            rules.own,
-        )
+        common = Common(self.stores, self._changes, builder, self.options, rules)
+        self.node_cache = NodeCache(common)
+        self.job_cache = JobCache(common, self.node_cache)
         self.nodes = self.node_cache.infos
         self.jobs = self.job_cache.infos
         self.queues: dict[str, QueueInfo] = {}

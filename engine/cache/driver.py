@@ -163,7 +163,9 @@ class CacheDriver:
 
     def next_due(self) -> int | None:
         """Return when the next delay is over, in microseconds of the queues' time; None if none."""
-        return min((due for each in Worker for due in self.queue(each).due().values()), default=None)
+        return min(
+            (due for each in Worker for due in self.queue(each).due().values()), default=None
+        )
 
     def advance(self, now: int) -> None:
         """Move the time of all queues on: what is due by then is queued."""

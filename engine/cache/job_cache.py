@@ -13,24 +13,22 @@ import msgspec
 from ..kubernetes import objects
 from ..model.device_claims import DeviceClaimMissing, device_claims
 from ..model.job import JobInfo
-from ..model.status import ALLOCATED_STATUS, COMPLETED_STATUS, Status, status_of
-from ..model.task import GROUP_NAME, TaskBuilder, TaskInfo
-from ..model.volumes import IGNORED_PROVISIONERS, ClaimMissing, ClaimUnknown, csi_volumes
 from ..model.panic import NIL_POINTER, Panic
+from ..model.status import ALLOCATED_STATUS, COMPLETED_STATUS, Status, status_of
+from ..model.task import GROUP_NAME, TaskInfo
+from ..model.volumes import IGNORED_PROVISIONERS, ClaimMissing, ClaimUnknown, csi_volumes
 from ..volcano.cache_behaviours import (
-    CacheBehaviours,
     CleanupKey,
     FailedTasksKey,
     GrouplessEviction,
 )
 from ..volcano.variants import ClaimlessPods
+from .common import Common
 from .copied_on_use import CopiedOnUse
 from .dirty_marks import Changes
-from .informers import Stores, is_resync
+from .informers import is_resync
 from .node_cache import NodeCache
 from .requests import Refused
-from .rules import JobRules
-from .scheduler_flags import CacheOptions
 from .work_queue import Rate, WorkQueue
 
 BURST_SECONDS = 10
@@ -80,45 +78,35 @@ It raises :class:`.Refused` if the API server does not answer.
 class JobCache:
     """Jobs by ``namespace/name`` of their PodGroups, made by PodGroups and by pods alike.
 
-    :param rules: what the release's sessions rely on. :param own: what its cache does besides.
     :ivar infos: the jobs.
     :ivar deleted_jobs: what the cleanup worker is still to look at.
     :ivar error_tasks: tasks to be read again from the API server.
     """
 
-    def __init__(
-        self,
-        stores: Stores,
-        changes: Changes,
-        builder: TaskBuilder,
-        nodes: NodeCache,
-        options: CacheOptions,
-        rules: JobRules,
-        own: CacheBehaviours,
-    ) -> None:
+    def __init__(self, common: Common, nodes: NodeCache) -> None:
+        own = common.rules.own
         self.infos: dict[str, JobInfo] = {}
-        rate = Rate(own.cleanup_rate, own.cleanup_rate * BURST_SECONDS)
-        self.deleted_jobs: WorkQueue[DeletedJob] = WorkQueue(rate)
-        rate = Rate(own.failed_tasks_rate, own.failed_tasks_rate * BURST_SECONDS)
-        self.error_tasks: WorkQueue[FailedItem] = WorkQueue(rate)
-        self._rules = rules
+        self.deleted_jobs: WorkQueue[DeletedJob] = WorkQueue(
+            Rate(own.cleanup_rate, own.cleanup_rate * BURST_SECONDS)
+        )
+        self.error_tasks: WorkQueue[FailedItem] = WorkQueue(
+            Rate(own.failed_tasks_rate, own.failed_tasks_rate * BURST_SECONDS)
+        )
+        self._common = common
+        self._rules = common.rules.jobs
         self._own = own
-        self._stores = stores
-        self._changes = changes
-        self._builder = builder
+        self._stores = common.stores
+        self._changes = common.changes
+        self._builder = common.builder
+        self._options = common.options
         self._nodes = nodes
-        self._options = options
 
     def dry_run(self) -> JobCache:
         """Return a cache that begins to bind and to evict as this one would, on copies.
 
         It serves nothing else, and only until this one changes.
         """
-        changes = Changes()
-        nodes = self._nodes.dry_run()
-        made = JobCache(
-            self._stores, changes, self._builder, nodes, self._options, self._rules, self._own
-        )
+        made = JobCache(self._common._replace(changes=Changes()), self._nodes.dry_run())
         made.infos = CopiedOnUse(self.infos, JobInfo.twin)
         return made
 
@@ -423,9 +411,7 @@ class JobCache:
         elif not job.terminated:
             self.deleted_jobs.add_rate_limited(job)
         else:
-            if current is not None and (
-                self._rules.stale_jobs_take_new or current.uid == job.uid
-            ):
+            if current is not None and (self._rules.stale_jobs_take_new or current.uid == job.uid):
                 self._drop(job.key)
             self._forget(job)
 
@@ -511,6 +497,11 @@ class JobCache:
             return f"failed to generate taskInfo of pod({pod.name}), error: {missing}"
         self._delete_task(old.job, old.uid, old.key, old.node_name)
         return self._add_task(new)
+
+
+def name_of(item: FailedItem) -> str:
+    """Return ``namespace/group/uid`` of a task that is to be read again."""
+    return f"{item.task.job}/{item.task.uid}" if isinstance(item, FailedTask) else item
 
 
 def job_of(pod: objects.Pod) -> str:

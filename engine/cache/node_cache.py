@@ -10,13 +10,10 @@ from copy import copy
 from ..kubernetes import objects
 from ..model.hypernode import HyperNodesInfo
 from ..model.node import NodeInfo
-from ..model.task import TaskBuilder
-from ..volcano.cache_behaviours import CacheBehaviours, UnselectedNodes
+from ..volcano.cache_behaviours import UnselectedNodes
+from .common import Common
 from .copied_on_use import CopiedOnUse
-from .dirty_marks import Changes
-from .informers import Stores
 from .node_sync import ImageStates, with_volume_limits
-from .rules import NodeCacheRules
 from .work_queue import WorkQueue
 
 VGPU_RESOURCES = frozenset(
@@ -28,8 +25,6 @@ VGPU_RESOURCES = frozenset(
 class NodeCache:
     """Nodes, what CSINodes and Numatopologies say of them, and HyperNodes.
 
-    :param node_selectors: ``label:value`` texts; none choose every node.
-    :param rules: what the release's sessions rely on. :param own: what its cache does besides.
     :ivar infos: by name, with those that only pods have named.
     :ivar csi_nodes: node to driver to whether the node limits the driver's volumes.
     :ivar queue: names of nodes to be looked at; ``hypernode_queue`` has what changed, by kind
@@ -38,28 +33,20 @@ class NodeCache:
     :ivar images: which nodes have which image.
     """
 
-    def __init__(
-        self,
-        stores: Stores,
-        changes: Changes,
-        builder: TaskBuilder,
-        node_selectors: frozenset[str],
-        rules: NodeCacheRules,
-        own: CacheBehaviours,
-    ) -> None:
+    def __init__(self, common: Common) -> None:
+        self._rules = common.rules.nodes
+        self._own = common.rules.own
+        self._stores = common.stores
+        self._changes = common.changes
+        self._builder = common.builder
+        self._selectors = common.options.node_selectors
         self.infos: dict[str, NodeInfo] = {}
         self.csi_nodes: dict[str, dict[str, bool]] = {}
-        self.hypernodes = HyperNodesInfo(stores.of("Node"))
+        self.hypernodes = HyperNodesInfo(self._stores.of("Node"))
         self.queue: WorkQueue[str] = WorkQueue()
         self.hypernode_queue: WorkQueue[tuple[str, str]] = WorkQueue()
-        self.ignored = rules.uncounted
+        self.ignored = self._rules.uncounted
         self.images = ImageStates()
-        self._stores = stores
-        self._changes = changes
-        self._builder = builder
-        self._selectors = node_selectors
-        self._rules = rules
-        self._own = own
 
     def dry_run(self) -> NodeCache:
         """Return a cache whose nodes are copies; it is for binding and evicting only."""

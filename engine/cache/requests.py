@@ -76,13 +76,7 @@ class CreateQueue(NamedTuple):
 
 
 Request = (
-    BindPod
-    | WriteConditions
-    | DeletePod
-    | WritePodGroup
-    | WriteAllocated
-    | GetQueue
-    | CreateQueue
+    BindPod | WriteConditions | DeletePod | WritePodGroup | WriteAllocated | GetQueue | CreateQueue
 )
 
 

@@ -5,9 +5,9 @@ Source: k8s.io/client-go/util/workqueue queue.go, delaying_queue.go, default_rat
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from types import MappingProxyType
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from ..kubernetes.units import SECOND_US
 
@@ -25,12 +25,33 @@ class Rate(NamedTuple):
 
 
 class Waiting(NamedTuple, Generic[Item]):
-    """All that a queue holds: what is ready, delayed and taken, and how often what failed."""
+    """All that a queue holds.
+
+    :param ready: what a worker can take. :param delayed: with the times when it is due.
+    :param taken: with whether it was added meanwhile. :param failures: how often what failed.
+    :param now: the queue's time. :param spent_until: until when permits are spent.
+    """
 
     ready: list[Item]
-    delayed: list[Item]
+    delayed: list[tuple[Item, int]]
     taken: list[tuple[Item, bool]]
     failures: list[tuple[Item, int]]
+    now: int
+    spent_until: int
+
+    def of(self, other: Callable[[Any], Any]) -> Waiting[Any]:
+        """Return the same with something else in place of each item."""
+        return self._replace(
+            ready=[other(item) for item in self.ready],
+            delayed=[(other(item), due) for item, due in self.delayed],
+            taken=[(other(item), again) for item, again in self.taken],
+            failures=[(other(item), times) for item, times in self.failures],
+        )
+
+    def items(self) -> list[Item]:
+        """Return all items, some of them more than once."""
+        told = (*self.delayed, *self.taken, *self.failures)
+        return [*self.ready, *(item for item, _ in told)]
 
 
 class WorkQueue(Generic[Item]):
@@ -63,19 +84,19 @@ class WorkQueue(Generic[Item]):
     def waiting(self) -> Waiting[Item]:
         """Return all that the queue holds."""
         return Waiting(
-            [*self._ready], [*self._due], [*self._taken.items()], [*self._failures.items()]
+            [*self._ready],
+            [*self._due.items()],
+            [*self._taken.items()],
+            [*self._failures.items()],
+            self.now,
+            self._spent_until,
         )
 
-    def hold(
-        self,
-        ready: Iterable[Item],
-        delayed: Iterable[Item],
-        taken: Iterable[tuple[Item, bool]],
-        failures: Iterable[tuple[Item, int]],
-    ) -> None:
-        """Hold what another queue held (:meth:`waiting`), and nothing else; delays are over."""
-        self._ready, self._due = dict.fromkeys(ready), dict.fromkeys(delayed, self.now)
-        self._taken, self._failures = dict(taken), dict(failures)
+    def hold(self, waiting: Waiting[Item]) -> None:
+        """Hold what another queue held, and nothing else."""
+        self._ready, self._due = dict.fromkeys(waiting.ready), dict(waiting.delayed)
+        self._taken, self._failures = dict(waiting.taken), dict(waiting.failures)
+        self.now, self._spent_until = waiting.now, waiting.spent_until
 
     def ready(self) -> list[Item]:
         """Return what a worker can take now, first in first out."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 NIL_POINTER = "runtime error: invalid memory address or nil pointer dereference"
 """What Go says when a pointer is used that points nowhere."""
 

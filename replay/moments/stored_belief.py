@@ -1,7 +1,7 @@
-"""Stored beliefs: what a scheduler believed at some revisions, to begin there and not at the first.
+"""Stored beliefs: a scheduler's cache at some revisions, to start there and not at the first event.
 
-They are checkpoints like those of truth, of a version of their own: it stands for the handlers'
-code and for the behaviours that a cache asks for. They may be dropped at any time.
+They are checkpoints like those of truth, with a version of their own, which stands for the code of
+the handlers and for the behaviours that a cache reads. They may be dropped at any time.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from ...engine.cache.drift.drift import Difference
 from ...engine.cache.drift.history import DriftHistory
 from ...engine.cache.projector import WATCHED, Projector, key_of
 from ...engine.cache.restored import decode_belief
+from ...engine.cache.rules import contents_of
 from ...engine.cache.stored import encode_belief
 from ...engine.errors import LogCorrupt
 from ...engine.events import Effect, Reference
@@ -34,13 +35,13 @@ from .story import STRETCH, Step, Story, steering, told_later
 
 Progress = Callable[[int, int], None]
 
-Way = tuple[tuple[str, object], ...]
-"""The behaviours that a cache asks for, with their values: by these alone beliefs differ."""
+CacheBasis = tuple[tuple[str, object], ...]
+"""The behaviours that a cache reads, with their values: by these alone caches differ."""
 
 FIRST_VERSION = 2**30
 """Versions of truth are smaller."""
 
-_FORMAT = 1
+_FORMAT = 2
 """Of what is stored beside a projector."""
 
 FAR = 3 * STRETCH
@@ -55,11 +56,12 @@ _SOURCES = (
 )
 
 
-def believed(behaviours: Behaviours) -> Way:
-    """Return the behaviours that a cache asks for, with their values: by these alone it differs."""
+def believed(behaviours: Behaviours) -> CacheBasis:
+    """Return the behaviours that a cache reads, with their values: by these alone it differs."""
     consulted = Consulted.of(behaviours)
-    SchedulerCache(consulted)
-    return tuple((name, getattr(consulted.plain, name)) for name in sorted(consulted.names))
+    own = contents_of(SchedulerCache(consulted).own)
+    read = ((name, getattr(consulted.plain, name)) for name in sorted(consulted.names))
+    return (*read, *own)
 
 
 class Start(NamedTuple):

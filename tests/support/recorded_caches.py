@@ -28,9 +28,7 @@ from plinian.engine.volcano.history import resolve
 SHOWN = {Worker.CLEANUP: "cache deletedJobs", Worker.RESYNC: "cache errTasks"}
 """Workers whose queues were recorded, and their names in recordings."""
 
-FIT_ERROR = (
-    "pod group is not ready, 1 Pending, 1 minAvailable; Pending: 1 Unschedulable"
-)
+FIT_ERROR = "pod group is not ready, 1 Pending, 1 minAvailable; Pending: 1 Unschedulable"
 """What a session says of a job of one pending pod."""
 
 
@@ -98,9 +96,7 @@ class CacheRun:
             self.held -= set(given["release"])
         elif "fail" in given:
             fail = given["fail"]
-            api.faults.append(
-                Fault(fail["verb"], fail["resource"], fail["error"], fail["times"])
-            )
+            api.faults.append(Fault(fail["verb"], fail["resource"], fail["error"], fail["times"]))
         elif "taking" in given:
             self._taking[given["taking"]["queue"]] = given["taking"]["release"]
         elif "op" in given:
@@ -177,7 +173,7 @@ class CacheRun:
         status = JobStatus(
             job.pod_group,
             FIT_ERROR,
-            {uid: ("Unschedulable", message) for uid in pending},
+            dict.fromkeys(pending, ("Unschedulable", message)),
             status_changed=op in {"update status", "record status written"},
             annotations_changed=op == "update annotations",
         )
@@ -213,7 +209,8 @@ class CacheRun:
 
     def _work(self) -> bool:
         """Let every worker take one item; say whether there was any."""
-        return any([self._work_once(worker) for worker in Worker])
+        worked = [self._work_once(worker) for worker in Worker]
+        return any(worked)
 
     def _work_once(self, worker: Worker) -> bool:
         nodes = self.driver.cache.stores.of("Node")
@@ -264,9 +261,7 @@ class CacheRun:
 
     def _tell(self, told: dict[str, Any]) -> None:
         told.update(self._taken_from_api())
-        for name, what in (("worked", self._worked), ("spoilt", self._spoilt)):
-            if what:
-                told[name] = what
+        told |= {"worked": self._worked, "spoilt": self._spoilt}
         self._worked, self._spoilt = [], {}
         if self.api.notices:
             told["held"] = [str(notice) for notice in self.api.notices]
