@@ -1,7 +1,7 @@
 """The scheduler's cache: what its informers' handlers make of the objects delivered to them.
 
-Nothing here runs by itself. An informer delivers (:meth:`SchedulerCache.deliver`), a worker takes
-an item off its queue (``sync_next_node`` …), a session binds and evicts: each is a call.
+Nothing here runs by itself: an informer delivers, a worker takes an item off its queue, a session
+binds and evicts, and each of these is a call. :mod:`.driver` makes them.
 
 Source: pkg/scheduler/cache/event_handlers.go; pkg/scheduler/cache/cache.go.
 """
@@ -19,7 +19,7 @@ from ..model.job import JobInfo
 from ..model.queue import QueueInfo
 from ..model.task import TaskBuilder
 from ..model.task_classes import TaskClasses
-from .common import Common
+from .cache_context import CacheContext
 from .dirty_marks import Changes
 from .informers import Stores, is_resync
 from .job_cache import JobCache
@@ -45,9 +45,9 @@ class SchedulerCache:
     """The cache of one scheduler process.
 
     :ivar jobs: by ``namespace/name`` of the PodGroup.
-    :ivar nodes: by name, with those that only pods have spoken of.
+    :ivar nodes: by name, with those that only pods have named.
     :ivar queues: by name. :ivar quotas: namespace to name to the quota's status.
-    :ivar classes: what tells pods apart.
+    :ivar classes: groups pods that are alike to a session.
     """
 
     def __init__(
@@ -64,9 +64,9 @@ class SchedulerCache:
         self._changes = Changes()
         self.classes = TaskClasses()
         builder = TaskBuilder(self.classes, rules.nodes.uncounted, rules=rules.tasks)
-        common = Common(self.stores, self._changes, builder, self.options, rules)
-        self.node_cache = NodeCache(common)
-        self.job_cache = JobCache(common, self.node_cache)
+        context = CacheContext(self.stores, self._changes, builder, self.options, rules)
+        self.node_cache = NodeCache(context)
+        self.job_cache = JobCache(context, self.node_cache)
         self.nodes = self.node_cache.infos
         self.jobs = self.job_cache.infos
         self.queues: dict[str, QueueInfo] = {}
@@ -121,7 +121,7 @@ class SchedulerCache:
     def deliver_deletion(self, kind: str, item: objects.Object) -> None:
         """Let the informer of a kind see that an object was deleted.
 
-        :param item: its last version; one that the informer never had is passed over.
+        :param item: its last version; one that the informer never had is skipped.
         """
         if self.stores.remove(kind, item.key) is None:
             return
@@ -173,7 +173,7 @@ class SchedulerCache:
         return self.default_priority if known is None else known.value
 
     def note_queue_status(self, name: str, allocated: dict[str, str]) -> None:
-        """Take over what a session wrote to a queue's status: it has the cache's very object.
+        """Take over what a session wrote to a queue's status: it works on the cache's own object.
 
         Source: framework/session.go updateQueueStatus; api/queue_info.go Clone.
         """

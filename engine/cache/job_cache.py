@@ -6,7 +6,7 @@ Source: pkg/scheduler/cache/event_handlers.go; pkg/scheduler/cache/cache.go.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
@@ -23,50 +23,18 @@ from ..volcano.cache_behaviours import (
     GrouplessEviction,
 )
 from ..volcano.variants import ClaimlessPods
-from .common import Common
+from .cache_context import CacheContext
 from .copied_on_use import CopiedOnUse
 from .dirty_marks import Changes
 from .informers import is_resync
 from .node_cache import NodeCache
+from .queue_items import DeletedJob, FailedItem, FailedTask, JobName
 from .requests import Refused
 from .work_queue import Rate, WorkQueue
 
 BURST_SECONDS = 10
 """A queue's bucket holds the permits of so many seconds."""
 
-
-class JobName(NamedTuple):
-    """What names a job that is to be cleaned up: whatever job has that name by then.
-
-    :param key: ``namespace/name`` of the PodGroup. :param uid: of the PodGroup that it had.
-    """
-
-    key: str
-    uid: str
-
-
-class FailedTask:
-    """A task as it was when it failed: equal to itself alone."""
-
-    __slots__ = ("task",)
-
-    def __init__(self, task: TaskInfo) -> None:
-        self.task = task
-
-    def __eq__(self, other: object) -> bool:
-        """Say whether it is the very same task."""
-        return isinstance(other, FailedTask) and other.task is self.task
-
-    def __hash__(self) -> int:
-        """Return a hash by identity."""
-        return id(self.task)
-
-
-DeletedJob: TypeAlias = JobInfo | JobName
-"""What waits to be cleaned up; see :class:`.CleanupKey`."""
-
-FailedItem: TypeAlias = FailedTask | str
-"""What waits to be read again: the task, or ``namespace/group/uid``; see :class:`.FailedTasksKey`."""
 
 PodReader: TypeAlias = Callable[[str, str], objects.Pod | None]
 """Gives the pod of a namespace and name as the API server has it now, or None if there is none.
@@ -83,8 +51,8 @@ class JobCache:
     :ivar error_tasks: tasks to be read again from the API server.
     """
 
-    def __init__(self, common: Common, nodes: NodeCache) -> None:
-        own = common.rules.own
+    def __init__(self, context: CacheContext, nodes: NodeCache) -> None:
+        own = context.rules.own
         self.infos: dict[str, JobInfo] = {}
         self.deleted_jobs: WorkQueue[DeletedJob] = WorkQueue(
             Rate(own.cleanup_rate, own.cleanup_rate * BURST_SECONDS)
@@ -92,13 +60,13 @@ class JobCache:
         self.error_tasks: WorkQueue[FailedItem] = WorkQueue(
             Rate(own.failed_tasks_rate, own.failed_tasks_rate * BURST_SECONDS)
         )
-        self._common = common
-        self._rules = common.rules.jobs
+        self._context = context
+        self._rules = context.rules.jobs
         self._own = own
-        self._stores = common.stores
-        self._changes = common.changes
-        self._builder = common.builder
-        self._options = common.options
+        self._stores = context.stores
+        self._changes = context.changes
+        self._builder = context.builder
+        self._options = context.options
         self._nodes = nodes
 
     def dry_run(self) -> JobCache:
@@ -106,7 +74,7 @@ class JobCache:
 
         It serves nothing else, and only until this one changes.
         """
-        made = JobCache(self._common._replace(changes=Changes()), self._nodes.dry_run())
+        made = JobCache(self._context._replace(changes=Changes()), self._nodes.dry_run())
         made.infos = CopiedOnUse(self.infos, JobInfo.twin)
         return made
 
@@ -123,12 +91,12 @@ class JobCache:
         )
 
     def pod_added(self, pod: objects.Pod) -> None:
-        """Handle that a pod came."""
+        """Handle that a pod was added."""
         if self.handles(pod):
             self._add_pod(pod)
 
     def pod_updated(self, old: objects.Pod, new: objects.Pod) -> None:
-        """Handle a new version of a pod; being taken for another scheduler's counts as going."""
+        """Handle a new version of a pod; one that is now another scheduler's counts as deleted."""
         if not self.handles(old):
             self.pod_added(new)
         elif self.handles(new):
@@ -137,7 +105,7 @@ class JobCache:
             self._delete_pod(old)
 
     def pod_deleted(self, pod: objects.Pod) -> None:
-        """Handle that a pod went."""
+        """Handle that a pod was deleted."""
         if self.handles(pod):
             self._delete_pod(pod)
 
@@ -187,7 +155,7 @@ class JobCache:
         return self._builder.task(pod, volumes, before=before)
 
     def _add_task(self, task: TaskInfo) -> str | None:
-        """Note a task on its node and in its job; if the node refuses, the job is not told.
+        """Note a task on its node and in its job; if the node refuses it, the job does not get it.
 
         Source: event_handlers.go addTask.
         """
@@ -285,7 +253,7 @@ class JobCache:
             self.pod_group_set(new)
 
     def pod_group_deleted(self, pod_group: objects.PodGroup) -> None:
-        """Handle that a PodGroup went: whatever job has its name loses its PodGroup.
+        """Handle that a PodGroup was deleted: the job that has its name loses its PodGroup.
 
         If what is stale is ignored, a job keeps a PodGroup of another UID, or a newer version.
 
@@ -497,11 +465,6 @@ class JobCache:
             return f"failed to generate taskInfo of pod({pod.name}), error: {missing}"
         self._delete_task(old.job, old.uid, old.key, old.node_name)
         return self._add_task(new)
-
-
-def name_of(item: FailedItem) -> str:
-    """Return ``namespace/group/uid`` of a task that is to be read again."""
-    return f"{item.task.job}/{item.task.uid}" if isinstance(item, FailedTask) else item
 
 
 def job_of(pod: objects.Pod) -> str:

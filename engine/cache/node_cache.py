@@ -1,4 +1,4 @@
-"""The half of the scheduler's cache that is about nodes: their accounts, and the tree above them.
+"""The scheduler's cache of nodes: their accounts, and the tree of HyperNodes above them.
 
 Source: pkg/scheduler/cache/event_handlers.go; pkg/scheduler/cache/cache.go.
 """
@@ -11,7 +11,7 @@ from ..kubernetes import objects
 from ..model.hypernode import HyperNodesInfo
 from ..model.node import NodeInfo
 from ..volcano.cache_behaviours import UnselectedNodes
-from .common import Common
+from .cache_context import CacheContext
 from .copied_on_use import CopiedOnUse
 from .node_sync import ImageStates, with_volume_limits
 from .work_queue import WorkQueue
@@ -33,13 +33,13 @@ class NodeCache:
     :ivar images: which nodes have which image.
     """
 
-    def __init__(self, common: Common) -> None:
-        self._rules = common.rules.nodes
-        self._own = common.rules.own
-        self._stores = common.stores
-        self._changes = common.changes
-        self._builder = common.builder
-        self._selectors = common.options.node_selectors
+    def __init__(self, context: CacheContext) -> None:
+        self._rules = context.rules.nodes
+        self._own = context.rules.own
+        self._stores = context.stores
+        self._changes = context.changes
+        self._builder = context.builder
+        self._selectors = context.options.node_selectors
         self.infos: dict[str, NodeInfo] = {}
         self.csi_nodes: dict[str, dict[str, bool]] = {}
         self.hypernodes = HyperNodesInfo(self._stores.of("Node"))
@@ -62,13 +62,13 @@ class NodeCache:
         return node
 
     def node_added(self, node: objects.Node) -> None:
-        """Handle that a Node came."""
+        """Handle that a Node was added."""
         if self._handles(node):
             self._take(node)
         self.hypernode_queue.add(("node", node.name))
 
     def node_updated(self, old: objects.Node, new: objects.Node) -> None:
-        """Handle that a Node changed; one that is not chosen any more counts as going."""
+        """Handle that a Node changed; one that is not chosen any more counts as deleted."""
         if self._handles(new):
             self._take(new)
         elif self._handles(old):
@@ -77,7 +77,7 @@ class NodeCache:
             self.hypernode_queue.add(("node", new.name))
 
     def node_deleted(self, node: objects.Node) -> None:
-        """Handle that a Node went."""
+        """Handle that a Node was deleted."""
         if self._handles(node):
             self._lose(node)
         self.hypernode_queue.add(("node", node.name))
@@ -210,7 +210,7 @@ class NodeCache:
         return not wanted or any(f"{name}:{value}" in wanted for name, value in node.labels.items())
 
     def csi_node_set(self, csi_node: objects.CSINode) -> None:
-        """Handle a CSINode that came or changed."""
+        """Handle a CSINode that was added or changed."""
         self.csi_nodes[csi_node.name] = {
             driver.name: driver.allocatable is not None and driver.allocatable.count is not None
             for driver in csi_node.spec.drivers
@@ -218,12 +218,12 @@ class NodeCache:
         self._look_again(csi_node.name)
 
     def csi_node_updated(self, old: objects.CSINode, new: objects.CSINode) -> None:
-        """Handle a new version of a CSINode; one of the same drivers is passed over."""
+        """Handle a new version of a CSINode; one with the same drivers is skipped."""
         if old.spec != new.spec:
             self.csi_node_set(new)
 
     def csi_node_deleted(self, csi_node: objects.CSINode) -> None:
-        """Handle that a CSINode went."""
+        """Handle that a CSINode was deleted."""
         self.csi_nodes.pop(csi_node.name, None)
         self._look_again(csi_node.name)
 
@@ -233,7 +233,7 @@ class NodeCache:
             self.queue.add(name)
 
     def numatopology_set(self, topology: objects.Numatopology) -> None:
-        """Handle a Numatopology that came or changed; like a pod, it makes a node."""
+        """Handle a Numatopology that was added or changed; like a pod, it creates a node."""
         self.get_or_create(topology.name).numatopology = topology
         self._changes.node(topology.name)
 
@@ -242,14 +242,14 @@ class NodeCache:
         self.numatopology_set(new)
 
     def numatopology_deleted(self, topology: objects.Numatopology) -> None:
-        """Handle that a Numatopology went."""
+        """Handle that a Numatopology was deleted."""
         node = self.infos.get(topology.name)
         if node is not None:
             node.numatopology = None
             self._changes.node(topology.name)
 
     def hypernode_changed(self, hyper_node: objects.HyperNode) -> None:
-        """Handle that a HyperNode came or went."""
+        """Handle that a HyperNode was added or deleted."""
         self.hypernode_queue.add(("hyperNode", hyper_node.name))
 
     def hypernode_updated(self, _: objects.HyperNode, new: objects.HyperNode) -> None:

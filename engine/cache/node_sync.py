@@ -1,4 +1,4 @@
-"""What the node worker adds to a Node: room for volumes, and who else has its images.
+"""What the node worker adds to a Node: room for volumes, and how common its images are.
 
 Source: pkg/scheduler/cache/event_handlers.go setCSIResourceOnNode, addNodeImageStates.
 """
@@ -59,9 +59,9 @@ class ImageStates:
                 self._nodes[name].add(node)
 
     def add(self, node: Node) -> dict[str, ImageState]:
-        """Note a node's images, and return what the node is told of them now.
+        """Note a node's images, and return what the node records of them now.
 
-        Counts grow stale: the nodes that were here before are not told.
+        Counts become stale: nodes that had an image before keep their older count.
         """
         states: dict[str, ImageState] = {}
         for image in node.status.images:

@@ -21,9 +21,10 @@ from ..model.queue import QueueInfo
 from ..model.resource import Resource
 from ..model.status import Status
 from ..model.task import TaskInfo
-from .job_cache import DeletedJob, FailedItem, FailedTask, JobName, job_of
+from .job_cache import job_of
 from .node_sync import with_volume_limits
 from .projector import Listing, Origin, Projector
+from .queue_items import DeletedJob, FailedItem, FailedTask, JobName
 from .scheduler_flags import CacheOptions
 from .stored import (
     ACCOUNTS,

@@ -20,9 +20,9 @@ from ..model.node import ImageState, NodeInfo
 from ..model.queue import QueueInfo
 from ..model.resource import Resource
 from ..model.task import TaskInfo
-from .job_cache import DeletedJob, FailedItem, FailedTask, JobName
 from .node_sync import with_volume_limits
 from .projector import Projector
+from .queue_items import DeletedJob, FailedItem, FailedTask, JobName
 from .work_queue import Waiting
 
 Amounts: TypeAlias = tuple[float, float, dict[str, float] | None, int]

@@ -19,7 +19,7 @@ from ...engine.log.store import NO_REVISION, LogStore
 from ...engine.volcano.behaviours import Behaviours
 from .moment import Moment
 from .stored_belief import CacheBasis, believed, start_of
-from .story import Step, Story, had_happened
+from .story import Story, StoryStep, had_happened
 
 Progress = Callable[[int, int], None]
 
@@ -124,7 +124,7 @@ def play(
     follower: F,
     *,
     after: int = NO_REVISION,
-    after_each: Callable[[Step], None] | None = None,
+    after_each: Callable[[StoryStep], None] | None = None,
     progress: Progress | None = None,
 ) -> F:
     """Apply everything that had happened by a moment to a follower, and return it.

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ...engine.cache.cache import SchedulerCache
-from ...engine.cache.job_cache import name_of
+from ...engine.cache.queue_items import name_of
 from ...engine.kubernetes.units import format_amount
 from ...engine.model.job import JobInfo
 from ...engine.model.node import NodeInfo

@@ -13,7 +13,7 @@ import msgspec
 from api_servers import Document, Fault, Notice, RecordedApiServer
 
 from plinian.engine.cache.driver import CacheDriver, Worker
-from plinian.engine.cache.job_cache import FailedTask, JobName
+from plinian.engine.cache.queue_items import FailedTask, JobName
 from plinian.engine.cache.requests import Refused
 from plinian.engine.cache.scheduler_flags import CacheOptions
 from plinian.engine.cache.writer import JobStatus, Writer

@@ -11,7 +11,7 @@ from .rules import CacheRules
 from .scheduler_flags import CacheOptions
 
 
-class Common(NamedTuple):
+class CacheContext(NamedTuple):
     """What the caches of jobs and of nodes work with.
 
     :param stores: what informers hold. :param changes: what changed since the last snapshot.
