@@ -134,7 +134,7 @@ class Projector:
     def _change(
         self, kind: type[Object], effect: Effect, reference: Reference, payload: bytes
     ) -> None:
-        held = self.cache.stores.get(kind.__name__, key_of(reference))
+        held = self.driver.cache.stores.get(kind.__name__, key_of(reference))
         try:
             if effect is Effect.VERSION:
                 item = decode(kind, payload)
@@ -180,7 +180,7 @@ class Projector:
         if not listing.exact:
             self.listed[shape] = Listing(frozenset(listing.uids), self._position)
         lacked = lacked_by(listing, before)
-        for item in list(self.cache.stores.of(kind.__name__).values()):
+        for item in list(self.driver.cache.stores.of(kind.__name__).values()):
             if lacked(item.namespace, item.uid):
                 reference = Reference(
                     listing.group, listing.listed, item.namespace, item.name, item.uid
@@ -193,7 +193,7 @@ class Projector:
         if reference.uid in self.doomed and not lives_on(reference):
             del self.doomed[reference.uid]
             self.taken_out.append(reference)
-            held = self.cache.stores.get(reference.kind, key_of(reference))
+            held = self.driver.cache.stores.get(reference.kind, key_of(reference))
             self._delete(reference.kind, held, reference, held)
             self.driver.work()
 

@@ -15,6 +15,10 @@ Item = TypeVar("Item", bound=Hashable)
 
 BASE_DELAY_US = 5_000
 LONGEST_DELAY_US = 1_000_000_000
+LONGEST_AFTER = 18
+"""After so many failures the delay does not grow any more."""
+
+assert BASE_DELAY_US << (LONGEST_AFTER - 1) < LONGEST_DELAY_US < BASE_DELAY_US << LONGEST_AFTER
 
 
 class Rate(NamedTuple):
@@ -70,8 +74,11 @@ class WorkQueue(Generic[Item]):
         self._due: dict[Item, int] = {}
         self._taken: dict[Item, bool] = {}
         self._failures: dict[Item, int] = {}
-        self._spent_until = 0 if rate is None else -rate.at_once * SECOND_US // rate.per_second
-        """When the last permit that was taken out is due; never earlier than a full bucket says."""
+        self._each = 0 if rate is None else SECOND_US // rate.per_second
+        """How long one permit takes to come back; ``_bucket`` is how long all of them take."""
+        self._bucket = 0 if rate is None else rate.at_once * self._each
+        self._spent_until = -self._bucket
+        """When the last permit that was taken is due; never earlier than a full bucket says."""
 
     def __len__(self) -> int:
         return len(self._ready)
@@ -120,7 +127,8 @@ class WorkQueue(Generic[Item]):
 
     def delay(self, item: Item) -> int:
         """Return how long an item that failed now would wait for its own sake, in microseconds."""
-        return min(BASE_DELAY_US << min(self._failures.get(item, 0), 40), LONGEST_DELAY_US)
+        times = self._failures.get(item, 0)
+        return BASE_DELAY_US << times if times < LONGEST_AFTER else LONGEST_DELAY_US
 
     def add(self, item: Item) -> None:
         """Queue an item, unless it is queued already."""
@@ -132,22 +140,19 @@ class WorkQueue(Generic[Item]):
     def add_rate_limited(self, item: Item) -> None:
         """Let an item wait, the longer the more often it failed, and then queue it.
 
-        One that waits already keeps the earlier of the two times.
-        """
-        due = self.now + max(self.delay(item), self._permit())
-        self._failures[item] = self._failures.get(item, 0) + 1
-        self._due[item] = min(due, self._due.get(item, due))
-
-    def _permit(self) -> int:
-        """Take a permit out of the bucket, and return how long it is until there is one.
+        It waits for a permit, too; one that waits already keeps the earlier of the two times.
 
         Source: golang.org/x/time/rate Limiter.Reserve.
         """
-        if self.rate is None:
-            return 0
-        each = SECOND_US // self.rate.per_second
-        self._spent_until = max(self._spent_until, self.now - self.rate.at_once * each) + each
-        return max(0, self._spent_until - self.now)
+        times = self._failures.get(item, 0)
+        self._failures[item] = times + 1
+        due = self.now + (BASE_DELAY_US << times if times < LONGEST_AFTER else LONGEST_DELAY_US)
+        if self._each:
+            self._spent_until += self._each
+            due = max(due, self._spent_until)
+        waiting = self._due.get(item)
+        if waiting is None or due < waiting:
+            self._due[item] = due
 
     def forget(self, item: Item) -> None:
         """Forget how often an item failed."""
@@ -160,6 +165,7 @@ class WorkQueue(Generic[Item]):
         """
         assert now >= self.now, "time does not run backwards"
         self.now = now
+        self._spent_until = max(self._spent_until, now - self._bucket)
         for item in sorted(self._due, key=self._due.__getitem__):
             if self._due[item] <= now:
                 self.fire(item)
