@@ -60,7 +60,7 @@ class JobCache:
         self.error_tasks: WorkQueue[FailedItem] = WorkQueue(
             Rate(own.failed_tasks_rate, own.failed_tasks_rate * BURST_SECONDS)
         )
-        self._context = context
+        self._release = context.rules
         self._rules = context.rules.jobs
         self._own = own
         self._stores = context.stores
@@ -74,7 +74,8 @@ class JobCache:
 
         It serves nothing else, and only until this one changes.
         """
-        made = JobCache(self._context._replace(changes=Changes()), self._nodes.dry_run())
+        context = CacheContext(self._stores, Changes(), self._builder, self._options, self._release)
+        made = JobCache(context, self._nodes.dry_run())
         made.infos = CopiedOnUse(self.infos, JobInfo.twin)
         return made
 

@@ -275,14 +275,13 @@ class CacheRun:
 
     def _queue(self, worker: Worker) -> dict[str, Any]:
         queue = self.driver.queue(worker)
-        ready, _, taken, _ = queue.waiting()
         told = {
-            "ready": [self._item(item) for item in ready],
+            "ready": [self._item(item) for item in queue.ready()],
             "later": sorted(
                 f"{self._item(item)} at {_seconds(due)}s" for item, due in queue.due().items()
             ),
             "failures": {self._item(item): times for item, times in queue.failures().items()},
-            "never done": [self._item(item) for item, _ in taken],
+            "never done": [self._item(item) for item in queue.taken()],
         }
         return {name: what for name, what in told.items() if what}
 
