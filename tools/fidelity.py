@@ -13,7 +13,7 @@ from pathlib import Path
 
 from plinian.engine.volcano.session.history import resolve
 from plinian.replay.fidelity.recorded import recorded_sessions
-from plinian.replay.fidelity.rerun import Rehearsed, rehearse
+from plinian.replay.fidelity.rerun import RerunSession, rerun_sessions
 from plinian.replay.ingest.run import ingest
 from plinian.replay.moments.log import opened
 
@@ -23,14 +23,14 @@ HEADER = (
 )
 
 
-def rehearsed(recording: Path, release: str) -> list[Rehearsed]:
+def rerun(recording: Path, release: str) -> list[RerunSession]:
     """Return what came of the sessions of a recording; say how many are left out, and why."""
     with (
         tempfile.TemporaryDirectory() as folder,
         opened(Path(folder) / "log.db", create=True) as log,
     ):
         ingest(log.store, [str(recording)])
-        done = rehearse(log.store, log.moment(), resolve(release))
+        done = rerun_sessions(log.store, log.moment(), resolve(release))
         left_out = len(recorded_sessions(log.store, log.moment())) - len(done)
         if left_out:
             sys.stderr.write(
@@ -40,7 +40,7 @@ def rehearsed(recording: Path, release: str) -> list[Rehearsed]:
         return done
 
 
-def line(name: str, done: list[Rehearsed]) -> str:
+def line(name: str, done: list[RerunSession]) -> str:
     """Return a line of the table: how many are the same, of how many that were recorded."""
     binds = [len(each.recorded.binds) for each in done]
     bound = [len(each.recorded.binds.keys() - {*each.pods, *each.nodes}) for each in done]
@@ -60,7 +60,7 @@ def line(name: str, done: list[Rehearsed]) -> str:
     return f"| {' | '.join(cells)} |\n"
 
 
-def differences(done: list[Rehearsed]) -> str:
+def differences(done: list[RerunSession]) -> str:
     """Return what differs, a line for every session."""
     return "".join(
         f"{each.recorded.uid} at rv:{each.revision} ({each.moved:+d}): pods {each.pods}, nodes"
@@ -79,7 +79,7 @@ def main() -> None:
     arguments = parser.parse_args()
     sys.stdout.write(HEADER)
     for recording in arguments.recordings:
-        done = rehearsed(recording, arguments.release)
+        done = rerun(recording, arguments.release)
         sys.stdout.write(line(recording.name, done))
         if arguments.show:
             sys.stderr.write(differences(done))

@@ -1,7 +1,7 @@
 """The scheduler's cache: what its informers' handlers make of the objects delivered to them.
 
-Nothing here runs by itself. An informer delivers (:meth:`SchedulerCache.deliver`), a worker takes
-an item off its queue (``sync_next_node`` …), a session binds and evicts: each is a call.
+Nothing here runs by itself: an informer delivers, a worker takes an item off its queue, a session
+binds and evicts, and each of these is a call. :mod:`.driver` makes them.
 
 Source: pkg/scheduler/cache/event_handlers.go; pkg/scheduler/cache/cache.go.
 """
@@ -16,21 +16,20 @@ import msgspec
 
 from ..kubernetes import objects
 from ..model.job import JobInfo
-from ..model.node import NodeRules
 from ..model.queue import QueueInfo
-from ..model.resource_names import PODS
-from ..model.subtraction import subtraction
-from ..model.task import TaskBuilder, TaskRules
+from ..model.task import TaskBuilder
 from ..model.task_classes import TaskClasses
-from ..volcano.session.devices import VirtualGpuUse
+from .cache_context import CacheContext
 from .dirty_marks import Changes
 from .informers import Stores, is_resync
 from .job_cache import JobCache
 from .node_cache import NodeCache
+from .rules import rules_of
 from .scheduler_flags import CacheOptions
 from .snapshot import Snapshot, SnapshotBuilder
 
 if TYPE_CHECKING:
+    from ..volcano.cache.behaviours import CacheBehaviours
     from ..volcano.session.behaviours import Behaviours
 
 
@@ -46,47 +45,28 @@ class SchedulerCache:
     """The cache of one scheduler process.
 
     :ivar jobs: by ``namespace/name`` of the PodGroup.
-    :ivar nodes: by name, with those that only pods have spoken of.
+    :ivar nodes: by name, with those that only pods have named.
     :ivar queues: by name. :ivar quotas: namespace to name to the quota's status.
-    :ivar classes: what tells pods apart.
+    :ivar classes: groups pods that are alike to a session.
     """
 
-    def __init__(self, behaviours: Behaviours, options: CacheOptions | None = None) -> None:
+    def __init__(
+        self,
+        behaviours: Behaviours,
+        options: CacheOptions | None = None,
+        own: CacheBehaviours | None = None,
+    ) -> None:
         self.behaviours = behaviours
         self.options = options or CacheOptions()
+        rules = rules_of(behaviours, own)
+        self.own = rules.own
         self.stores = Stores()
         self._changes = Changes()
         self.classes = TaskClasses()
-        uncounted: frozenset[str] = (
-            frozenset() if behaviours.pods_are_a_resource else frozenset({PODS})
-        )
-        builder = TaskBuilder(self.classes, uncounted, rules=_task_rules(behaviours))
-        self.node_cache = NodeCache(
-            self.stores,
-            self._changes,
-            builder,
-            self.options.node_selectors,
-            condition_hides=behaviours.not_ready_nodes_excluded,
-            uncounted=uncounted,
-            gpus_uncounted=behaviours.virtual_gpu_use is VirtualGpuUse.FROM_LAST,
-            volumes_are_a_resource=behaviours.volumes_are_a_resource,
-            rules=_node_rules(behaviours),
-        )
-        self.job_cache = JobCache(
-            self.stores,
-            self._changes,
-            builder,
-            self.node_cache,
-            self.options,
-            forgets_minima=behaviours.removed_min_task_members_forgotten,
-            skips_terminated=behaviours.ended_pods_not_removed_from_node,
-            job_cleanup_removes_recreated_job=behaviours.job_cleanup_removes_recreated_job,
-            pods_without_claims=behaviours.pods_without_claims,
-            volumes_are_a_resource=behaviours.volumes_are_a_resource,
-            needs_device_claims=behaviours.device_claims_needed,
-            ignores_stale=behaviours.stale_deletions_ignored,
-            subtract=subtraction(checked=behaviours.subtractions_checked),
-        )
+        builder = TaskBuilder(self.classes, rules.nodes.uncounted, rules=rules.tasks)
+        context = CacheContext(self.stores, self._changes, builder, self.options, rules)
+        self.node_cache = NodeCache(context)
+        self.job_cache = JobCache(context, self.node_cache)
         self.nodes = self.node_cache.infos
         self.jobs = self.job_cache.infos
         self.queues: dict[str, QueueInfo] = {}
@@ -104,7 +84,7 @@ class SchedulerCache:
             "PodGroup": _Handlers(
                 jobs.pod_group_set, jobs.pod_group_updated, jobs.pod_group_deleted
             ),
-            "Node": _Handlers(nodes.node_changed, nodes.node_updated, nodes.node_changed),
+            "Node": _Handlers(nodes.node_added, nodes.node_updated, nodes.node_deleted),
             "CSINode": _Handlers(
                 nodes.csi_node_set, nodes.csi_node_updated, nodes.csi_node_deleted
             ),
@@ -141,7 +121,7 @@ class SchedulerCache:
     def deliver_deletion(self, kind: str, item: objects.Object) -> None:
         """Let the informer of a kind see that an object was deleted.
 
-        :param item: its last version; one that the informer never had is passed over.
+        :param item: its last version; one that the informer never had is skipped.
         """
         if self.stores.remove(kind, item.key) is None:
             return
@@ -162,7 +142,7 @@ class SchedulerCache:
 
         Its first snapshot looks at everything.
         """
-        shared = (self.behaviours, self.classes, *self.stores.items())
+        shared = (self.behaviours, self.own, self.classes, *self.stores.items())
         known: dict[int, Any] = {id(one): one for one in shared}
         known[id(self._snapshots)] = None
         twin = deepcopy(self, known)
@@ -193,7 +173,7 @@ class SchedulerCache:
         return self.default_priority if known is None else known.value
 
     def note_queue_status(self, name: str, allocated: dict[str, str]) -> None:
-        """Take over what a session wrote to a queue's status: it has the cache's very object.
+        """Take over what a session wrote to a queue's status: it works on the cache's own object.
 
         Source: framework/session.go updateQueueStatus; api/queue_info.go Clone.
         """
@@ -252,25 +232,6 @@ class SchedulerCache:
 
     def _quota_deleted(self, quota: objects.ResourceQuota) -> None:
         self.quotas.get(quota.namespace, {}).pop(quota.name, None)
-
-
-def _task_rules(behaviours: Behaviours) -> TaskRules:
-    return TaskRules(
-        scheduling_gates=behaviours.scheduling_gates,
-        role_by_label=behaviours.role_by_label,
-        sidecar_requests_counted=behaviours.sidecar_requests_counted,
-        pod_level_requests_counted=behaviours.pod_level_requests_counted,
-        in_place_resizes_counted=behaviours.in_place_resizes_counted,
-    )
-
-
-def _node_rules(behaviours: Behaviours) -> NodeRules:
-    return NodeRules(
-        checked=behaviours.subtractions_checked,
-        skipped=behaviours.overfull_nodes_skipped,
-        binding_counts=behaviours.binding_pods_always_count,
-        keep_pods=behaviours.returning_nodes_keep_pods,
-    )
 
 
 def _selectors(item: objects.Object) -> list[objects.LabelSelector | dict[str, str]]:

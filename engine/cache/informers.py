@@ -97,5 +97,5 @@ class Stores:
 
 
 def is_resync(old: Object, new: Object) -> bool:
-    """Say whether an update tells nothing new."""
+    """Say whether an update has nothing new."""
     return old.metadata.resource_version == new.metadata.resource_version

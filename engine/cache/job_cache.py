@@ -6,79 +6,75 @@ Source: pkg/scheduler/cache/event_handlers.go; pkg/scheduler/cache/cache.go.
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
+from typing import TypeAlias
 
 import msgspec
 
 from ..kubernetes import objects
 from ..model.device_claims import DeviceClaimMissing, device_claims
 from ..model.job import JobInfo
-from ..model.resource import Resource
+from ..model.panic import NIL_POINTER, Panic
 from ..model.status import ALLOCATED_STATUS, COMPLETED_STATUS, Status, status_of
-from ..model.subtraction import Subtract
-from ..model.task import GROUP_NAME, TaskBuilder, TaskInfo
+from ..model.task import GROUP_NAME, TaskInfo
 from ..model.volumes import IGNORED_PROVISIONERS, ClaimMissing, ClaimUnknown, csi_volumes
+from ..volcano.cache.binding import EvictionWithoutPodGroup
+from ..volcano.cache.work_queues import CleanupKey, FailedTasksKey
 from ..volcano.session.pods import PodsWithoutClaims
+from .cache_context import CacheContext
+from .copied_on_use import CopiedOnUse
 from .dirty_marks import Changes
-from .dry_run import CopiedOnUse
-from .informers import Stores, is_resync
+from .informers import is_resync
 from .node_cache import NodeCache
-from .scheduler_flags import CacheOptions
-from .work_queue import WorkQueue
+from .queue_items import DeletedJob, FailedItem, FailedTask, JobName
+from .requests import Refused
+from .work_queue import Rate, WorkQueue
+
+BURST_SECONDS = 10
+"""A queue's bucket holds the permits of so many seconds."""
+
+
+PodReader: TypeAlias = Callable[[str, str], objects.Pod | None]
+"""Gives the pod of a namespace and name as the API server has it now, or None if there is none.
+
+It raises :class:`.Refused` if the API server does not answer.
+"""
 
 
 class JobCache:
     """Jobs by ``namespace/name`` of their PodGroups, made by PodGroups and by pods alike.
 
-    :param ignores_stale: what tells that an object is gone is compared with what is there.
-    :param subtract: how requests are taken off a job's sums.
-    :ivar deleted_jobs: jobs to be looked at for whether anything is left of them.
-    :ivar error_tasks: ``job/uid`` of tasks to be read again from the API server.
+    :ivar infos: the jobs.
+    :ivar deleted_jobs: what the cleanup worker is still to look at.
+    :ivar error_tasks: tasks to be read again from the API server.
     """
 
-    def __init__(
-        self,
-        stores: Stores,
-        changes: Changes,
-        builder: TaskBuilder,
-        nodes: NodeCache,
-        options: CacheOptions,
-        *,
-        forgets_minima: bool,
-        skips_terminated: bool,
-        job_cleanup_removes_recreated_job: bool,
-        pods_without_claims: PodsWithoutClaims,
-        volumes_are_a_resource: bool,
-        needs_device_claims: bool,
-        ignores_stale: bool = False,
-        subtract: Subtract = Resource.sub,
-    ) -> None:
-        self._volumes_are_a_resource = volumes_are_a_resource
-        self._needs_device_claims = needs_device_claims
-        self._pods_without_claims = pods_without_claims
-        self._job_cleanup_removes_recreated_job = job_cleanup_removes_recreated_job
-        self._ignores_stale = ignores_stale
-        self._subtract = subtract
-        self._forgets_minima = forgets_minima
-        self._skips_terminated = skips_terminated
+    def __init__(self, context: CacheContext, nodes: NodeCache) -> None:
+        own = context.rules.own
         self.infos: dict[str, JobInfo] = {}
-        self.deleted_jobs: WorkQueue[JobInfo] = WorkQueue()
-        self.error_tasks: WorkQueue[str] = WorkQueue()
-        self._stores = stores
-        self._changes = changes
-        self._builder = builder
+        self.deleted_jobs: WorkQueue[DeletedJob] = WorkQueue(
+            Rate(own.cleanup_rate, own.cleanup_rate * BURST_SECONDS)
+        )
+        self.error_tasks: WorkQueue[FailedItem] = WorkQueue(
+            Rate(own.failed_tasks_rate, own.failed_tasks_rate * BURST_SECONDS)
+        )
+        self._release = context.rules
+        self._rules = context.rules.jobs
+        self._own = own
+        self._stores = context.stores
+        self._changes = context.changes
+        self._builder = context.builder
+        self._options = context.options
         self._nodes = nodes
-        self._options = options
 
-    def on_trial(self) -> JobCache:
+    def dry_run(self) -> JobCache:
         """Return a cache that begins to bind and to evict as this one would, on copies.
 
-        It is for nothing else, and until this one changes.
+        It serves nothing else, and only until this one changes.
         """
-        trial = copy(self)
-        copies = CopiedOnUse(self.infos, JobInfo.twin)
-        vars(trial).update(infos=copies, _nodes=self._nodes.on_trial(), _changes=Changes())
-        return trial
+        context = CacheContext(self._stores, Changes(), self._builder, self._options, self._release)
+        made = JobCache(context, self._nodes.dry_run())
+        made.infos = CopiedOnUse(self.infos, JobInfo.twin)
+        return made
 
     def handles(self, pod: objects.Pod) -> bool:
         """Say whether the handlers are called for a pod.
@@ -93,12 +89,12 @@ class JobCache:
         )
 
     def pod_added(self, pod: objects.Pod) -> None:
-        """Handle that a pod came."""
+        """Handle that a pod was added."""
         if self.handles(pod):
             self._add_pod(pod)
 
     def pod_updated(self, old: objects.Pod, new: objects.Pod) -> None:
-        """Handle a new version of a pod; being taken for another scheduler's counts as going."""
+        """Handle a new version of a pod; one that is now another scheduler's counts as deleted."""
         if not self.handles(old):
             self.pod_added(new)
         elif self.handles(new):
@@ -107,7 +103,7 @@ class JobCache:
             self._delete_pod(old)
 
     def pod_deleted(self, pod: objects.Pod) -> None:
-        """Handle that a pod went."""
+        """Handle that a pod was deleted."""
         if self.handles(pod):
             self._delete_pod(pod)
 
@@ -125,9 +121,9 @@ class JobCache:
     def _keeps(self, missing: ClaimMissing) -> bool:
         if isinstance(missing, DeviceClaimMissing):
             return missing.awaited
-        if self._pods_without_claims is PodsWithoutClaims.AWAITED:
+        if self._rules.pods_without_claims is PodsWithoutClaims.AWAITED:
             return isinstance(missing, ClaimUnknown)
-        return self._pods_without_claims is PodsWithoutClaims.KEPT
+        return self._rules.pods_without_claims is PodsWithoutClaims.KEPT
 
     def _task_of(self, pod: objects.Pod, before: TaskInfo | None = None) -> TaskInfo:
         """Return the task of a pod, with the volumes that it attaches and the devices it claims.
@@ -139,12 +135,12 @@ class JobCache:
         task = (
             self._with_volumes(pod) if pod.spec.volumes else self._builder.task(pod, before=before)
         )
-        if pod.spec.resource_claims and self._needs_device_claims:
+        if pod.spec.resource_claims and self._rules.needs_device_claims:
             task.devices = device_claims(pod, self._stores.of("ResourceClaim"))
         return task
 
     def _with_volumes(self, pod: objects.Pod, before: TaskInfo | None = None) -> TaskInfo:
-        if not self._volumes_are_a_resource:
+        if not self._rules.volumes_are_a_resource:
             return self._builder.task(pod, before=before)
         stores = self._stores
         volumes = csi_volumes(
@@ -157,7 +153,7 @@ class JobCache:
         return self._builder.task(pod, volumes, before=before)
 
     def _add_task(self, task: TaskInfo) -> str | None:
-        """Note a task on its node and in its job; if the node refuses, the job is not told.
+        """Note a task on its node and in its job; if the node refuses it, the job does not get it.
 
         Source: event_handlers.go addTask.
         """
@@ -176,7 +172,7 @@ class JobCache:
 
     def new_job(self, key: str) -> JobInfo:
         """Return a job of which nothing is known, and that the cache does not have yet."""
-        return JobInfo(key, self._subtract)
+        return JobInfo(key, self._rules.subtract)
 
     def _job(self, key: str) -> JobInfo:
         job = self.infos.get(key)
@@ -213,11 +209,11 @@ class JobCache:
         key = job_of(pod)
         # What counts is what was known of the pod: only then was it taken off its node before.
         status = status_of(pod) if cached is None else cached.status
-        on_node = not (self._skips_terminated and status in COMPLETED_STATUS)
+        on_node = not (self._rules.skips_terminated and status in COMPLETED_STATUS)
         self._delete_task(key, pod.uid, pod.key, node if on_node else "")
         job = self.infos.get(key)
         if job is not None and job.terminated:
-            self.deleted_jobs.add(job)
+            self._to_clean_up(job)
 
     def _cached_task(self, pod: objects.Pod) -> TaskInfo | None:
         job = self.infos.get(job_of(pod))
@@ -232,7 +228,7 @@ class JobCache:
         if job is not None and job.delete_task(uid):
             self._changes.job(job.key)
         node = self._nodes.infos.get(node_name)
-        if node is not None and node.remove_task(key, uid if self._ignores_stale else ""):
+        if node is not None and node.remove_task(key, uid if self._rules.ignores_stale else ""):
             self._changes.node(node.name)
 
     def pod_group_set(self, pod_group: objects.PodGroup) -> None:
@@ -245,7 +241,7 @@ class JobCache:
             pod_group,
             self._options.default_queue,
             self._nodes.ignored,
-            forgets_minima=self._forgets_minima,
+            forgets_minima=self._rules.forgets_minima,
         )
         self._changes.job(job.key)
 
@@ -255,7 +251,7 @@ class JobCache:
             self.pod_group_set(new)
 
     def pod_group_deleted(self, pod_group: objects.PodGroup) -> None:
-        """Handle that a PodGroup went: whatever job has its name loses its PodGroup.
+        """Handle that a PodGroup was deleted: the job that has its name loses its PodGroup.
 
         If what is stale is ignored, a job keeps a PodGroup of another UID, or a newer version.
 
@@ -265,10 +261,10 @@ class JobCache:
         if job is not None and not self._is_stale(pod_group, job):
             job.unset_pod_group()
             self._changes.job(job.key)
-            self.deleted_jobs.add(job)
+            self._to_clean_up(job)
 
     def _is_stale(self, gone: objects.PodGroup, job: JobInfo) -> bool:
-        return self._ignores_stale and (
+        return self._rules.ignores_stale and (
             gone.uid != job.uid or gone.metadata.revision < job.revision
         )
 
@@ -299,8 +295,10 @@ class JobCache:
         """Begin to evict a task: it is Releasing from now on.
 
         :param job: ``namespace/name`` of the task's PodGroup.
-        :return: the error, or None. A job whose PodGroup is gone is an error, but the pod goes.
-        :raises Panic: the node does not take the task back; the process ends there.
+        :return: the error, or None. Of a job whose PodGroup is gone, :class:`.EvictionWithoutPodGroup`
+            says whether the eviction is begun all the same.
+        :raises Panic: the node does not take the task back, or there is no PodGroup; the process
+            ends there.
 
         Source: cache.go Evict.
         """
@@ -310,41 +308,90 @@ class JobCache:
         node = self._nodes.infos.get(task.node_name)
         if node is None:
             return f"failed to evict Task {uid} from host {task.node_name}, host does not exist"
+        groupless, where = holder.pod_group is None, f"Job <{holder.namespace}/{holder.name}>"
+        if groupless and self._own.eviction_without_podgroup is EvictionWithoutPodGroup.REFUSED:
+            return f"cannot evict Task {uid}: PodGroup of {where} is nil"
         holder.update_task_status(task, Status.RELEASING)
         node.update_task(task)
         self._changes.job(holder.key)
         self._changes.node(node.name)
-        if holder.pod_group is None:
-            return f"the PodGroup of Job <{holder.namespace}/{holder.name}> is nil"
-        return None
+        if not groupless:
+            return None
+        if self._own.eviction_without_podgroup is EvictionWithoutPodGroup.CRASHES:
+            raise Panic(NIL_POINTER, ("cache.(*SchedulerCache).Evict",))
+        return f"the PodGroup of {where} is nil"
 
     def _find(self, key: str, uid: str) -> tuple[JobInfo | None, TaskInfo | None]:
         job = self.infos.get(key)
         return job, None if job is None else job.tasks.get(uid)
 
+    def find_task(self, job: str, uid: str) -> TaskInfo | None:
+        """Return the task of a job by its UID, or None."""
+        return self._find(job, uid)[1]
+
+    def _to_clean_up(self, job: JobInfo) -> None:
+        """Let the worker look whether anything is left of a job.
+
+        Source: cache.go deleteJob.
+        """
+        by_name = self._own.cleanup_key is CleanupKey.NAME_AND_UID
+        item = JobName(job.key, job.uid) if by_name else job
+        if self._own.cleanup_delayed:
+            self.deleted_jobs.add_rate_limited(item)
+        else:
+            self.deleted_jobs.add(item)
+
     def clean_up_next(self) -> None:
         """Let the worker take the next job off the queue, and drop it if nothing is left of it."""
         self.finish_clean_up(self.deleted_jobs.take())
 
-    def finish_clean_up(self, job: JobInfo) -> None:
-        """Let the worker finish with a job that it took: what happened meanwhile, it sees.
+    def finish_clean_up(self, item: DeletedJob) -> None:
+        """Let the worker finish with what it took: it sees what happened meanwhile.
 
         Source: cache.go processCleanupJob.
         """
-        current = self.infos.get(job.key)
-        replaced = current is None or (current.uid, current.revision) != (job.uid, job.revision)
-        if self._ignores_stale and replaced:
-            self.deleted_jobs.forget(job)
+        current = self.infos.get(item.key)
+        if isinstance(item, JobName):
+            self._clean_up_by_name(item, current)
+        else:
+            self._clean_up_object(item, current)
+        self.deleted_jobs.done(item)
+
+    def _clean_up_by_name(self, item: JobName, current: JobInfo | None) -> None:
+        """Drop the job that has the name now, if it ended and its PodGroup is still the same."""
+        replaced = current is None or current.uid != item.uid
+        if current is None or (self._rules.ignores_stale and replaced):
+            self._forget(item)
+        elif not current.terminated:
+            self.deleted_jobs.add_rate_limited(item)
+        else:
+            if not replaced:
+                self._drop(item.key)
+            self._forget(item)
+
+    def _clean_up_object(self, job: JobInfo, current: JobInfo | None) -> None:
+        """Drop the job that has the name now, if the one that was queued ended."""
+        if self._rules.ignores_stale and (
+            current is None or (current.uid, current.revision) != (job.uid, job.revision)
+        ):
+            self._forget(job)
         elif not job.terminated:
             self.deleted_jobs.add_rate_limited(job)
         else:
             if current is not None and (
-                self._job_cleanup_removes_recreated_job or current.uid == job.uid
+                self._rules.job_cleanup_removes_recreated_job or current.uid == job.uid
             ):
-                del self.infos[job.key]
-                self._changes.job(job.key)
-            self.deleted_jobs.forget(job)
-        self.deleted_jobs.done(job)
+                self._drop(job.key)
+            self._forget(job)
+
+    def _drop(self, key: str) -> None:
+        del self.infos[key]
+        self._changes.job(key)
+
+    def _forget(self, item: DeletedJob) -> None:
+        """Let the next delay of an item be short again, if the release does that."""
+        if self._own.cleanup_delay_resets:
+            self.deleted_jobs.forget(item)
 
     def clean_up(self) -> None:
         """Let every delay be over, and the worker go once over what is queued."""
@@ -355,42 +402,63 @@ class JobCache:
             self.clean_up_next()
 
     def resync_task(self, task: TaskInfo) -> None:
-        """Let a task be read again from the API server, later.
+        """Let a task be read again from the API server.
 
         Source: cache.go resyncTask.
         """
-        self.error_tasks.add_rate_limited(f"{task.job}/{task.uid}")
+        if self._own.failed_tasks_delayed:
+            self.error_tasks.add_rate_limited(self._failed_item(task))
+        else:
+            self.error_tasks.add(self._failed_item(task))
 
-    def resync_next_task(self, read: Callable[[str, str], objects.Pod | None]) -> str | None:
+    def _failed_item(self, task: TaskInfo) -> FailedItem:
+        if self._own.failed_tasks_key is FailedTasksKey.OBJECT:
+            return FailedTask(task)
+        return f"{task.job}/{task.uid}"
+
+    def failed_task(self, item: FailedItem) -> TaskInfo | None:
+        """Return the task that an item of ``error_tasks`` stands for; None if it is gone.
+
+        Source: cache.go parseErrTaskKey.
+        """
+        if isinstance(item, FailedTask):
+            return item.task
+        key, _, uid = item.rpartition("/")
+        return self.find_task(key, uid)
+
+    def resync_next_task(self, read: PodReader) -> str | None:
         """Let the worker take the next task off the queue; return the error, or None.
-
-        :param read: gives the pod of a namespace and name as the API server has it now.
 
         Source: cache.go processResyncTask; event_handlers.go syncTask.
         """
-        item = self.error_tasks.take()
-        key, _, uid = item.rpartition("/")
-        _, task = self._find(key, uid)
-        error = None
-        if task is None:
+        return self.finish_resync(self.error_tasks.take(), read)
+
+    def finish_resync(self, item: FailedItem, read: PodReader) -> str | None:
+        """Let the worker finish with a task that it took; return the error, or None."""
+        task = self.failed_task(item)
+        error = None if task is None else self.sync_task(task, read)
+        if error is not None:
+            self.error_tasks.add_rate_limited(item)
+        elif self._own.failed_tasks_delay_resets:
             self.error_tasks.forget(item)
-        else:
-            error = self._sync_task(task, read(task.namespace, task.name))
-            if error is None:
-                self.error_tasks.forget(item)
-            else:
-                self.error_tasks.add_rate_limited(item)
         self.error_tasks.done(item)
         return error
 
-    def _sync_task(self, old: TaskInfo, pod: objects.Pod | None) -> str | None:
-        """Put what the API server has in place of a task.
+    def sync_task(self, old: TaskInfo, read: PodReader) -> str | None:
+        """Put what the API server has in place of a task; return the error, or None.
 
         UIDs are not compared, unless what is stale is ignored.
+
+        Source: event_handlers.go syncTask.
         """
-        if pod is None or (self._ignores_stale and pod.uid != old.uid):
+        try:
+            pod = read(old.namespace, old.name)
+        except Refused as failure:
+            return f"failed to get Pod <{old.key}>: err {failure}"
+        if pod is None or (self._rules.ignores_stale and pod.uid != old.uid):
+            known = not old.job or self.find_task(old.job, old.uid) is not None
             self._delete_task(old.job, old.uid, old.key, old.node_name)
-            return None
+            return None if known else f"failed to find Job <{old.job}> for Task {old.key}"
         try:
             new = self._task_of(pod)
         except ClaimMissing as missing:

@@ -1,4 +1,4 @@
-"""The half of the scheduler's cache that is about nodes: their accounts, and the tree above them.
+"""The scheduler's cache of nodes: their accounts, and the tree of HyperNodes above them.
 
 Source: pkg/scheduler/cache/event_handlers.go; pkg/scheduler/cache/cache.go.
 """
@@ -9,11 +9,10 @@ from copy import copy
 
 from ..kubernetes import objects
 from ..model.hypernode import HyperNodesInfo
-from ..model.node import AS_RELEASED, NodeInfo, NodeRules
-from ..model.task import TaskBuilder
-from .dirty_marks import Changes
-from .dry_run import CopiedOnUse
-from .informers import Stores
+from ..model.node import NodeInfo
+from ..volcano.cache.nodes import UnselectedNodes
+from .cache_context import CacheContext
+from .copied_on_use import CopiedOnUse
 from .node_sync import ImageStates, with_volume_limits
 from .work_queue import WorkQueue
 
@@ -26,12 +25,7 @@ VGPU_RESOURCES = frozenset(
 class NodeCache:
     """Nodes, what CSINodes and Numatopologies say of them, and HyperNodes.
 
-    :param node_selectors: ``label:value`` texts; none choose every node.
-    :param condition_hides: a node whose condition Ready is not True is not ready, and keeps the
-        account that it had.
-    :param gpus_uncounted: virtual GPUs are counted by their devices alone.
-    :param rules: how nodes keep their accounts.
-    :ivar infos: by name, with those that only pods have spoken of.
+    :ivar infos: by name, with those that only pods have named.
     :ivar csi_nodes: node to driver to whether the node limits the driver's volumes.
     :ivar queue: names of nodes to be looked at; ``hypernode_queue`` has what changed, by kind
         (``node`` or ``hyperNode``) and name.
@@ -39,58 +33,73 @@ class NodeCache:
     :ivar images: which nodes have which image.
     """
 
-    def __init__(
-        self,
-        stores: Stores,
-        changes: Changes,
-        builder: TaskBuilder,
-        node_selectors: frozenset[str],
-        *,
-        condition_hides: bool = False,
-        uncounted: frozenset[str] = frozenset(),
-        gpus_uncounted: bool = True,
-        volumes_are_a_resource: bool = True,
-        rules: NodeRules = AS_RELEASED,
-    ) -> None:
+    def __init__(self, context: CacheContext) -> None:
+        self._rules = context.rules.nodes
+        self._own = context.rules.own
+        self._stores = context.stores
+        self._changes = context.changes
+        self._builder = context.builder
+        self._selectors = context.options.node_selectors
         self.infos: dict[str, NodeInfo] = {}
         self.csi_nodes: dict[str, dict[str, bool]] = {}
-        self.hypernodes = HyperNodesInfo(stores.of("Node"))
+        self.hypernodes = HyperNodesInfo(self._stores.of("Node"))
         self.queue: WorkQueue[str] = WorkQueue()
         self.hypernode_queue: WorkQueue[tuple[str, str]] = WorkQueue()
-        self.ignored = self._uncounted = uncounted
-        self._gpus_uncounted = gpus_uncounted
-        self._volumes_are_a_resource = volumes_are_a_resource
-        self._stores = stores
-        self._changes = changes
-        self._builder = builder
-        self._selectors = node_selectors
-        self._condition_hides = condition_hides
-        self._rules = rules
+        self.ignored = self._rules.uncounted
         self.images = ImageStates()
 
-    def on_trial(self) -> NodeCache:
+    def dry_run(self) -> NodeCache:
         """Return a cache whose nodes are copies; it is for binding and evicting only."""
-        trial = copy(self)
-        trial.infos = CopiedOnUse(self.infos, NodeInfo.twin)
-        return trial
+        made = copy(self)
+        made.infos = CopiedOnUse(self.infos, NodeInfo.twin)
+        return made
 
     def get_or_create(self, name: str) -> NodeInfo:
         """Return the node of that name; a new one is not ready before its Node is seen."""
         node = self.infos.get(name)
         if node is None:
-            node = self.infos[name] = NodeInfo(name, rules=self._rules)
+            node = self.infos[name] = NodeInfo(name, rules=self._rules.accounts)
         return node
 
-    def node_changed(self, node: objects.Node) -> None:
-        """Handle that a Node came or went."""
-        self.queue.add(node.name)
+    def node_added(self, node: objects.Node) -> None:
+        """Handle that a Node was added."""
+        if self._handles(node):
+            self._take(node)
         self.hypernode_queue.add(("node", node.name))
 
     def node_updated(self, old: objects.Node, new: objects.Node) -> None:
-        """Handle that a Node changed."""
-        self.queue.add(new.name)
+        """Handle that a Node changed; one that is not chosen any more counts as deleted."""
+        if self._handles(new):
+            self._take(new)
+        elif self._handles(old):
+            self._lose(old)
         if old.labels != new.labels:
             self.hypernode_queue.add(("node", new.name))
+
+    def node_deleted(self, node: objects.Node) -> None:
+        """Handle that a Node was deleted."""
+        if self._handles(node):
+            self._lose(node)
+        self.hypernode_queue.add(("node", node.name))
+
+    def _handles(self, node: objects.Node) -> bool:
+        """Say whether the handlers are called for a Node: the worker may look at it all the same.
+
+        Source: cache.go addEventHandler.
+        """
+        return self._own.unselected_nodes is UnselectedNodes.KEPT or self.chooses(node)
+
+    def _take(self, node: objects.Node) -> None:
+        if self._own.nodes_through_work_queue:
+            self.queue.add(node.name)
+        else:
+            self._put(node)
+
+    def _lose(self, node: objects.Node) -> None:
+        if self._own.nodes_through_work_queue:
+            self.queue.add(node.name)
+        else:
+            self._remove(node.name, node)
 
     def ignore(self, names: frozenset[str]) -> None:
         """Leave these resources out of Nodes and pods from now on."""
@@ -102,7 +111,10 @@ class NodeCache:
 
         Source: cache.go processSyncNode.
         """
-        name = self.queue.take()
+        return self.finish_sync(self.queue.take())
+
+    def finish_sync(self, name: str) -> str | None:
+        """Let a worker finish with a name that it took; return the error, or None."""
         error = self._sync(name)
         if error is None:
             self.queue.forget(name)
@@ -126,36 +138,63 @@ class NodeCache:
     def _sync(self, name: str) -> str | None:
         """Bring a node in line with what the informers hold of it.
 
-        Source: event_handlers.go SyncNode, AddOrUpdateNode.
+        Source: event_handlers.go SyncNode.
         """
         node = self._stores.get("Node", name)
         if node is None:
             return self._remove(name)
-        if not self.chooses(node):
+        if self._own.unselected_nodes is UnselectedNodes.KEPT and not self.chooses(node):
             return None
-        if self._volumes_are_a_resource:
-            node = with_volume_limits(node, self._stores.get("CSINode", name))
-        if self._gpus_uncounted and self.ignored == self._uncounted:
-            self.ignore(VGPU_RESOURCES | self._uncounted)
+        if self._rules.volumes_are_a_resource:
+            limited = with_volume_limits(node, self._stores.get("CSINode", name))
+            if limited is not node and self._own.volume_limits_written_to_shared_nodes:
+                self._stores.put("Node", limited)
+            node = limited
+        self._put(node)
+        return None
+
+    def _put(self, node: objects.Node) -> None:
+        """Take over a version of a Node.
+
+        Source: event_handlers.go AddOrUpdateNode.
+        """
+        rules, name = self._rules, node.name
+        if rules.gpus_uncounted and self.ignored == rules.uncounted:
+            self.ignore(VGPU_RESOURCES | rules.uncounted)
         known = self.infos.get(name)
         info = self.get_or_create(name)
-        hidden = self._condition_hides and _not_ready(node)
+        hidden = rules.condition_hides and _not_ready(node)
         if known is None or not hidden:
             info.set_node(node, self.ignored)
         if hidden:
             info.hide()
-        self.images.remove(name)
+        self._forget_images(name, node)
         info.images = self.images.add(node)
         self._changes.node(name)
-        return None
 
-    def _remove(self, name: str) -> str | None:
-        """Source: event_handlers.go RemoveNode. The node's tasks go with it, or wait for it."""
-        self.images.remove(name)
+    def _forget_images(self, name: str, node: objects.Node | None) -> None:
+        """Forget the images of a node: all, or those alone that its last version names.
+
+        Source: event_handlers.go removeNodeImageStates.
+        """
+        if node is None or self._own.removed_images_forgotten:
+            self.images.remove(name)
+        else:
+            self.images.remove_named(node)
+
+    def _remove(self, name: str, last: objects.Node | None = None) -> str | None:
+        """Drop a node; its tasks go with it, or wait for it.
+
+        :param last: its last version, if the handler has it.
+        :return: the error, or None.
+
+        Source: event_handlers.go RemoveNode.
+        """
+        self._forget_images(name, last)
         info = self.infos.get(name)
         if info is None:
             return f"node <{name}> does not exist"
-        if self._rules.keep_pods and info.tasks:
+        if self._rules.accounts.keep_pods and info.tasks:
             info.lose_node()
         else:
             del self.infos[name]
@@ -171,25 +210,30 @@ class NodeCache:
         return not wanted or any(f"{name}:{value}" in wanted for name, value in node.labels.items())
 
     def csi_node_set(self, csi_node: objects.CSINode) -> None:
-        """Handle a CSINode that came or changed."""
+        """Handle a CSINode that was added or changed."""
         self.csi_nodes[csi_node.name] = {
             driver.name: driver.allocatable is not None and driver.allocatable.count is not None
             for driver in csi_node.spec.drivers
         }
-        self.queue.add(csi_node.name)
+        self._look_again(csi_node.name)
 
     def csi_node_updated(self, old: objects.CSINode, new: objects.CSINode) -> None:
-        """Handle a new version of a CSINode; one of the same drivers is passed over."""
+        """Handle a new version of a CSINode; one with the same drivers is skipped."""
         if old.spec != new.spec:
             self.csi_node_set(new)
 
     def csi_node_deleted(self, csi_node: objects.CSINode) -> None:
-        """Handle that a CSINode went."""
+        """Handle that a CSINode was deleted."""
         self.csi_nodes.pop(csi_node.name, None)
-        self.queue.add(csi_node.name)
+        self._look_again(csi_node.name)
+
+    def _look_again(self, name: str) -> None:
+        """Let the worker look at a node, if there is one that does."""
+        if self._own.nodes_through_work_queue:
+            self.queue.add(name)
 
     def numatopology_set(self, topology: objects.Numatopology) -> None:
-        """Handle a Numatopology that came or changed; like a pod, it makes a node."""
+        """Handle a Numatopology that was added or changed; like a pod, it creates a node."""
         self.get_or_create(topology.name).numatopology = topology
         self._changes.node(topology.name)
 
@@ -198,14 +242,14 @@ class NodeCache:
         self.numatopology_set(new)
 
     def numatopology_deleted(self, topology: objects.Numatopology) -> None:
-        """Handle that a Numatopology went."""
+        """Handle that a Numatopology was deleted."""
         node = self.infos.get(topology.name)
         if node is not None:
             node.numatopology = None
             self._changes.node(topology.name)
 
     def hypernode_changed(self, hyper_node: objects.HyperNode) -> None:
-        """Handle that a HyperNode came or went."""
+        """Handle that a HyperNode was added or deleted."""
         self.hypernode_queue.add(("hyperNode", hyper_node.name))
 
     def hypernode_updated(self, _: objects.HyperNode, new: objects.HyperNode) -> None:
@@ -217,7 +261,10 @@ class NodeCache:
 
         Source: cache.go processSyncHyperNode; event_handlers.go SyncHyperNode.
         """
-        change = self.hypernode_queue.take()
+        return self.finish_sync_hypernode(self.hypernode_queue.take())
+
+    def finish_sync_hypernode(self, change: tuple[str, str]) -> str | None:
+        """Let the worker finish with a change that it took; return the error, or None."""
         error = self._sync_hypernode(*change)
         self._changes.hypernodes = True
         if error is None:

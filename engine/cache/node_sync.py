@@ -1,4 +1,4 @@
-"""What the node worker adds to a Node: room for volumes, and who else has its images.
+"""What the node worker adds to a Node: room for volumes, and how common its images are.
 
 Source: pkg/scheduler/cache/event_handlers.go setCSIResourceOnNode, addNodeImageStates.
 """
@@ -59,9 +59,9 @@ class ImageStates:
                 self._nodes[name].add(node)
 
     def add(self, node: Node) -> dict[str, ImageState]:
-        """Note a node's images, and return what the node is told of them now.
+        """Note a node's images, and return what the node records of them now.
 
-        Counts grow stale: the nodes that were here before are not told.
+        Counts become stale: nodes that had an image before keep their older count.
         """
         states: dict[str, ImageState] = {}
         for image in node.status.images:
@@ -71,13 +71,28 @@ class ImageStates:
                 nodes.add(node.name)
                 if name not in states:
                     states[name] = ImageState(size, len(nodes))
-        self._images[node.name] = list(states)
+        kept = [name for name in self._images.get(node.name, ()) if name not in states]
+        self._images[node.name] = [*kept, *states]
         return states
 
     def remove(self, node: str) -> None:
         """Forget a node; an image that no node has is forgotten with its size."""
         for name in self._images.pop(node, ()):
-            nodes = self._nodes[name]
-            nodes.discard(node)
-            if not nodes:
-                del self._nodes[name], self._sizes[name]
+            self._discard(name, node)
+
+    def remove_named(self, node: Node) -> None:
+        """Forget of a node the images that this version of it names; others stay its own."""
+        named = {name for image in node.status.images for name in image.names}
+        held = self._images.pop(node.name, [])
+        for name in held:
+            if name in named:
+                self._discard(name, node.name)
+        kept = [name for name in held if name not in named]
+        if kept:
+            self._images[node.name] = kept
+
+    def _discard(self, image: str, node: str) -> None:
+        nodes = self._nodes[image]
+        nodes.discard(node)
+        if not nodes:
+            del self._nodes[image], self._sizes[image]

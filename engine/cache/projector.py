@@ -1,8 +1,8 @@
-"""From events to belief: what the scheduler's cache is after the events of a log, told one by one.
+"""From the events of a log to the scheduler's cache, one event after the other.
 
-Every event reaches the cache at once, and every worker runs after it: what a scheduler believes
-whose informers are never late. Told in the order in which things happened, this is the belief that
-the oddities of the handlers alone set apart from truth.
+Every event reaches the cache at once, and every worker runs after it: this is the cache of a
+scheduler whose informers are never late. Read in the order in which things happened, such a cache
+differs from what the API server holds only by what the handlers themselves do.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ import msgspec
 from ..errors import EventMalformed
 from ..events import KINDS as EVENT_KINDS
 from ..events import Effect, Event, Reference
-from ..events.payloads import ControlMarked, ListObserved, PodBound, ProcessStarted
+from ..events.payloads import ControlMarked, ListObserved, PodBound, ProcessStarted, lacked_by
 from ..kubernetes.objects import KINDS, Object, Pod, decode
 from ..model.panic import Panic
 from .cache import SchedulerCache
+from .driver import CacheDriver
 from .scheduler_flags import CacheOptions
 
 if TYPE_CHECKING:
@@ -45,10 +46,6 @@ WATCHED: Mapping[tuple[str, str], type[Object]] = MappingProxyType(
 )
 """API group and kind of what the scheduler watches."""
 
-FIRST_LISTED = ("Node", "HyperNode", "PriorityClass", "Queue")
-LAST_LISTED = ("Pod", "PodGroup")
-"""In this order a process that starts sees what there is: first these, the others, then these."""
-
 Shape: TypeAlias = tuple[str, str, tuple[str, ...]]
 """What lists have in common that can be compared: API group, kind and namespaces."""
 
@@ -60,42 +57,46 @@ def _never(_: Reference) -> bool:
 
 
 class Origin(NamedTuple):
-    """An object as an event told it: what can be read again need not be stored."""
+    """An object, and the position of the event that has it: it need not be stored again."""
 
     item: Object
     position: int
 
 
 class Listing(NamedTuple):
-    """The objects of a list, by uid, and where it is told."""
+    """The objects of a list, by uid, and the position of its event."""
 
     uids: frozenset[str]
     position: int
 
 
 class Projector:
-    """Feeds one scheduler's cache; a crash of the process makes a new one.
+    """Feeds the events of a log to one scheduler; when its process panics, a new one begins.
 
-    :ivar cache: the cache as it is after what was applied.
-    :ivar malformed: what Go could not have decoded, or amounts that are none; passed over.
-    :ivar crashes: what the process died of, one after the other.
-    :ivar holds_cleanup: a scenario keeps the worker that takes out jobs from doing so.
+    :ivar driver: drives the cache of the present process.
+    :ivar malformed: objects that Go cannot decode, or whose amounts are malformed; they are
+        skipped.
+    :ivar crashes: the panics that ended processes, in order.
     :ivar listed: by kind and namespaces, the last list that did not know its revision.
-    :ivar doomed: by uid, objects that a list lacked and of which something is still to come.
+    :ivar doomed: by uid, objects that a list lacked and that have events still to come.
     :ivar taken_out: what the last event took out because a list lacked it.
     :ivar origins: by kind and key, the last version delivered of each object.
     """
 
     def __init__(self, behaviours: Behaviours, options: CacheOptions | None = None) -> None:
-        self.cache = SchedulerCache(behaviours, options)
+        self.driver = CacheDriver(behaviours, options)
         self.malformed: list[str] = []
         self.crashes: list[Panic] = []
-        self.holds_cleanup = False
         self.listed: dict[Shape, Listing] = {}
         self.doomed: dict[str, Reference] = {}
         self.origins: dict[str, dict[str, Origin]] = {kind: {} for kind in KINDS}
         self.taken_out: list[Reference] = []
         self._position = 0
+
+    @property
+    def cache(self) -> SchedulerCache:
+        """The cache of the present process, as it is after what was applied."""
+        return self.driver.cache
 
     def apply(
         self,
@@ -104,12 +105,11 @@ class Projector:
         position: int = 0,
         lives_on: Callable[[Reference], bool] = _never,
     ) -> None:
-        """Let the scheduler see an event; one that tells it nothing is passed over.
+        """Let the scheduler see an event; one that does not concern it is skipped.
 
-        :param position: where the event stands in its log; 0 if in none.
-
+        :param position: the event's position in its log; 0 if it is in none.
         :param lives_on: says whether an object has versions still to come. A complete list that
-            lacks an object says that it is gone; if it lives on, it goes after its last version.
+            lacks an object shows that it is gone; if it lives on, it goes after its last version.
         """
         reference, effect = event.reference, EVENT_KINDS[event.kind].effect
         self._position, self.taken_out = position, []
@@ -126,36 +126,21 @@ class Projector:
             elif event.kind == "process.started":
                 started = msgspec.json.decode(event.payload, type=ProcessStarted)
                 if started.component == _SCHEDULER:
-                    self.restart(started.flags)
+                    self.driver.restart(options_of(started.flags))
         except Panic as panic:
             self.crashes.append(panic)
-            self.restart()
-
-    def restart(self, flags: Mapping[str, str] | None = None) -> None:
-        """Let the process begin anew, and see all that its informers held.
-
-        :param flags: of the command line, where they are known.
-        """
-        old = self.cache
-        options = old.options if flags is None else options_of(flags)
-        self.cache = SchedulerCache(old.behaviours, options)
-        others = [kind for kind in KINDS if kind not in FIRST_LISTED + LAST_LISTED]
-        for kind in (*FIRST_LISTED, *others, *LAST_LISTED):
-            store = old.stores.of(kind)
-            for key in sorted(store):
-                self.cache.deliver(kind, store[key])
-                self._work()
+            self.driver.restart()
 
     def _change(
         self, kind: type[Object], effect: Effect, reference: Reference, payload: bytes
     ) -> None:
-        held = self.cache.stores.get(kind.__name__, key_of(reference))
+        held = self.driver.cache.stores.get(kind.__name__, key_of(reference))
         try:
             if effect is Effect.VERSION:
                 item = decode(kind, payload)
                 if self._position:
                     self.origins[kind.__name__][item.key] = Origin(item, self._position)
-                self.cache.deliver(kind.__name__, item)
+                self.driver.deliver(kind.__name__, item)
             elif effect is Effect.DELETED:
                 last = decode(kind, payload)
                 self._delete(kind.__name__, held, reference, last if last.name else held)
@@ -163,47 +148,40 @@ class Projector:
                 self._bind(held, reference, payload)
         except (EventMalformed, ValueError) as fault:
             self.malformed.append(f"{kind.__name__} {key_of(reference)}: {fault}")
-        self._work()
+        self.driver.work()
 
     def _delete(
         self, kind: str, held: Object | None, reference: Reference, last: Object | None
     ) -> None:
         """Take out the object, but not a younger one of its name.
 
-        :param last: the version that the handlers are told of.
+        :param last: the version that the handlers get.
         """
         if held is not None and last is not None and reference.uid in {"", held.uid}:
             self.origins[kind].pop(last.key, None)
-            self.cache.deliver_deletion(kind, last)
+            self.driver.deliver_deletion(kind, last)
 
     def _bind(self, held: Object | None, reference: Reference, payload: bytes) -> None:
-        """Let the pod have a node of which no version tells."""
+        """Give the pod a node that none of its versions names."""
         if not isinstance(held, Pod) or held.spec.node_name or reference.uid not in {"", held.uid}:
             return
         node = msgspec.json.decode(payload, type=PodBound).node
         if node:
             spec = msgspec.structs.replace(held.spec, node_name=node)
-            self.cache.deliver("Pod", msgspec.structs.replace(held, spec=spec))
+            self.driver.deliver("Pod", msgspec.structs.replace(held, spec=spec))
 
     def _apply_list(self, listing: ListObserved, lives_on: Callable[[Reference], bool]) -> None:
-        """Take out what a complete list ought to hold and does not.
-
-        One that does not know its revision is compared with the list of its shape before it.
-        """
+        """Take out what a complete list ought to hold and does not; see :func:`.lacked_by`."""
         kind = WATCHED.get((listing.group, listing.listed))
         if kind is None:
             return
         shape = (listing.group, listing.listed, listing.namespaces)
-        held = frozenset(listing.uids)
         before = self.listed[shape].uids if shape in self.listed else frozenset()
         if not listing.exact:
-            self.listed[shape] = Listing(held, self._position)
-        for item in list(self.cache.stores.of(kind.__name__).values()):
-            if item.uid in held or (
-                listing.namespaces and item.namespace not in listing.namespaces
-            ):
-                continue
-            if listing.exact or item.uid in before:
+            self.listed[shape] = Listing(frozenset(listing.uids), self._position)
+        lacked = lacked_by(listing, before)
+        for item in list(self.driver.cache.stores.of(kind.__name__).values()):
+            if lacked(item.namespace, item.uid):
                 reference = Reference(
                     listing.group, listing.listed, item.namespace, item.name, item.uid
                 )
@@ -215,24 +193,19 @@ class Projector:
         if reference.uid in self.doomed and not lives_on(reference):
             del self.doomed[reference.uid]
             self.taken_out.append(reference)
-            held = self.cache.stores.get(reference.kind, key_of(reference))
+            held = self.driver.cache.stores.get(reference.kind, key_of(reference))
             self._delete(reference.kind, held, reference, held)
-            self._work()
+            self.driver.work()
 
     def _control(self, control: str) -> None:
+        driver = self.driver
         if control == "RESTART":
-            self.restart()
+            driver.restart()
         elif control == "CLEANUP_STEP":
-            self.cache.job_cache.clean_up()
+            driver.clean_up()
         elif control in {"CLEANUP_HOLD", "CLEANUP_RUN"}:
-            self.holds_cleanup = control == "CLEANUP_HOLD"
-            self._work()
-
-    def _work(self) -> None:
-        """Let every worker go once over its queue."""
-        self.cache.node_cache.run_workers()
-        if not self.holds_cleanup:
-            self.cache.job_cache.clean_up()
+            driver.holds_cleanup = control == "CLEANUP_HOLD"
+            driver.work()
 
 
 def options_of(flags: Mapping[str, str]) -> CacheOptions:

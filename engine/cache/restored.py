@@ -24,6 +24,7 @@ from ..model.task import TaskInfo
 from .job_cache import job_of
 from .node_sync import with_volume_limits
 from .projector import Listing, Origin, Projector
+from .queue_items import DeletedJob, FailedItem, FailedTask, JobName
 from .scheduler_flags import CacheOptions
 from .stored import (
     ACCOUNTS,
@@ -35,9 +36,7 @@ from .stored import (
     StoredBelief,
     StoredJob,
     StoredNode,
-    Waiting,
 )
-from .work_queue import WorkQueue
 
 if TYPE_CHECKING:
     from ..volcano.session.behaviours import Behaviours
@@ -113,7 +112,7 @@ class _Reader:
         stored, projector = self._stored, self.projector
         projector.malformed = stored.malformed
         projector.crashes = [Panic(message, tuple(place)) for message, place in stored.crashes]
-        projector.holds_cleanup = stored.holds_cleanup
+        projector.driver.holds_cleanup = stored.holds_cleanup
         projector.doomed = {one.uid: one for one in stored.doomed}
         for group, kind, namespaces, position in stored.listed:
             listing = msgspec.json.decode(self._read[position], type=ListObserved)
@@ -150,15 +149,14 @@ class _Reader:
             cache.infos[stored.key] = self._job(stored)
         for stored in self._stored.past_jobs:
             self._job(stored)
-        ready, delayed, taken, failures = self._stored.deleted_jobs
-        jobs = self._jobs
-        cache.deleted_jobs.hold(
-            [jobs[number] for number in ready],
-            [jobs[number] for number in delayed],
-            [(jobs[number], again) for number, again in taken],
-            [(jobs[number], times) for number, times in failures],
-        )
-        _hold(cache.error_tasks, self._stored.error_tasks)
+        cache.deleted_jobs.hold(self._stored.deleted_jobs.of(self._deleted_job))
+        cache.error_tasks.hold(self._stored.error_tasks.of(self._failed_item))
+
+    def _deleted_job(self, item: int | list[str]) -> DeletedJob:
+        return self._jobs[item] if isinstance(item, int) else JobName(*item)
+
+    def _failed_item(self, item: int | str) -> FailedItem:
+        return FailedTask(self._tasks[item]) if isinstance(item, int) else item
 
     def _job(self, stored: StoredJob) -> JobInfo:
         job = self._cache.job_cache.new_job(stored.key)
@@ -190,8 +188,8 @@ class _Reader:
         for one in stored.nodes:
             self._fill(cache.get_or_create(one.name), one)
         cache.csi_nodes = stored.csi_nodes
-        _hold(cache.queue, stored.node_queue)
-        _hold(cache.hypernode_queue, stored.hypernode_queue, tuple)
+        cache.queue.hold(stored.node_queue)
+        cache.hypernode_queue.hold(stored.hypernode_queue.of(tuple))
 
     def _fill(self, info: NodeInfo, stored: StoredNode) -> None:
         node = self._object(stored.node)
@@ -288,15 +286,3 @@ def _decoder(kind: type[Object]) -> msgspec.msgpack.Decoder[Any]:
 
 def _resource(stored: Amounts) -> Resource:
     return Resource(*stored)
-
-
-def _hold(
-    queue: WorkQueue[Any], stored: Waiting, item: Callable[[Any], Any] = lambda one: one
-) -> None:
-    ready, delayed, taken, failures = stored
-    queue.hold(
-        [item(one) for one in ready],
-        [item(one) for one in delayed],
-        [(item(one), again) for one, again in taken],
-        [(item(one), times) for one, times in failures],
-    )

@@ -110,7 +110,7 @@ class TaskRows:
                 self._placed.append((row, status, node_id, self._jobs.of(job) if job else -1))
 
     def sweep(self) -> None:
-        """Free the rows that nobody holds."""
+        """Free the rows that nothing holds."""
         gone = {row for row in self._dropped if not self._holders[row]}
         self._dropped = []
         for row in sorted(gone, reverse=True):

@@ -7,7 +7,7 @@ format is private to one version of this package, and :mod:`.restored` reads it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import msgspec
@@ -22,10 +22,10 @@ from ..model.resource import Resource
 from ..model.task import TaskInfo
 from .node_sync import with_volume_limits
 from .projector import Projector
-from .work_queue import WorkQueue
+from .queue_items import DeletedJob, FailedItem, FailedTask, JobName
+from .work_queue import Waiting
 
 Amounts: TypeAlias = tuple[float, float, dict[str, float] | None, int]
-Waiting: TypeAlias = tuple[list[Any], list[Any], list[Any], list[Any]]
 
 NOTHING = -1
 """In place of an object's number: there is none."""
@@ -131,13 +131,13 @@ class StoredBelief(msgspec.Struct, array_like=True, kw_only=True):
     tasks: StoredTasks
     jobs: list[StoredJob]
     past_jobs: list[StoredJob]
-    deleted_jobs: Waiting
-    error_tasks: Waiting
+    deleted_jobs: Waiting[Any]
+    error_tasks: Waiting[Any]
     nodes: list[StoredNode]
     images: tuple[list[str], list[int], dict[str, list[int]]]
     csi_nodes: dict[str, dict[str, bool]]
-    node_queue: Waiting
-    hypernode_queue: Waiting
+    node_queue: Waiting[Any]
+    hypernode_queue: Waiting[Any]
     hypernodes: StoredHyperNodes
     queues: list[tuple[str, int, list[Amounts]]]
     priority_classes: list[tuple[str, int]]
@@ -202,7 +202,9 @@ class _Writer:
         projector, cache = self._projector, self._cache
         jobs, nodes = cache.job_cache, cache.node_cache
         stored_jobs = [self._job(job) for job in cache.jobs.values()]
-        past = self._past_jobs(jobs.deleted_jobs)
+        deleted_jobs = jobs.deleted_jobs.waiting()
+        past = self._past_jobs(deleted_jobs.items())
+        error_tasks = jobs.error_tasks.waiting().of(self._failed_item)
         stored_nodes = [self._node(node) for node in cache.nodes.values()]
         images = self._images()
         queues = [
@@ -215,7 +217,7 @@ class _Writer:
             options=[sorted(one) if isinstance(one, frozenset) else one for one in cache.options],
             malformed=projector.malformed,
             crashes=[(crash.message, list(crash.place)) for crash in projector.crashes],
-            holds_cleanup=projector.holds_cleanup,
+            holds_cleanup=projector.driver.holds_cleanup,
             listed=[
                 (group, kind, list(namespaces), listing.position)
                 for (group, kind, namespaces), listing in projector.listed.items()
@@ -228,13 +230,13 @@ class _Writer:
             tasks=self._tasks.stored(self.number),
             jobs=stored_jobs,
             past_jobs=past,
-            deleted_jobs=self._waiting_jobs(jobs.deleted_jobs),
-            error_tasks=_waiting(jobs.error_tasks),
+            deleted_jobs=deleted_jobs.of(self._deleted_job),
+            error_tasks=error_tasks,
             nodes=stored_nodes,
             images=images,
             csi_nodes=nodes.csi_nodes,
-            node_queue=_waiting(nodes.queue),
-            hypernode_queue=_waiting(nodes.hypernode_queue),
+            node_queue=nodes.queue.waiting(),
+            hypernode_queue=nodes.hypernode_queue.waiting(),
             hypernodes=hypernodes,
             queues=queues,
             priority_classes=classes,
@@ -269,21 +271,18 @@ class _Writer:
             total_request=amounts(job.total_request),
         )
 
-    def _past_jobs(self, queue: WorkQueue[JobInfo]) -> list[StoredJob]:
+    def _past_jobs(self, items: Sequence[DeletedJob]) -> list[StoredJob]:
         """Return the jobs that a worker is still to look at and that the cache has no more."""
-        ready, delayed, taken, failures = queue.waiting()
-        held = [*ready, *delayed, *(job for job, _ in taken), *(job for job, _ in failures)]
-        return [self._job(job) for job in held if id(job) not in self._job_number]
+        past = [
+            item for item in items if isinstance(item, JobInfo) and id(item) not in self._job_number
+        ]
+        return [self._job(job) for job in {id(job): job for job in past}.values()]
 
-    def _waiting_jobs(self, queue: WorkQueue[JobInfo]) -> Waiting:
-        number = self._job_number
-        ready, delayed, taken, failures = queue.waiting()
-        return (
-            [number[id(job)] for job in ready],
-            [number[id(job)] for job in delayed],
-            [(number[id(job)], again) for job, again in taken],
-            [(number[id(job)], times) for job, times in failures],
-        )
+    def _deleted_job(self, item: DeletedJob) -> int | JobName:
+        return item if isinstance(item, JobName) else self._job_number[id(item)]
+
+    def _failed_item(self, item: FailedItem) -> int | str:
+        return self._tasks.number(item.task) if isinstance(item, FailedTask) else item
 
     def _node(self, info: NodeInfo) -> StoredNode:
         node, limited = self._limited(info)
@@ -416,8 +415,3 @@ def amounts(resource: Resource) -> Amounts:
 
 def _queue_amounts(queue: QueueInfo) -> list[Amounts]:
     return [amounts(getattr(queue, name)) for name in QUEUE_AMOUNTS]
-
-
-def _waiting(queue: WorkQueue[Any]) -> Waiting:
-    ready, delayed, taken, failures = queue.waiting()
-    return ready, delayed, taken, failures

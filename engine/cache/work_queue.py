@@ -5,35 +5,80 @@ Source: k8s.io/client-go/util/workqueue queue.go, delaying_queue.go, default_rat
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from typing import Generic, NamedTuple, TypeVar
+from collections.abc import Callable, Hashable, Mapping
+from types import MappingProxyType
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from ..kubernetes.units import SECOND_US
 
 Item = TypeVar("Item", bound=Hashable)
 
 BASE_DELAY_US = 5_000
 LONGEST_DELAY_US = 1_000_000_000
+LONGEST_AFTER = 18
+"""After so many failures the delay does not grow any more."""
+
+assert BASE_DELAY_US << (LONGEST_AFTER - 1) < LONGEST_DELAY_US < BASE_DELAY_US << LONGEST_AFTER
+
+
+class Rate(NamedTuple):
+    """How many failed items a queue takes back: a bucket of permits that all items share."""
+
+    per_second: int
+    at_once: int
 
 
 class Waiting(NamedTuple, Generic[Item]):
-    """All that a queue holds: what is ready, delayed and taken, and how often what failed."""
+    """All that a queue holds.
+
+    :param ready: what a worker can take. :param delayed: with the times when it is due.
+    :param taken: with whether it was added meanwhile. :param failures: how often what failed.
+    :param now: the queue's time. :param spent_until: until when permits are spent.
+    """
 
     ready: list[Item]
-    delayed: list[Item]
+    delayed: list[tuple[Item, int]]
     taken: list[tuple[Item, bool]]
     failures: list[tuple[Item, int]]
+    now: int
+    spent_until: int
+
+    def of(self, other: Callable[[Any], Any]) -> Waiting[Any]:
+        """Return the same with something else in place of each item."""
+        return self._replace(
+            ready=[other(item) for item in self.ready],
+            delayed=[(other(item), due) for item, due in self.delayed],
+            taken=[(other(item), again) for item, again in self.taken],
+            failures=[(other(item), times) for item, times in self.failures],
+        )
+
+    def items(self) -> list[Item]:
+        """Return all items, some of them more than once."""
+        told = (*self.delayed, *self.taken, *self.failures)
+        return [*self.ready, *(item for item, _ in told)]
 
 
 class WorkQueue(Generic[Item]):
     """Items wait once each, in the order of being added; failed ones wait apart until they are due.
 
-    An item that is added while a worker has it is not queued at once but when the worker is done.
+    An item that is added while a worker has it is queued when the worker is done with it. The queue
+    has a time of its own, in microseconds, which begins at 0 and moves with :meth:`advance` alone.
+
+    :param rate: limits how many items may fail in a second; None does not.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, rate: Rate | None = None) -> None:
+        self.rate = rate
+        self.now = 0
         self._ready: dict[Item, None] = {}
-        self._delayed: dict[Item, None] = {}
+        self._due: dict[Item, int] = {}
         self._taken: dict[Item, bool] = {}
         self._failures: dict[Item, int] = {}
+        self._each = 0 if rate is None else SECOND_US // rate.per_second
+        """How long one permit takes to come back; ``_bucket`` is how long all of them take."""
+        self._bucket = 0 if rate is None else rate.at_once * self._each
+        self._spent_until = -self._bucket
+        """When the last permit that was taken is due; never earlier than a full bucket says."""
 
     def __len__(self) -> int:
         return len(self._ready)
@@ -41,24 +86,24 @@ class WorkQueue(Generic[Item]):
     @property
     def idle(self) -> bool:
         """Whether a worker would find nothing, even if all delays were over."""
-        return not (self._ready or self._delayed)
+        return not (self._ready or self._due)
 
     def waiting(self) -> Waiting[Item]:
         """Return all that the queue holds."""
         return Waiting(
-            [*self._ready], [*self._delayed], [*self._taken.items()], [*self._failures.items()]
+            [*self._ready],
+            [*self._due.items()],
+            [*self._taken.items()],
+            [*self._failures.items()],
+            self.now,
+            self._spent_until,
         )
 
-    def hold(
-        self,
-        ready: Iterable[Item],
-        delayed: Iterable[Item],
-        taken: Iterable[tuple[Item, bool]],
-        failures: Iterable[tuple[Item, int]],
-    ) -> None:
-        """Hold what another queue held (:meth:`waiting`), and nothing else."""
-        self._ready, self._delayed = dict.fromkeys(ready), dict.fromkeys(delayed)
-        self._taken, self._failures = dict(taken), dict(failures)
+    def hold(self, waiting: Waiting[Item]) -> None:
+        """Hold what another queue held, and nothing else."""
+        self._ready, self._due = dict.fromkeys(waiting.ready), dict(waiting.delayed)
+        self._taken, self._failures = dict(waiting.taken), dict(waiting.failures)
+        self.now, self._spent_until = waiting.now, waiting.spent_until
 
     def ready(self) -> list[Item]:
         """Return what a worker can take now, first in first out."""
@@ -66,18 +111,24 @@ class WorkQueue(Generic[Item]):
 
     def delayed(self) -> list[Item]:
         """Return what waits for its delay to pass, in the order of waiting."""
-        return list(self._delayed)
+        return list(self._due)
+
+    def due(self) -> Mapping[Item, int]:
+        """Return when each delayed item is due, in microseconds of the queue's time."""
+        return MappingProxyType(self._due)
+
+    def failures(self) -> Mapping[Item, int]:
+        """Return how often each item failed that is not forgotten."""
+        return MappingProxyType(self._failures)
 
     def taken(self) -> list[Item]:
         """Return what workers have in hand."""
         return list(self._taken)
 
     def delay(self, item: Item) -> int:
-        """Return how long an item would wait that failed now, in microseconds.
-
-        The bucket that all items share is left out: it matters above ten failures a second.
-        """
-        return min(BASE_DELAY_US << min(self._failures.get(item, 0), 40), LONGEST_DELAY_US)
+        """Return how long an item that failed now would wait for its own sake, in microseconds."""
+        times = self._failures.get(item, 0)
+        return BASE_DELAY_US << times if times < LONGEST_AFTER else LONGEST_DELAY_US
 
     def add(self, item: Item) -> None:
         """Queue an item, unless it is queued already."""
@@ -87,21 +138,45 @@ class WorkQueue(Generic[Item]):
             self._ready[item] = None
 
     def add_rate_limited(self, item: Item) -> None:
-        """Let an item wait, the longer the more often it failed, and then queue it."""
-        self._failures[item] = self._failures.get(item, 0) + 1
-        self._delayed[item] = None
+        """Let an item wait, the longer the more often it failed, and then queue it.
+
+        It waits for a permit, too; one that waits already keeps the earlier of the two times.
+
+        Source: golang.org/x/time/rate Limiter.Reserve.
+        """
+        times = self._failures.get(item, 0)
+        self._failures[item] = times + 1
+        due = self.now + (BASE_DELAY_US << times if times < LONGEST_AFTER else LONGEST_DELAY_US)
+        if self._each:
+            self._spent_until += self._each
+            due = max(due, self._spent_until)
+        waiting = self._due.get(item)
+        if waiting is None or due < waiting:
+            self._due[item] = due
 
     def forget(self, item: Item) -> None:
         """Forget how often an item failed."""
         self._failures.pop(item, None)
 
+    def advance(self, now: int) -> None:
+        """Move the queue's time on, and queue what is due by then, the earliest first.
+
+        :param now: microseconds, not less than the present time.
+        """
+        assert now >= self.now, "time does not run backwards"
+        self.now = now
+        self._spent_until = max(self._spent_until, now - self._bucket)
+        for item in sorted(self._due, key=self._due.__getitem__):
+            if self._due[item] <= now:
+                self.fire(item)
+
     def fire(self, item: Item) -> None:
         """Let the delay of one waiting item be over."""
-        del self._delayed[item]
+        del self._due[item]
         self.add(item)
 
     def fire_all(self) -> None:
-        """Let all delays be over."""
+        """Let all delays be over, in the order of waiting, without moving the time."""
         for item in self.delayed():
             self.fire(item)
 

@@ -7,6 +7,7 @@ an upcaster (:mod:`.upcast`). Times are microseconds since 1970 UTC.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container
 from typing import Any
 
 import msgspec
@@ -80,6 +81,24 @@ class ListObserved(Payload, frozen=True, kw_only=True, tag="list.observed"):
     namespaces: tuple[str, ...] = ()
     uids: tuple[str, ...]
     exact: bool = True
+
+
+def lacked_by(listing: ListObserved, before: Container[str]) -> Callable[[str, str], bool]:
+    """Return what says of an object of the listed kind whether a list shows that it is gone.
+
+    It is called with namespace and uid. A list that knows its revision covers all objects in its
+    scope. One that does not (kubectl's ``List``) may be an excerpt: it is compared with the list of
+    the same kind and namespaces before it, and shows that what that one held is gone.
+
+    :param before: the uids of that earlier list; nothing if there is none.
+    """
+    held, namespaces = frozenset(listing.uids), frozenset(listing.namespaces)
+
+    def lacked(namespace: str, uid: str) -> bool:
+        in_scope = not namespaces or namespace in namespaces
+        return in_scope and uid not in held and (listing.exact or uid in before)
+
+    return lacked
 
 
 class JoinedList(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+NIL_POINTER = "runtime error: invalid memory address or nil pointer dereference"
+"""What Go says when a pointer is used that points nowhere."""
+
 
 class Panic(Exception):
-    """The scheduler's process dies here.
+    """The scheduler's process panics here and ends.
 
     :param message: what Go prints after ``panic:``, for instance an assertion's text.
     :param place: the functions on the stack, innermost first, named as Go's trace names them below

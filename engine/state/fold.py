@@ -20,7 +20,7 @@ import msgspec
 import numpy as np
 
 from ..events import NO_TIME, Effect, Reference
-from ..events.payloads import ListObserved
+from ..events.payloads import ListObserved, lacked_by
 from .columns import NO_ORIGIN, Columns, Int64s
 
 NameKey = tuple[str, str, str, str]
@@ -239,26 +239,18 @@ class Fold:
         record.bound = position
 
     def _apply_list(self, position: int) -> None:
-        """Doom the live objects that a complete list should hold and does not.
-
-        A list that knows its revision speaks for all objects in its scope. One that does not
-        (kubectl's ``List``) may be an excerpt: it is compared with the list of the same shape
-        before it, and dooms what that one held.
-        """
+        """Doom the live objects that a complete list shows to be gone; see :func:`.lacked_by`."""
         listing = msgspec.json.decode(self._payload(position), type=ListObserved)
-        held = frozenset(listing.uids)
         shape = (listing.group, listing.listed, listing.namespaces)
-        before = self.listed.get(shape, frozenset())
+        lacked = lacked_by(listing, self.listed.get(shape, frozenset()))
         for record in self.records.values():
             reference = record.reference
-            if (reference.group, reference.kind) != shape[:2] or reference.uid in held:
-                continue
-            if listing.namespaces and reference.namespace not in listing.namespaces:
-                continue
-            if listing.exact or reference.uid in before:
+            if (reference.group, reference.kind) == shape[:2] and lacked(
+                reference.namespace, reference.uid
+            ):
                 record.doomed = True
         if not listing.exact:
-            self.listed[shape] = held
+            self.listed[shape] = frozenset(listing.uids)
 
     def alive(self, lives_on: Callable[[Record], bool]) -> Collection[Record]:
         """Return the records of the objects that exist at the cut.

@@ -20,7 +20,7 @@ from ..moments.belief import beliefs_along
 from ..moments.coverage import Unknown
 from ..moments.log import opened
 from ..moments.scheduler_confs import ConfText
-from ..moments.stored_belief import Way, believed
+from ..moments.stored_belief import CacheBasis, believed
 from ..sessions.session import Scene, scene_at, session_in
 from .causes import Cause, causes, changed, partly, suspects
 from .decisions import Decision, Differing, decisions_of, differing
@@ -192,7 +192,7 @@ def check(stretch: Stretch) -> list[Changed]:
     return found
 
 
-def _ways(one: Behaviours, other: Behaviours) -> dict[Way, Behaviours]:
+def _ways(one: Behaviours, other: Behaviours) -> dict[CacheBasis, Behaviours]:
     """Return how schedulers may believe: as either release, and with single behaviours set back."""
     values = changed(one, other)
     back = [partly(other, values, (name,)) for name, _ in believed(other) if name in values]
@@ -216,7 +216,7 @@ class _Sessions:
         self,
         scene: Scene,
         pair: tuple[Behaviours, Behaviours],
-        caches: Mapping[Way, SchedulerCache],
+        caches: Mapping[CacheBasis, SchedulerCache],
     ) -> None:
         self._scene, self._caches = scene, caches
         self._one, self._other = pair

@@ -1,4 +1,4 @@
-"""The sessions that a scheduler logged, with what each of them decided, as far as a log tells.
+"""The sessions that a scheduler logged, with what each of them decided, as far as a log has it.
 
 A session leaves traces in several inputs: its log names it and says what it tried, the API server's
 audit log has the binds and evictions that came of it, and PodGroups carry its id in the conditions

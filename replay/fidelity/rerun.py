@@ -1,9 +1,9 @@
-"""Every logged session run again on what its scheduler believed then, and compared with the record.
+"""Every logged session is run again on its scheduler's cache, and compared with the record.
 
-The scheduler's cache is told what the API server wrote and what the recorded sessions decided;
-where the original rolled dice among equal nodes, the recorded node is taken. Not known are the
-moment at which an informer delivered, and the order of Go's maps. The moment of a session is first
-taken from the times of writes, and lies before what came of it; if the record differs, revisions
+The cache gets what the API server wrote and what the recorded sessions decided; where the original
+picked one of several equal nodes at random, the recorded node is taken. Two things are not known:
+when an informer delivered, and the order of Go's maps. So the moment of a session is first taken
+from the times of writes, and is before what came of the session; if the decisions differ, revisions
 around it are tried, the nearest first.
 """
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from ...engine.cache.cache import SchedulerCache
 from ...engine.cache.projector import Projector
 from ...engine.cache.snapshot import Snapshot
 from ...engine.events import KINDS as EVENT_KINDS
@@ -37,14 +38,14 @@ EARLIER_US = SECOND_US
 """How much may be missing: times in whole seconds are so much too early, and informers are late."""
 
 LATER_US = 300_000
-"""How much may be there already: the audit log is written after watches have told."""
+"""How much may be there already: the audit log is written after watches delivered."""
 
 
-class Rehearsed(NamedTuple):
+class RerunSession(NamedTuple):
     """A recorded session, and what came of running it again.
 
     :param revision: up to which the cluster's history was known to the session.
-    :param moved: so many revisions were added to the one by the times of writes, or taken away.
+    :param moved: how many revisions this is after the one that the times of writes give.
     :param pods: that were bound in one of the two only. :param nodes: pods with different nodes.
     :param evictions: pods evicted in one of the two only.
     :param groups: PodGroups with other statuses than those recorded.
@@ -65,31 +66,31 @@ class Rehearsed(NamedTuple):
 
     @property
     def distance(self) -> tuple[int, int, int, int, int]:
-        """The less, the nearer to the record; the moment counts last."""
+        """Less is nearer to the record; the moment counts last."""
         differing = (self.pods, self.nodes, self.evictions, self.groups)
         pods, nodes, evictions, groups = map(len, differing)
         return pods, nodes, evictions, groups, abs(self.moved)
 
 
-def rehearse(
+def rerun_sessions(
     store: LogStore, moment: Moment, behaviours: Behaviours, *, conf: ConfText | None = None
-) -> list[Rehearsed]:
-    """Run all sessions again that a log up to a moment tells of, in their order.
+) -> list[RerunSession]:
+    """Run all sessions again that a log has up to a moment, in their order.
 
     Those before the first complete lists of what sessions need are left out.
 
     :param conf: the configuration of all; by default the last that was applied by the moment.
     """
     conf = conf or conf_at(store, moment)
-    rehearsal = _Rehearsal(
+    rerun = _Rerun(
         behaviours,
         conf_in_force(conf.text if conf else "", behaviours),
         _known(store, moment, _planned(store, moment, recorded_sessions(store, moment))),
         job_services(store, moment),
     )
-    play(store, moment, rehearsal)
-    rehearsal.finish()
-    return rehearsal.done
+    play(store, moment, rerun)
+    rerun.finish()
+    return rerun.done
 
 
 class _Planned(NamedTuple):
@@ -131,8 +132,8 @@ def _known(store: LogStore, moment: Moment, planned: Sequence[_Planned]) -> list
     return [plan for plan in planned if plan.nominal >= begin]
 
 
-class _Yielding:
-    """A cache that agrees to whatever a session asks: its answer is in the record."""
+class _AgreeingCache:
+    """A cache that binds and evicts whatever a session decides: the record has the outcome."""
 
     def add_bind_task(self, job: str, uid: str, node: str) -> str | None:
         """Bind."""
@@ -141,8 +142,8 @@ class _Yielding:
         """Evict."""
 
 
-class _Rehearsal(Projector):
-    """A projector that runs the planned sessions on its way."""
+class _Rerun:
+    """Applies the events of a log to a cache, and runs the planned sessions between them."""
 
     def __init__(
         self,
@@ -151,14 +152,18 @@ class _Rehearsal(Projector):
         planned: Sequence[_Planned],
         services: Sequence[ServiceRequest],
     ) -> None:
-        super().__init__(behaviours)
-        self.done: list[Rehearsed] = []
+        self.done: list[RerunSession] = []
+        self._projector = Projector(behaviours)
         self._conf = conf
         self._planned = list(reversed(planned))
         self._services = list(reversed(services))
         self._process = ProcessState()
         self._revision = 0
         self._snapshots: dict[int, Snapshot] = {}
+
+    @property
+    def _cache(self) -> SchedulerCache:
+        return self._projector.cache
 
     def apply(
         self,
@@ -167,15 +172,15 @@ class _Rehearsal(Projector):
         position: int = 0,
         lives_on: Callable[[Reference], bool] = lambda _: False,
     ) -> None:
-        """Let the scheduler see an event, after the sessions that did not know of it.
+        """Let the scheduler see an event, after the sessions that did not know it yet.
 
-        What it bound itself it knows from the session; the version that came of it follows.
+        What the scheduler bound itself comes from the session; the resulting version follows.
         """
         if event.revision is not None and event.revision > self._revision:
             self._until(event.revision)
             self._revision = event.revision
         if EVENT_KINDS[event.kind].effect is not Effect.BOUND:
-            super().apply(event, position=position, lives_on=lives_on)
+            self._projector.apply(event, position=position, lives_on=lives_on)
 
     def finish(self) -> None:
         """Run the sessions after the last event."""
@@ -189,7 +194,7 @@ class _Rehearsal(Projector):
             self._serve(plan.recorded.opened)
             self._keep(plan, revision)
             self.done.append(self._nearest(plan))
-            self._tell(plan.recorded)
+            self._take_over(plan.recorded)
             self._snapshots.clear()
         if self._planned:
             self._serve_within(self._planned[-1])
@@ -200,14 +205,14 @@ class _Rehearsal(Projector):
             self._serve(plan.recorded.opened)
 
     def _keep(self, plan: _Planned, revision: int) -> None:
-        """Keep the present state, if the session may have been opened in it."""
+        """Keep a snapshot of now, if the session may have been opened in it."""
         if revision > plan.early and self._revision <= plan.late:
-            self._snapshots[max(self._revision, plan.early)] = self.cache.snapshot()
+            self._snapshots[max(self._revision, plan.early)] = self._cache.snapshot()
 
-    def _nearest(self, plan: _Planned) -> Rehearsed:
-        """Run the session at one moment after the other, until nothing differs."""
+    def _nearest(self, plan: _Planned) -> RerunSession:
+        """Run the session at one moment after another, until nothing differs."""
         known = max((at for at in self._snapshots if at <= plan.nominal), default=plan.nominal)
-        best: Rehearsed | None = None
+        best: RerunSession | None = None
         for at in sorted(self._snapshots, key=lambda at: (abs(at - known), at)):
             result = self._run(plan.recorded, self._snapshots[at])
             found = _compared(plan.recorded, result, at, at - known)
@@ -224,50 +229,52 @@ class _Rehearsal(Projector):
             SessionInput(
                 snapshot=snapshot,
                 conf=self._conf,
-                behaviours=self.cache.behaviours,
+                behaviours=self._cache.behaviours,
                 now=session.opened,
                 process=self._process,
-                cache=_Yielding(),
+                cache=_AgreeingCache(),
                 chooser=Recorded(choices),
             )
         )
 
-    def _tell(self, session: RecordedSession) -> None:
-        """Let the cache know what the recorded session decided."""
+    def _take_over(self, session: RecordedSession) -> None:
+        """Bind and evict in the cache what the recorded session decided."""
         named: dict[str, tuple[str, str]] = {}
         by_uid: dict[str, str] = {}
-        for job in self.cache.jobs.values():
+        for job in self._cache.jobs.values():
             for uid, task in job.tasks.items():
                 named[task.key] = (job.key, uid)
                 by_uid[uid] = job.key
         for pod, node in session.binds.items():
             uid = session.uids[pod]
             job_key = by_uid.get(uid)
-            if job_key is not None and not self.cache.jobs[job_key].tasks[uid].node_name:
-                self.cache.add_bind_task(job_key, uid, node)
+            if job_key is not None and not self._cache.jobs[job_key].tasks[uid].node_name:
+                self._cache.add_bind_task(job_key, uid, node)
         for pod, reason in session.evictions.items():
             if pod in named:
-                self.cache.evict(*named[pod], reason)
+                self._cache.evict(*named[pod], reason)
 
     def _serve(self, time: int) -> None:
-        """Deliver the Services that are known by their requests alone."""
+        """Deliver the Services that only the requests for them show."""
         while self._services and self._services[-1].at <= time:
             request = self._services.pop()
             key = f"{request.reference.namespace}/{request.reference.name}"
             if request.document is not None:
-                self.cache.deliver("Service", decode(KINDS["Service"], request.document))
+                self._projector.driver.deliver(
+                    "Service", decode(KINDS["Service"], request.document)
+                )
             else:
-                held = self.cache.stores.get("Service", key)
+                held = self._cache.stores.get("Service", key)
                 if held is not None:
-                    self.cache.deliver_deletion("Service", held)
+                    self._projector.driver.deliver_deletion("Service", held)
 
 
 def _compared(
     session: RecordedSession, result: SessionResult, revision: int, moved: int
-) -> Rehearsed:
+) -> RerunSession:
     binds = dict(result.binds)
     both = binds.keys() & session.binds.keys()
-    return Rehearsed(
+    return RerunSession(
         recorded=session,
         revision=revision,
         moved=moved,

@@ -1,4 +1,4 @@
-"""Where belief and truth part at a moment, and since which event."""
+"""How the scheduler's cache differs from what the API server held, and since which event."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...engine.volcano.session.behaviours import Behaviours
 from .belief import Progress, play
 from .moment import Moment
 from .stored_belief import Start, start_of
-from .story import Step
+from .story import StoryStep
 
 
 class Parted(NamedTuple):
@@ -27,7 +27,7 @@ class Drift(NamedTuple):
     """All differences at a moment, in order of kind, name and field.
 
     :param at: the moment, as it is printed.
-    :param crashes: what the scheduler died of on the way, with the places innermost first.
+    :param crashes: the panics of the scheduler before then, each with its stack, innermost first.
     """
 
     at: str
@@ -45,7 +45,7 @@ def drift_at(
     use_stored: bool = True,
     progress: Progress | None = None,
 ) -> Drift:
-    """Return where the belief of a scheduler whose informers are never late parts from truth.
+    """Return how the cache of a scheduler whose informers are never late differs from truth.
 
     :param options, use_stored, progress: as for :func:`.belief.belief_at`.
     """
@@ -55,7 +55,7 @@ def drift_at(
         start = Start(projector, NO_REVISION, DriftHistory(projector))
     projector, after, history = start
 
-    def compare(step: Step) -> None:
+    def compare(step: StoryStep) -> None:
         history.after(step.event, step.position)
 
     play(store, moment, projector, after=after, after_each=compare, progress=progress)

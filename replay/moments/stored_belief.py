@@ -1,7 +1,7 @@
-"""Stored beliefs: what a scheduler believed at some revisions, to begin there and not at the first.
+"""Stored beliefs: a scheduler's cache at some revisions, to start there and not at the first event.
 
-They are checkpoints like those of truth, of a version of their own: it stands for the handlers'
-code and for the behaviours that a cache asks for. They may be dropped at any time.
+They are checkpoints like those of truth, with a version of their own, which stands for the code of
+the handlers and for the behaviours that a cache reads. They may be dropped at any time.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from ...engine.cache.drift.drift import Difference
 from ...engine.cache.drift.history import DriftHistory
 from ...engine.cache.projector import WATCHED, Projector, key_of
 from ...engine.cache.restored import decode_belief
+from ...engine.cache.rules import contents_of
 from ...engine.cache.stored import encode_belief
 from ...engine.errors import LogCorrupt
 from ...engine.events import Effect, Reference
@@ -30,17 +31,17 @@ from ...engine.state.clock import Clock
 from ...engine.volcano.session.behaviours import Behaviours
 from .clock import clock_of
 from .moment import Moment
-from .story import STRETCH, Step, Story, steering, told_later
+from .story import STRETCH, Story, StoryStep, steering, told_later
 
 Progress = Callable[[int, int], None]
 
-Way = tuple[tuple[str, object], ...]
-"""The behaviours that a cache asks for, with their values: by these alone beliefs differ."""
+CacheBasis = tuple[tuple[str, object], ...]
+"""The behaviours that a cache reads, with their values: by these alone caches differ."""
 
 FIRST_VERSION = 2**30
 """Versions of truth are smaller."""
 
-_FORMAT = 1
+_FORMAT = 2
 """Of what is stored beside a projector."""
 
 FAR = 3 * STRETCH
@@ -55,17 +56,18 @@ _SOURCES = (
 )
 
 
-def believed(behaviours: Behaviours) -> Way:
-    """Return the behaviours that a cache asks for, with their values: by these alone it differs."""
+def believed(behaviours: Behaviours) -> CacheBasis:
+    """Return the behaviours that a cache reads, with their values: by these alone it differs."""
     consulted = RecordedBehaviours.of(behaviours)
-    SchedulerCache(consulted)
-    return tuple((name, getattr(consulted.plain, name)) for name in sorted(consulted.names))
+    own = contents_of(SchedulerCache(consulted).own)
+    read = ((name, getattr(consulted.plain, name)) for name in sorted(consulted.names))
+    return (*read, *own)
 
 
 class Start(NamedTuple):
     """Where to go on from: what a scheduler believed after a revision.
 
-    :param drift: where it then parted from truth, and since when.
+    :param drift: where it then differed from truth, and since which event.
     """
 
     projector: Projector
@@ -126,7 +128,7 @@ def _python(place: Traversable) -> Iterator[Traversable]:
 
 
 def start_of(store: LogStore, moment: Moment, behaviours: Behaviours) -> Start | None:
-    """Return the last stored belief up to a moment that is what the log tells now, if there is one.
+    """Return the last stored belief up to a moment that still fits the log, or None.
 
     :param behaviours: of the release whose schedulers are meant.
     """
@@ -138,7 +140,7 @@ def start_of(store: LogStore, moment: Moment, behaviours: Behaviours) -> Start |
 
 
 def is_far(store: LogStore, moment: Moment, behaviours: Behaviours) -> bool:
-    """Say whether a moment lies many events after what is stored of schedulers of a release."""
+    """Say whether a moment is many events after the last stored belief of a release."""
     after = next(
         (found.revision for found, _ in _candidates(store, moment, behaviours)), NO_REVISION
     )
@@ -181,7 +183,7 @@ def clock_of_moment(store: LogStore, moment: Moment) -> Clock:
     return clock_of(store, branch=moment.branch, cluster=moment.cluster)
 
 
-def _placing(clock: Clock, steps: Sequence[Step], revision: int) -> tuple[int, bytes]:
+def _placing(clock: Clock, steps: Sequence[StoryStep], revision: int) -> tuple[int, bytes]:
     """Return what stands for the places of everything without revision up to one."""
     told = [(step.key, step.position) for step in steps if step.key <= revision * 2 + 1]
     return clock.mark(revision * 2), hashlib.sha256(_ENCODE(told)).digest()[:_HASH_BYTES]
@@ -213,7 +215,7 @@ def _start(
 
 
 def _came_back(store: LogStore, moment: Moment, projector: Projector, found: Checkpoint) -> bool:
-    """Say whether something that a list took away may have been told of since it was looked for."""
+    """Say whether an object that a list took away may have had events since it was looked for."""
     until, objects = _looked_for(store, moment, found)
     if until >= moment.known:
         return False
@@ -240,7 +242,7 @@ def _told_before(store: LogStore, moment: Moment, reference: Reference) -> bool:
 def _looked_for(store: LogStore, moment: Moment, found: Checkpoint) -> tuple[int, int]:
     """Return the position up to which it was looked, and the greatest object that was known then.
 
-    On a branch it was looked up to where that parts from its parent, at most.
+    On a branch it was looked for up to the fork from its parent, at most.
     """
     last = store.last(found.branch)
     window = Window(

@@ -1,4 +1,4 @@
-"""What a log tells a scheduler, in the order of happening; read a stretch at a time."""
+"""The events of a log that concern a scheduler, in order; read a stretch at a time."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _TELLING = (Effect.VERSION, Effect.DELETED, Effect.BOUND, Effect.LISTED)
 _VERBS = MappingProxyType({Effect.VERSION: "updated", Effect.DELETED: "deleted"})
 
 
-class Step(NamedTuple):
+class StoryStep(NamedTuple):
     """An event in the order of happening.
 
-    :param key: twice its revision; what has none lies between two revisions.
-    :param rank: at one place, what is told there goes before what merely happened by then.
+    :param key: twice its revision; an event without one comes between two revisions.
+    :param rank: at one place, events with that revision come before those without a revision.
     """
 
     key: int
@@ -45,15 +45,15 @@ class Step(NamedTuple):
     event: Event
 
 
-def had_happened(step: Step, revision: int | None) -> bool:
+def had_happened(step: StoryStep, revision: int | None) -> bool:
     """Say whether a step had happened at a revision; None is the end."""
     return revision is None or step.key <= revision * 2 + (step.rank == 0)
 
 
 class Story:
-    """What the log tells a scheduler up to a moment, from just after a revision.
+    """The events that concern a scheduler up to a moment, from just after a revision.
 
-    Stretches end at revisions, so that what had happened by then is what a story up to there tells.
+    Stretches end at revisions, so a story up to one has exactly what had happened by then.
     """
 
     def __init__(self, store: LogStore, moment: Moment, after: int = NO_REVISION) -> None:
@@ -65,16 +65,16 @@ class Story:
     def lives_on(self, reference: Reference) -> bool:
         """Say whether a version or deletion is still to come of an object, also beyond the moment.
 
-        Only what has a revision tells.
+        Only events with a revision count.
         """
         return self._stretch is not None and self._stretch.lives_on(reference)
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Iterator[StoryStep]:
         """Yield what happened."""
         for _, steps in self.stretches():
             yield from steps
 
-    def stretches(self) -> Iterator[tuple[int | None, Iterator[Step]]]:
+    def stretches(self) -> Iterator[tuple[int | None, Iterator[StoryStep]]]:
         """Yield the revision at which each stretch ends (None is the end of all), and its steps."""
         after, references, last = self._after, dict[int, Reference](), False
         while not last:
@@ -110,11 +110,11 @@ def _within(key: int, after: int, until: int | None) -> bool:
     return (after < 0 or key > after * 2 + 1) and (until is None or key <= until * 2 + 1)
 
 
-def steering(store: LogStore, moment: Moment, clock: Clock) -> list[Step]:
+def steering(store: LogStore, moment: Moment, clock: Clock) -> list[StoryStep]:
     """Return the starts of processes and the marks of a scenario, in their places."""
     query = Query(branch=moment.branch, cluster=moment.cluster, until=moment.known, kinds=_STEERING)
     steps = [
-        Step(_place(recorded.event, clock), 0, recorded.position, recorded.event)
+        StoryStep(_place(recorded.event, clock), 0, recorded.position, recorded.event)
         for recorded in store.read(query)
     ]
     return sorted(steps, key=itemgetter(0, 2))
@@ -182,7 +182,7 @@ class _Stretch:
             self._store, self._moment, reference
         )
 
-    def changes(self) -> Iterator[Step]:
+    def changes(self) -> Iterator[StoryStep]:
         """Yield what happened; payloads are read a few at a time."""
         rows = self._rows
         for start in range(0, len(rows), PAYLOADS_AT_ONCE):
@@ -202,7 +202,7 @@ class _Stretch:
                 self._row = row
                 event = self._event(number, effect, revision, payloads[position])
                 # An event without revision is no part of what had happened at a revision before it.
-                yield Step(key, 2 if revision < 0 else 0, position, event)
+                yield StoryStep(key, 2 if revision < 0 else 0, position, event)
 
     def _event(self, number: int, effect: int, revision: int, payload: bytes) -> Event:
         reference = self.references[number]

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ...engine.cache.cache import SchedulerCache
+from ...engine.cache.queue_items import name_of
 from ...engine.kubernetes.units import format_amount
 from ...engine.model.job import JobInfo
 from ...engine.model.node import NodeInfo
@@ -186,7 +187,11 @@ def _work(cache: SchedulerCache) -> Iterator[Document]:
             [job.key for job in jobs.deleted_jobs.ready()],
             [job.key for job in jobs.deleted_jobs.delayed()],
         ),
-        ("resync", jobs.error_tasks.ready(), jobs.error_tasks.delayed()),
+        (
+            "resync",
+            [*map(name_of, jobs.error_tasks.ready())],
+            [*map(name_of, jobs.error_tasks.delayed())],
+        ),
     )
     for worker, ready, delayed in waiting:
         for state, items in (("queued", ready), ("waits to be tried again", delayed)):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ...engine.cache.cache import SchedulerCache
-from ...engine.cache.dry_run import CacheTrial
+from ...engine.cache.dry_run import DryRun
 from ...engine.log.store import LogStore
 from ...engine.session.framework.outcome import SessionResult
 from ...engine.session.framework.process import ProcessState
@@ -130,7 +130,7 @@ def session_in(
             behaviours=behaviours,
             now=now,
             process=process,
-            cache=CacheTrial(cache) if binding is None else binding,
+            cache=DryRun(cache) if binding is None else binding,
             into=Trace(on=False) if into is None else into,
             chooser=chance.chooser,
             samples_nodes=chance.samples_nodes,

@@ -21,7 +21,7 @@ from .what_if import NOTHING, WhatIf, changed
 class Outcome(NamedTuple):
     """What became of one scenario: its result, the file that has it, or what was wrong.
 
-    :param result: None where nobody wants to look at it.
+    :param result: None where it is not wanted.
     :param lacks: what sessions need and the scenario does not have, in words.
     """
 

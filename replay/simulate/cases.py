@@ -208,7 +208,7 @@ def time_of(case: Case) -> int:
 
 
 def _creation_time(event: Document) -> Any:
-    """Return what an event's object tells as its time of creation, whatever it is."""
+    """Return the creation time that an event's object has, of whatever type."""
     document = event.get("object")
     metadata = document.get("metadata") if isinstance(document, dict) else None
     return metadata.get("creationTimestamp") if isinstance(metadata, dict) else None

@@ -1,4 +1,4 @@
-"""A scenario from its first event to the result of its last session."""
+"""A scenario, run from its first event to the result of its last session."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class SimulatedSession(NamedTuple):
     """One session of a scenario.
 
     :param step: the 1-based number of its step.
-    :param cache: what the scheduler believes after it; it changes as the simulation goes on.
+    :param cache: the scheduler's cache after it; it changes as the simulation goes on.
     :param told: what a file of results has of it.
     """
 
@@ -39,10 +39,9 @@ class SimulatedSession(NamedTuple):
 
 
 class Simulation:
-    """An API server's objects and one scheduler, which is started anew when it crashed.
+    """An API server's objects and one scheduler, which is restarted after a panic.
 
-    It may crash in a session, and while it takes notice of an event: the step's session does not
-    take place then.
+    It may panic in a session, or while it handles an event: then the step has no session.
 
     :param now: microseconds since 1970, the present of all sessions; None is
         :func:`.cases.time_of`.
@@ -71,7 +70,7 @@ class Simulation:
         self._conf = conf_in_force(case.conf or "", behaviours)
         self._errors: list[str] = []
         self._panic: Panic | None = None
-        """Why the scheduler's process is dead, until the next step starts it anew."""
+        """Why the scheduler's process ended, until the next step restarts it."""
         self._create_queues()
 
     def run(self) -> list[StepResult]:
@@ -79,7 +78,7 @@ class Simulation:
         return [session.told for session in self.sessions()]
 
     def sessions(self) -> Iterator[SimulatedSession]:
-        """Yield each session as soon as it is over, before the cluster answers."""
+        """Yield each session as soon as it is over, before the cluster reacts to it."""
         written: SessionResult | None = None
         crashed = False
         for number, step in enumerate(self._case.steps, start=1):
@@ -96,7 +95,7 @@ class Simulation:
                 yield session
 
     def _begin(self, step: Step) -> None:
-        """Let everything come that a step tells before its session."""
+        """Apply the events of a step."""
         if self._panic is not None:
             self._restart()
         if step.conf is not None:
@@ -122,7 +121,7 @@ class Simulation:
         return SimulatedSession(step, result, scheduler.cache, told)
 
     def _session(self) -> SessionResult:
-        """Run a session, if the scheduler survived the events before it."""
+        """Run a session, unless the scheduler panicked in an event before it."""
         if self._panic is not None:
             return SessionResult(panic=self._panic)
         self._inputs.lend(self._scheduler.process, self._conf, self._now, self._config_map)
@@ -146,22 +145,22 @@ class Simulation:
             self._inputs.take(*parse_record(event))
 
     def _control(self, control: str) -> None:
-        scheduler = self._scheduler
+        driver = self._scheduler.driver
         if control == "RESTART":
             self._restart()
         elif self._panic is not None:
             return
         elif control == "CLEANUP_HOLD":
-            scheduler.holds_cleanup = True
+            driver.holds_cleanup = True
         elif control == "CLEANUP_BEGIN":
-            scheduler.begin_clean_up()
+            driver.begin_clean_up()
         elif control == "CLEANUP_END":
-            scheduler.end_clean_up()
+            driver.end_clean_up()
         elif control == "CLEANUP_STEP":
-            scheduler.clean_up()
+            driver.clean_up()
         elif control == "CLEANUP_RUN":
-            scheduler.holds_cleanup = False
-            scheduler.work()
+            driver.holds_cleanup = False
+            driver.work()
 
     def _change(self, change: str, document: Document) -> str:
         """Apply an event of the scenario; return what is wrong with it, empty if nothing."""
@@ -195,7 +194,7 @@ class Simulation:
         return self._store.get("ConfigMap", namespace, name)
 
     def _restart(self) -> None:
-        """Start the scheduler anew; what was exported of queues is still known to who asked."""
+        """Restart the scheduler; the metrics of queues that it exported are still known outside."""
         exported = self._scheduler.process.gauges
         self._panic = None
         self._scheduler = Scheduler(self._behaviours, self._cache_options)

@@ -16,7 +16,7 @@ _FORM = """write TYPE/NAME=JSON, as in 'queue/test={"spec":{"capability":{"cpu":
 
 
 class Patch(NamedTuple):
-    """What is to be different in every version of an object that a scenario tells.
+    """What is to be different in every version of an object that a scenario has.
 
     :param change: a JSON merge patch (RFC 7386), as ``kubectl patch --type merge`` takes it.
     """
@@ -40,7 +40,7 @@ NOTHING = WhatIf()
 
 
 def parse_patch(text: str) -> Patch:
-    """Return what ``TYPE/NAME={…}`` or ``TYPE/NAMESPACE/NAME={…}`` asks for.
+    """Return what ``TYPE/NAME={…}`` or ``TYPE/NAMESPACE/NAME={…}`` stands for.
 
     :raises UsageError: it has another shape, no kind is called so, or what follows is no object.
     """
@@ -60,7 +60,7 @@ def parse_patch(text: str) -> Patch:
 def changed(case: Case, what_if: WhatIf) -> Case:
     """Return a scenario with what is to be different in it; the given one stays as it is.
 
-    :raises UsageError: a patch is of an object that the scenario never tells, or leaves none.
+    :raises UsageError: a patch is of an object that the scenario does not have, or leaves none.
     """
     for patch in what_if.patches:
         if not any(_is_about(event, patch) for step in case.steps for event in step.events):

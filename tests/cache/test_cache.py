@@ -331,7 +331,8 @@ def test_whether_a_pod_is_known_before_its_claim_is(
     seen.cache = SchedulerCache(resolve(release))
     seen.see(queue("default"), group("g"), early)
     assert (list(seen.cache.jobs["ns/g"].tasks) == ["uid-a"]) is known
-    assert seen.cache.job_cache.error_tasks.delayed() == ["ns/g/uid-a"]
+    jobs = seen.cache.job_cache
+    assert [*jobs.error_tasks.ready(), *jobs.error_tasks.delayed()] == ["ns/g/uid-a"]
 
 
 def test_a_node_that_no_selector_chooses_stays_out() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from plinian.engine.cache.drift.history import DriftHistory
 from plinian.engine.cache.drift.settled import Settled
-from plinian.engine.cache.dry_run import CacheTrial
+from plinian.engine.cache.dry_run import DryRun
 from plinian.engine.cache.projector import Projector
 from plinian.engine.cache.restored import decode_belief
 from plinian.engine.cache.stored import encode_belief
@@ -116,7 +116,7 @@ class Way:
                 behaviours=self.behaviours,
                 now=1_800_000_000_000_000,
                 process=ProcessState(),
-                cache=CacheTrial(cache),
+                cache=DryRun(cache),
             )
         )
         return (

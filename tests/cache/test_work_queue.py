@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plinian.engine.cache.work_queue import LONGEST_DELAY_US, WorkQueue
+from plinian.engine.cache.work_queue import LONGEST_DELAY_US, Rate, WorkQueue
 
 
 def test_an_item_is_queued_once_and_first_in_is_first_out() -> None:
@@ -67,3 +67,49 @@ def test_no_item_is_lost(steps: list[str]) -> None:
     held = [*queue.ready(), *queue.delayed(), *queue.taken()]
     assert sorted({*held, *finished}) == list(range(added))
     assert len(held) == len(set(held))
+
+
+def test_what_is_due_is_queued_as_time_moves_on_the_earliest_first() -> None:
+    queue: WorkQueue[str] = WorkQueue()
+    queue.add_rate_limited("a")
+    queue.fire("a")
+    queue.take()
+    queue.done("a")
+    queue.add_rate_limited("a")
+    queue.add_rate_limited("b")
+    assert dict(queue.due()) == {"a": 10_000, "b": 5_000}
+    queue.advance(4_999)
+    assert queue.ready() == []
+    queue.advance(10_000)
+    assert (queue.ready(), dict(queue.due())) == (["b", "a"], {})
+
+
+def test_an_item_that_waits_already_keeps_the_earlier_time() -> None:
+    queue: WorkQueue[str] = WorkQueue()
+    queue.add_rate_limited("a")
+    queue.add_rate_limited("a")
+    assert (dict(queue.due()), dict(queue.failures())) == ({"a": 5_000}, {"a": 2})
+
+
+def test_beyond_what_the_bucket_holds_items_wait_for_permits() -> None:
+    queue: WorkQueue[int] = WorkQueue(Rate(per_second=10, at_once=3))
+    for item in range(5):
+        queue.add_rate_limited(item)
+    assert [*queue.due().values()] == [5_000, 5_000, 5_000, 100_000, 200_000]
+    queue.advance(500_000)
+    for item in range(5, 9):
+        queue.add_rate_limited(item)
+    assert [due - queue.now for due in queue.due().values()] == [5_000, 5_000, 5_000, 100_000]
+
+
+def test_another_queue_goes_on_from_what_one_held() -> None:
+    one: WorkQueue[str] = WorkQueue(Rate(per_second=10, at_once=1))
+    one.add("a")
+    one.add_rate_limited(one.take())
+    one.add("b")
+    other: WorkQueue[str] = WorkQueue(Rate(per_second=10, at_once=1))
+    other.hold(one.waiting())
+    assert other.waiting() == one.waiting()
+    for queue in (one, other):
+        queue.add_rate_limited("c")
+    assert dict(other.due()) == dict(one.due()) == {"a": 5_000, "c": 100_000}

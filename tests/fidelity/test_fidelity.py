@@ -9,7 +9,7 @@ import pytest
 
 from plinian.engine.volcano.session.history import resolve
 from plinian.replay.fidelity.recorded import job_services, recorded_sessions
-from plinian.replay.fidelity.rerun import rehearse
+from plinian.replay.fidelity.rerun import rerun_sessions
 from plinian.replay.ingest.run import ingest
 from plinian.replay.moments.log import Log, opened
 from plinian.replay.moments.scheduler_confs import ConfText
@@ -29,7 +29,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Log]:
 
 
 def test_every_recorded_session_decides_and_writes_the_same_again(log: Log) -> None:
-    done = rehearse(log.store, log.moment(), BEHAVIOURS)
+    done = rerun_sessions(log.store, log.moment(), BEHAVIOURS)
     assert len(done) == 139
     assert sum(len(each.recorded.binds) for each in done) == 59
     assert sum(len(each.recorded.groups) for each in done) == 112
@@ -38,7 +38,7 @@ def test_every_recorded_session_decides_and_writes_the_same_again(log: Log) -> N
 
 def test_another_configuration_makes_a_difference(log: Log) -> None:
     conf = ConfText('actions: "enqueue"\ntiers:\n- plugins:\n  - name: gang\n', "by hand")
-    done = rehearse(log.store, log.moment(), BEHAVIOURS, conf=conf)
+    done = rerun_sessions(log.store, log.moment(), BEHAVIOURS, conf=conf)
     assert [each.recorded.uid for each in done if each.pods] == [
         each.recorded.uid for each in done if each.recorded.binds
     ]

@@ -60,7 +60,7 @@ class PodIndex:
             self.put(pod)
 
     def put(self, pod: Pod, request: Resource | None = None) -> Resource:
-        """Take in a pod, or a new version of one; return what it asks for.
+        """Take in a pod, or a new version of one; return what it requests.
 
         :param request: that, where it is known.
         """
@@ -73,7 +73,7 @@ class PodIndex:
         return request
 
     def remove(self, key: str) -> tuple[Pod, Resource] | tuple[None, None]:
-        """Take out a pod and return it with what it asked for, if there is one of that name."""
+        """Take out a pod and return it with what it requested, if there is one of that name."""
         pod, request = self._pods.pop(key, (None, None))
         if pod is None or request is None:
             return None, None

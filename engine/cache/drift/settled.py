@@ -30,7 +30,7 @@ class _Sums:
 
 
 class Settled:
-    """Units in which nothing differs, and what tells whether an event changed that.
+    """Units in which nothing differs, and what decides whether an event changed that.
 
     :param cache: truth is what was delivered to its informers.
     """

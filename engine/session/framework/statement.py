@@ -13,7 +13,7 @@ from ...volcano.session.allocate import FailedPipelining
 from . import immediate
 from .session import Session
 
-_UNNOTICED = frozenset({FailedPipelining.UNHEEDED, FailedPipelining.UNNOTICED})
+_UNNOTICED = frozenset({FailedPipelining.ERRORS_IGNORED, FailedPipelining.UNNOTICED})
 
 
 class OperationKind(Enum):
@@ -46,7 +46,7 @@ class Statement:
         self._ssn = ssn
         failing = ssn.behaviours.failed_pipelining
         self._notices = failing not in _UNNOTICED
-        self._binds_or_takes_back = failing is not FailedPipelining.UNHEEDED
+        self._binds_or_takes_back = failing is not FailedPipelining.ERRORS_IGNORED
         self._lists_groups = ssn.behaviours.topology_gradients
         self._recovering = False
         """Whether saved operations are done again, by handles of the status that they give."""

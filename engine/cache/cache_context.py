@@ -1,0 +1,26 @@
+"""What the two halves of a cache have in common."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..model.task import TaskBuilder
+from .dirty_marks import Changes
+from .informers import Stores
+from .rules import CacheRules
+from .scheduler_flags import CacheOptions
+
+
+class CacheContext(NamedTuple):
+    """What the caches of jobs and of nodes work with.
+
+    :param stores: what informers hold. :param changes: what changed since the last snapshot.
+    :param builder: makes tasks of pods. :param options: the process's flags.
+    :param rules: what the release does.
+    """
+
+    stores: Stores
+    changes: Changes
+    builder: TaskBuilder
+    options: CacheOptions
+    rules: CacheRules

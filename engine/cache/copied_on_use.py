@@ -1,0 +1,25 @@
+"""A map whose values are copied when they are first used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+Value = TypeVar("Value")
+
+
+class CopiedOnUse(dict[str, Value]):
+    """A map with copies of the values of another, each made when it is first looked up."""
+
+    def __init__(self, source: Mapping[str, Value], copy: Callable[[Value], Value]) -> None:
+        super().__init__()
+        self._source, self._copy = source, copy
+
+    def __missing__(self, key: str) -> Value:
+        """Copy a value."""
+        made = self[key] = self._copy(self._source[key])
+        return made
+
+    def get(self, key: str, default: Value | None = None) -> Value | None:  # type: ignore[override]
+        """Return the copy of a value, or the default if the other map has none."""
+        return self[key] if key in self._source else default

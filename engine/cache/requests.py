@@ -1,0 +1,102 @@
+"""What a scheduler's cache sends to the API server, and what it may hear from it.
+
+The cache does not talk to anybody: what it sends are values, which something else carries out, so
+that the same code runs against a recorded, an imagined or no API server at all.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+from ..kubernetes.objects import Object, Pod, PodGroup, Queue
+from ..kubernetes.objects.pods import PodCondition
+
+
+class Refused(Exception):
+    """The API server refused a request, or did not answer it."""
+
+
+class NotThere(Refused):
+    """There is no such object."""
+
+
+class AlreadyThere(Refused):
+    """There is such an object already."""
+
+
+class BindPod(NamedTuple):
+    """Create the binding of a pod to a node."""
+
+    pod: Pod
+    node: str
+
+
+class WriteConditions(NamedTuple):
+    """Update a pod's status: its version in hand, with these conditions."""
+
+    pod: Pod
+    conditions: tuple[PodCondition, ...]
+
+
+class DeletePod(NamedTuple):
+    """Delete a pod."""
+
+    pod: Pod
+
+
+class WritePodGroup(NamedTuple):
+    """Update a PodGroup: its version in hand."""
+
+    pod_group: PodGroup
+
+
+class WriteAllocated(NamedTuple):
+    """Write a queue's ``status.allocated``.
+
+    :param apply: by server-side apply, of that field alone; else the whole status is updated, which
+        fails if the queue has changed since this version.
+    """
+
+    queue: Queue
+    allocated: dict[str, str]
+    apply: bool
+
+
+class GetQueue(NamedTuple):
+    """Get a queue by name."""
+
+    name: str
+
+
+class CreateQueue(NamedTuple):
+    """Create a queue of weight 1."""
+
+    name: str
+    reclaimable: bool
+
+
+Request = (
+    BindPod | WriteConditions | DeletePod | WritePodGroup | WriteAllocated | GetQueue | CreateQueue
+)
+
+
+class ApiServer(Protocol):
+    """Carries out what a cache sends."""
+
+    def send(self, request: Request) -> None:
+        """Carry out a request.
+
+        :raises Refused: the API server refuses it, or does not answer.
+        """
+
+    def read_pod(self, namespace: str, name: str) -> Pod | None:
+        """Return a pod as it is now, or None if there is none.
+
+        :raises Refused: the API server does not answer.
+        """
+
+    def emit(self, about: Object, reason: str, message: str) -> None:
+        """Create an event about an object."""
+
+    def bind_volumes(self, pod: Pod) -> str | None:
+        """Bind the volumes and devices of a pod; return the error, or None."""
