@@ -1,4 +1,4 @@
-"""What the arguments of ``get`` and ``describe`` ask for, and what there is of it at a moment."""
+"""The objects that the arguments of ``get`` and ``describe`` name, as they were at a moment."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _NEEDED = frozenset(
         *(("scheduling.volcano.sh", kind) for kind in ("PodGroup", "Queue")),
     }
 )
-"""Kinds of the category ``all`` that are missed if a log tells nothing of them."""
+"""Kinds of the category ``all`` that are warned about if a log records nothing of them."""
 
 
 class Wanted(NamedTuple):
-    """Objects of one kind that were asked for; no names means all.
+    """Objects of one kind that the arguments name; no names means all.
 
-    :param place: the namespace that was named with them; None is where all is looked for.
-    :param category: asked for only as one of the kinds of ``all``.
+    :param place: the namespace in the argument; None is the namespace of the whole command. :param
+    category: requested only through the category ``all``.
     """
 
     kind: GroupKind
@@ -41,18 +41,18 @@ class Wanted(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What there is of one kind."""
+    """The objects that exist of one kind."""
 
     kind: GroupKind
     entries: list[Entry]
 
 
 class Look(NamedTuple):
-    """Where to look, and which objects count.
+    """Where to look, and which objects to select.
 
     :param place: the namespace; None is all.
-    :param selector: labels. :param fields: fields, see :mod:`..field_selectors`.
-    :param beginnings: a name that nothing has stands for all that begin so.
+    :param selector: labels. :param fields: fields, see :mod:`..field_selectors`. :param beginnings:
+        a name that no object has selects all objects whose names begin with it.
     """
 
     log: Log
@@ -84,7 +84,7 @@ def wanted_of(resources: Sequence[str], look: Look) -> list[Wanted]:
         ]
     kinds = kinds_named(resources[0], known)
     if not kinds:
-        raise UsageError(f"{resources[0]!r} names no kind", now="as in: plinian get pods,nodes")
+        raise UsageError(f"{resources[0]!r} is not a kind", now="as in: plinian get pods,nodes")
     names = tuple(dict.fromkeys(resources[1:]))
     if len(kinds) != 1 and names:
         raise UsageError(
@@ -101,23 +101,21 @@ def _refuse_mixture(resources: Sequence[str]) -> None:
     alone = [text for text in resources if "/" not in text]
     if alone:
         raise UsageError(
-            f"{alone[0]!r} stands beside KIND/NAME, and is none",
-            now="write KIND/NAME for each object, or one kind with names after it",
+            f"{alone[0]!r} is not KIND/NAME, but other arguments are",
+            now="write KIND/NAME for each object, or one kind followed by names",
         )
 
 
 def look_for(look: Look, wanted: Sequence[Wanted]) -> tuple[list[Found], list[ObjectNotFound]]:
-    """Return what is there of each kind, and an error for each name that is not.
+    """Return the objects that exist of each kind, and an error for each name that does not.
 
-    :raises UsageError: a selector cannot be read, or stands beside names; or a name may be that of
-        several objects.
+    :raises UsageError: a selector cannot be read, or is combined with names; or a name fits several
+    objects.
     """
     from ...engine.errors import UsageError
 
     if any(one.names for one in wanted) and (look.selector or look.fields):
-        raise UsageError(
-            "names and a selector do not go together", now="leave out the one or the other"
-        )
+        raise UsageError("names and a selector cannot be combined", now="leave out one of them")
     _check_fields(look, wanted)
     found: list[Found] = []
     missing: list[ObjectNotFound] = []
@@ -134,11 +132,11 @@ def look_for(look: Look, wanted: Sequence[Wanted]) -> tuple[list[Found], list[Ob
 
 
 def warn_of_kinds(look: Look, wanted: Sequence[Wanted], *, strict: bool) -> None:
-    """Say on standard error what of the kinds asked for is not known where they are looked for.
+    """Warn on standard error which of the requested kinds are not fully known in the namespace.
 
-    Of a category of kinds, such as ``all``, only those that the log tells anything of are missed.
+    Of a category such as ``all``, only kinds that the log records anything of are warned about.
 
-    :raises NotKnown: something is not, and ``strict``.
+    :raises NotKnown: something is not known, and ``strict`` is set.
     """
     from ..moments.coverage import unknown_at
 
@@ -157,7 +155,7 @@ def warn_of_kinds(look: Look, wanted: Sequence[Wanted], *, strict: bool) -> None
 def _by_name(
     look: Look, kind: GroupKind, names: Sequence[str], entries: Sequence[Entry]
 ) -> tuple[list[Entry], list[ObjectNotFound]]:
-    """Return the objects of some names in the order of these, and an error for each that is not."""
+    """Return the objects with these names, in order, and an error for each that does not exist."""
     from ..moments.names import name_at, not_found
 
     by_name: dict[str, list[Entry]] = {}
@@ -178,7 +176,7 @@ def _by_name(
 
 
 def _check_fields(look: Look, wanted: Sequence[Wanted]) -> None:
-    """Refuse a field that none of the kinds has: it may be misspelt, and would find nothing."""
+    """Refuse a field that none of the kinds has: it may be misspelt and would select nothing."""
     from ..moments.field_selectors import no_such_field, parse_field_selector
 
     if not look.fields:

@@ -1,4 +1,4 @@
-"""``plinian bisect``: where, or with which release, the answer to a question flips."""
+"""``plinian bisect``: the moment, or the release, at which the answer to a question changes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class _Told(NamedTuple):
     """What was found.
 
-    :param crashes: that the log tells of. :param died: why this release.
+    :param crashes: those that the log records. :param died: why this release was chosen.
     """
 
     found: Bisection
@@ -37,7 +37,7 @@ class _Told(NamedTuple):
 
 
 def _about(name: str, what: str, metavar: str = "NS/NAME") -> object:
-    return typer.Option(name, metavar=metavar, help=f"Ask: {what}?")
+    return typer.Option(name, metavar=metavar, help=f"Question: {what}?")
 
 
 @guarded
@@ -46,33 +46,38 @@ def bisect(
         Path | None,
         typer.Argument(
             metavar="[CASE]",
-            help="A scenario file (.case.json) in place of a log.",
+            help="A scenario file (.case.json) instead of a log.",
             show_default=False,
         ),
     ] = None,
     log: options.Place = options.DEFAULT_LOG,
     bound: Annotated[str | None, _about("--bound", "does the pod have a node")] = None,
-    pending: Annotated[str | None, _about("--pending", "is the pod there without a node")] = None,
+    pending: Annotated[str | None, _about("--pending", "does the pod exist without a node")] = None,
     enqueued: Annotated[
-        str | None, _about("--enqueued", "is the PodGroup no longer Pending")
+        str | None, _about("--enqueued", "has the PodGroup left the phase Pending")
     ] = None,
     phase: Annotated[
         str | None, _about("--phase", "does the PodGroup have this phase", "NS/NAME=PHASE")
     ] = None,
-    panic: Annotated[bool, typer.Option("--panic", help="Ask: does the scheduler die?")] = False,
+    panic: Annotated[
+        bool, typer.Option("--panic", help="Question: does the scheduler panic?")
+    ] = False,
     releases: Annotated[
         str | None,
         typer.Option(
             "--releases",
             metavar="R1..R2",
-            help="Find the first release with another answer, and which behaviour makes it.",
+            help="Find the first release with another answer, and the behaviour that causes it.",
         ),
     ] = None,
     at: options.At = "end",
     step: Annotated[
         int | None,
         typer.Option(
-            "--step", metavar="N", min=1, help="Of a scenario: the last step; by default all."
+            "--step",
+            metavar="N",
+            min=1,
+            help="Of a scenario: the last step to run; by default all.",
         ),
     ] = None,
     start: Annotated[
@@ -80,8 +85,8 @@ def bisect(
         typer.Option(
             "--from",
             metavar="POINT",
-            help="Where to begin; by default the first revision. A position (@7) makes it go by "
-            "positions: by what was known, not by what had happened.",
+            help="Where to begin; by default the first revision. A position (@7) makes the "
+            "search go by positions: by what was known, not by what had happened.",
         ),
     ] = None,
     to: Annotated[str, typer.Option("--to", metavar="POINT", help="Where to end.")] = "end",
@@ -90,28 +95,28 @@ def bisect(
         typer.Option(
             "--release",
             metavar="RELEASE",
-            help=f"The release of Volcano. By default {options.DEFAULT_RELEASE}; with --panic on a "
-            "log that tells of crashes, the newest release that dies where the log says so.",
+            help=f"The release of Volcano. By default {options.DEFAULT_RELEASE}; with --panic on "
+            f"a log that records crashes, the newest release that panics at a recorded crash.",
         ),
     ] = None,
     conf: Annotated[
         Path | None,
-        typer.Option("--conf", metavar="FILE", help="A configuration in place of the log's."),
+        typer.Option("--conf", metavar="FILE", help="A configuration instead of the log's."),
     ] = None,
     halve: Annotated[
         bool,
         typer.Option(
             "--halve",
-            help="Ask at few moments, by halving. Right only if the answer changes once.",
+            help="Check few moments, by halving. Right only if the answer changes once.",
         ),
     ] = False,
     linear: Annotated[
-        bool, typer.Option("--linear", help="Ask at every session: the default.", hidden=True)
+        bool, typer.Option("--linear", help="Check every session: the default.", hidden=True)
     ] = False,
     jobs: Annotated[
         int,
         typer.Option(
-            "--jobs", "-j", metavar="N", min=0, help="Processes; 0 is one for each processor."
+            "--jobs", "-j", metavar="N", min=0, help="Number of processes; 0 is one per processor."
         ),
     ] = 0,
     assume: options.Assume = False,
@@ -120,22 +125,21 @@ def bisect(
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
 ) -> None:
-    """Find where a session begins to answer otherwise.
+    """Find the first moment or release with another answer.
 
-    At which moment of a log, or with which release.
+    A session at a moment answers one question: --bound, --pending, --enqueued, --phase or --panic.
 
-    One question is asked of sessions: --bound, --pending, --enqueued, --phase or --panic. Without
-    --releases, it is asked at both ends and at every session between --from and --to that the log
-    tells of, or else after every change, until the answer is another one; so the first change is
-    found also where answers come and go. With --releases, the session at --at is run as one release
-    after the other; then each behaviour in which the two neighbours differ is set back by itself,
-    to name the one that matters, or the smallest set.
+    Without --releases, both ends and every recorded session between --from and --to are checked (if
+    the log records no sessions: the state after every change), until the answer differs. So the
+    first change is found even if the answer changes several times. With --releases, the session at
+    --at is run as one release after the other. Then each behaviour in which the two neighbouring
+    releases differ is set back alone, to name the one that causes the change, or the smallest set.
 
     Moments before the first complete lists of what sessions need are left out and counted; --from
-    asks them all the same.
+    includes them.
 
-    Exits with 1 if the answer is the same everywhere, and with 2 if it was nowhere to be had on all
-    that sessions need.
+    Exits with 1 if the answer is the same everywhere, and with 2 if the log lacks what sessions
+    need at every moment.
     """
     from ..compare.bisection import releases_between
     from ..compare.log_bisection import Asked, span_of
@@ -200,7 +204,7 @@ def _ends(span: str) -> list[str]:
 def _refuse_idle(
     of_releases: bool, of_case: bool, given: dict[str, object], flags: dict[str, bool]
 ) -> None:
-    """Refuse options that would do nothing, so that nobody believes they did."""
+    """Refuse options that would have no effect, so that nobody relies on them."""
     from ...engine.errors import UsageError
 
     idle = {"--from", "--conf", "--linear", "--halve"} if of_case else {"--step"}
@@ -214,8 +218,8 @@ def _refuse_idle(
     if wrong:
         of = "a scenario" if of_case else "one session of a log" if of_releases else "a log"
         raise UsageError(
-            f"{', '.join(wrong)} means nothing to {of}",
-            now="see what goes together: plinian bisect --help",
+            f"{', '.join(wrong)} has no effect on {of}",
+            now="see which options go together: plinian bisect --help",
         )
 
 
@@ -238,7 +242,7 @@ def _in_case(
 
 
 def _warn_along(log: Log, span: Span, *, unconfigured: bool, strict: bool) -> None:
-    """Say what sessions need and the log lacks anywhere in a stretch of it."""
+    """Warn of what sessions need and the log lacks anywhere in a range of it."""
     from ..moments.coverage import SCHEDULING, unknown_between
 
     first = None if span.by_position else span.first
@@ -259,8 +263,8 @@ def _over_releases(
 def _in_log(log: Log, asked: Asked, halve: bool, jobs: int, *, named: bool, assume: bool) -> _Told:
     """Search a log.
 
-    :param named: the release is the one that was asked for; else it may be one that dies of a crash
-        which the log tells of.
+    :param named: the release was named on the command line; otherwise it may be one that has a
+    crash which the log records.
     """
     import os
 
@@ -290,7 +294,7 @@ def _in_log(log: Log, asked: Asked, halve: bool, jobs: int, *, named: bool, assu
 
 
 def _dying(log: Log, asked: Asked, crashes: list[Crash]) -> Dying | None:
-    """Return the releases that die of a crash that the log tells of, where it tells of it."""
+    """Return the releases that panic where the log records a crash."""
     from ...engine.volcano.releases import RELEASES
     from ..compare.crashes import dying
     from ..render.progress import counting

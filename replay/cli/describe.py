@@ -23,8 +23,8 @@ def describe(
         list[str],
         typer.Argument(
             metavar="KIND/NAME",
-            help="Objects; KIND NAME... does as well, and KIND alone is all of a kind. Of a name, "
-            "its beginning is enough.",
+            help="Objects; KIND NAME... works too, and KIND alone is all objects of the kind. "
+            "The beginning of a name is enough.",
         ),
     ],
     log: options.Place = options.DEFAULT_LOG,
@@ -40,9 +40,9 @@ def describe(
 ) -> None:
     """Describe objects as they were at a moment.
 
-    What each asks for and has, its conditions, what belongs to it (a queue's podgroups, a
-    podgroup's pods, a node's pods), its last versions and who made them, and Kubernetes's events
-    about it. Exits with 1 if a named object does not exist then.
+    For each object: what it requests and has, its conditions, the objects that belong to it (a
+    queue's podgroups, a podgroup's pods, a node's pods), its last versions and who wrote them, and
+    the Kubernetes events about it. Exits with 1 if a named object does not exist at that moment.
     """
     from .opening import opened
 

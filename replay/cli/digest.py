@@ -1,4 +1,4 @@
-"""``plinian digest``: one number for the whole state at a moment."""
+"""``plinian digest``: one hash of the whole state at a moment."""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ def get(
         list[str],
         typer.Argument(
             metavar="KIND[,KIND] [NAME]",
-            help="Kinds, or one kind and names; or KIND/NAME, any number of them. all is kubectl's "
-            "category, with jobs, podgroups and queues of Volcano.",
+            help="Kinds, or one kind and names, or any number of KIND/NAME. all is kubectl's "
+            "category, plus Volcano's jobs, podgroups and queues.",
         ),
     ],
     log: options.Place = options.DEFAULT_LOG,
@@ -50,20 +50,23 @@ def get(
     ] = "",
     no_headers: options.NoHeaders = False,
     ignore_not_found: Annotated[
-        bool, typer.Option("--ignore-not-found", help="Exit with 0 if a named object is not there.")
+        bool,
+        typer.Option("--ignore-not-found", help="Exit with 0 if a named object does not exist."),
     ] = False,
     watch: Annotated[
         bool,
-        typer.Option("--watch", "-w", help="Then print what becomes of them, until interrupted."),
+        typer.Option("--watch", "-w", help="Then print every change to them, until interrupted."),
     ] = False,
     watch_only: Annotated[
         bool,
-        typer.Option("--watch-only", help="The same without what is there at the moment."),
+        typer.Option(
+            "--watch-only", help="Like --watch, without the objects that exist at the moment."
+        ),
     ] = False,
     watch_events: Annotated[
         bool,
         typer.Option(
-            "--output-watch-events", help="With a watch: say ADDED, MODIFIED or DELETED of each."
+            "--output-watch-events", help="With a watch: print ADDED, MODIFIED or DELETED for each."
         ),
     ] = False,
     cluster: options.Cluster = None,
@@ -72,13 +75,13 @@ def get(
     """Show objects as they were at a moment.
 
     Kinds have kubectl's names and short names: po, no, q (queues), pg (podgroups), vcjob. jobs are
-    Volcano's; those of batch/v1 are jobs.batch. Without -n or -A the namespace is default. Ages
-    are as of the moment looked at. Exits with 1 if a named object does not exist then.
+    Volcano's; those of batch/v1 are jobs.batch. Without -n or -A the namespace is default. Ages are
+    relative to the moment. Exits with 1 if a named object does not exist at the moment.
 
-    A PodGroup can be named by its job, and by a name that a table shortens: big-gang-09629e74….
-    Tables shorten the uids in names of PodGroups; -o wide and all other forms do not.
+    A PodGroup can be named by its job, or by its shortened name: big-gang-09629e74…. Tables shorten
+    the uids in PodGroup names; -o wide and all other forms do not.
 
-    A watch with --at goes through what the log holds after that moment, and then waits for more.
+    A watch with --at first prints what the log holds after that moment, and then waits for more.
     """
     from .opening import opened
 
@@ -118,7 +121,7 @@ def get(
 def _warn_along(
     log: Log, moment: Moment, wanted: Sequence[Wanted], place: str | None, *, strict: bool
 ) -> None:
-    """Say what of some kinds is not known at a moment or anywhere after it."""
+    """Warn which of some kinds are not fully known at a moment or anywhere after it."""
     from ..moments.coverage import unknown_between
 
     kinds = [one.kind for one in wanted]
@@ -140,7 +143,7 @@ def _refuse_watch() -> None:
     from ...engine.errors import UsageError
 
     raise UsageError(
-        "a watch goes on: --as-known-at and --sort-by do not go with it", now="leave them out"
+        "--as-known-at and --sort-by cannot be combined with a watch", now="leave them out"
     )
 
 
@@ -166,12 +169,12 @@ def _sorted(log: Log, moment: Moment, found: Found, path_text: str) -> Found:
 
 
 def _sortable(value: Any) -> str | float | None:
-    """Return a value to sort by; what has parts is sorted as text."""
+    """Return a value to sort by; maps and lists are sorted as text."""
     return value if value is None or isinstance(value, str | int | float) else str(value)
 
 
 class _Printer:
-    """Prints what was found in the form that was asked for."""
+    """Prints what was found in the output form of the command."""
 
     def __init__(
         self,
@@ -189,7 +192,7 @@ class _Printer:
         self.labels = labels
 
     def tabled(self, output: str, *, events: bool) -> Tabled:
-        """Return how a watch prints rows."""
+        """Return how a watch prints its rows."""
         from .watching import Tabled
 
         return Tabled(
@@ -226,7 +229,7 @@ class _Printer:
                     style=style(),
                 )
             case _:
-                raise UsageError(f"there is no output form {output!r}", now=f"choose: {FORMS}")
+                raise UsageError(f"no output form {output!r}", now=f"choose one of {FORMS}")
 
     def _documents(self, found: Sequence[Found]) -> Iterator[dict[str, Any]]:
         for _, entries in found:
@@ -257,18 +260,21 @@ class _Printer:
 
 
 def _guess_namespace(look: Look) -> None:
-    """Say which namespace may have been meant, if there is none of the name."""
+    """Note which namespace may have been meant, if none has the name."""
     from difflib import get_close_matches
 
     records = look.log.truth(look.moment).records()
     known = {record.reference.namespace for record in records} - {""}
     close = get_close_matches(look.place or "", sorted(known), n=3)
     if close and look.place not in known:
-        note(f"There is no namespace {look.place!r} then; did you mean {' or '.join(close)}?")
+        note(
+            f"There is no namespace {look.place!r} at this moment; did you mean "
+            f"{' or '.join(close)}?"
+        )
 
 
 def _joined(found: Sequence[Found]) -> Iterator[Found]:
-    """Yield what is there, each kind that was asked for several times in a row only once."""
+    """Yield what exists; a kind that is named several times in a row only once."""
     present = (some for some in found if some.entries)
     for kind, these in groupby(present, key=lambda some: some.kind):
         yield Found(kind, [entry for some in these for entry in some.entries])
@@ -280,14 +286,14 @@ def _remark(
     wanted: Sequence[Wanted],
     place: str | None,
 ) -> None:
-    """Say on standard error what the output does not: nothing there, or older than it looks."""
+    """Note on standard error that nothing was found, or that objects may be outdated."""
     from ..moments.kinds import CLUSTER_SCOPED
 
     stale = sum(entry.stale for _, entries in found for entry in entries)
     if stale:
         note(
-            f"plinian: {stale} of these may be older than they look: a later write was accepted "
-            "whose result was not recorded"
+            f"plinian: {stale} of these may be outdated: a later write was accepted, but its "
+            f"result was not recorded"
         )
     if missing:
         for fault in missing[:-1]:

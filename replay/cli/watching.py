@@ -20,9 +20,9 @@ _DOCUMENTS = frozenset({"json", "yaml"})
 
 
 class Tabled(NamedTuple):
-    """How the rows of a watch are printed.
+    """How to print the rows of a watch.
 
-    :param output: the form. :param events: say of each what became of it.
+    :param output: the form. :param events: print ADDED, MODIFIED or DELETED for each.
     """
 
     output: str = ""
@@ -33,28 +33,28 @@ class Tabled(NamedTuple):
 
 
 def print_watch(look: Look, wanted: Sequence[Wanted], tabled: Tabled, *, only_news: bool) -> None:
-    """Print objects, and what becomes of them, until interrupted.
+    """Print objects and their changes, until interrupted.
 
-    :param only_news: leave out what is there at the moment.
-    :raises UsageError: several kinds were asked for, or a form that a watch does not have.
+    :param only_news: leave out objects that exist at the moment. :raises UsageError: several kinds
+    are named, or a form that a watch does not have.
     """
     from ...engine.errors import UsageError
     from ..moments.watch import Watch
 
     kinds = {one.kind for one in wanted}
     if len(kinds) != 1:
-        raise UsageError("only one kind can be watched at a time", now="as in: plinian get pods -w")
+        raise UsageError("only one kind can be watched at a time", now="as in plinian get pods -w")
     if tabled.output not in {"", "wide", "name", *_DOCUMENTS}:
         raise UsageError(
-            f"a watch is not printed as {tabled.output!r}", now="choose: wide|json|yaml|name"
+            f"a watch has no output form {tabled.output!r}", now="choose: wide|json|yaml|name"
         )
-    _, missing = look_for(look, wanted)  # complains of what cannot be read, and of names
+    _, missing = look_for(look, wanted)  # raises for unreadable selectors, and for names
     if missing:
         fail(missing[0])
     kind = wanted[0].kind
     places = {one.place or look.place for one in wanted}
     if len(places) > 1:
-        raise UsageError("only one namespace can be watched at a time", now="or all, with -A")
+        raise UsageError("only one namespace can be watched at a time", now="or use -A for all")
     look = look._replace(place=places.pop())
     names = _names(look, wanted)
 
@@ -81,7 +81,7 @@ def _names(look: Look, wanted: Sequence[Wanted]) -> frozenset[str]:
 def _chosen(
     look: Look, kind: GroupKind, names: frozenset[str], entries: Sequence[Entry]
 ) -> list[Entry]:
-    """Return those objects of some that were asked for."""
+    """Return those objects that the arguments select."""
     from ...engine.kubernetes.expressions.label_selectors import parse_selector
     from ..moments.field_selectors import parse_field_selector
     from ..moments.kinds import CLUSTER_SCOPED
@@ -103,7 +103,7 @@ def _chosen(
 
 
 class _Lines:
-    """Makes the lines of a watch: a table that goes on, documents or names."""
+    """Writes the lines of a watch: a table that grows, documents or names."""
 
     def __init__(self, look: Look, kind: GroupKind, tabled: Tabled) -> None:
         self._log: Log = look.log
@@ -176,7 +176,7 @@ class _Lines:
         return self._kind in CLUSTER_SCOPED
 
     def _shortened(self, entries: Sequence[Entry]) -> Mapping[str, str]:
-        """Return short names that stay apart from all that the log knows by now."""
+        """Return short names that are unique among all that the log knows so far."""
         from ..moments.names import PODGROUP, known_names, shortened
 
         if self._kind == PODGROUP and any(one.reference.name not in self._short for one in entries):
@@ -199,5 +199,5 @@ class _Lines:
 
 
 def _padded(what: str) -> str:
-    """Return what became of an object, as wide as the longest of the three words."""
+    """Return ADDED, MODIFIED or DELETED, padded to the longest of them."""
     return f"{what:<8}"

@@ -1,4 +1,4 @@
-"""The columns of ``get``: kubectl's own for its kinds, those that matter for Volcano's."""
+"""The columns of ``get``: kubectl's for its kinds, useful ones for Volcano's kinds."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _IN_FULL: Mapping[str, str] = MappingProxyType({})
 
 
 class Sight:
-    """A truth as tables see it: the moment, and totals that are added up when first asked for."""
+    """The state for tables: the moment, and totals that are computed when first needed."""
 
     def __init__(self, truth: Truth | Callable[[], Truth], *, now: int | None = None) -> None:
-        """Look at a truth, or at one that is only made if a table needs its totals.
+        """Wrap a truth, or a function that makes one only if a table needs totals.
 
         :param now: the moment in microseconds; None is that of the truth.
         """
@@ -60,12 +60,12 @@ class Sight:
 
     @cached_property
     def node_rows(self) -> Mapping[str, int]:
-        """Row of each node in :attr:`nodes`."""
+        """The row of each node in :attr:`nodes`."""
         return {name: row for row, name in enumerate(self.nodes.names)}
 
     @cached_property
     def queue_rows(self) -> Mapping[str, int]:
-        """Row of each queue in :attr:`queues`."""
+        """The row of each queue in :attr:`queues`."""
         return {name: row for row, name in enumerate(self.queues.names)}
 
     @cached_property
@@ -84,9 +84,9 @@ class Sight:
 
 
 class Labels(NamedTuple):
-    """Labels at the end of a table's rows.
+    """The labels at the end of a table's rows.
 
-    :param keys: with a column each. :param all: all of them together in one more.
+    :param keys: one column each. :param all: all labels together in one more column.
     """
 
     keys: tuple[str, ...] = ()
@@ -94,7 +94,7 @@ class Labels(NamedTuple):
 
     @property
     def headers(self) -> tuple[str, ...]:
-        """The columns' names, as kubectl makes them of labels."""
+        """The column heads that kubectl makes from labels."""
         named = tuple(key.rpartition("/")[2].upper() for key in self.keys)
         return (*named, "LABELS") if self.all else named
 
@@ -106,7 +106,7 @@ class Labels(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """How a kind is tabled; ``wide`` are added by ``-o wide``, after the others."""
+    """The columns of one kind; ``wide`` are those that ``-o wide`` adds at the end."""
 
     headers: tuple[str, ...]
     row: Callable[[Sight, Entry], Row]
@@ -127,7 +127,7 @@ def table_of(
 ) -> Table:
     """Return the table of some objects of one kind.
 
-    :param namespaces: begin with the namespace, as ``-A`` does.
+    :param namespaces: start with the namespace, as with ``-A``.
     :param name_prefix: put before names, as kubectl does when it prints several kinds.
     :param labels: which labels to show; None is none.
     :param short: what to print in place of names, see :func:`short_names`.
@@ -157,7 +157,7 @@ def table_of(
 
 
 def short_names(group: str, kind: str, entries: Sequence[Entry]) -> Mapping[str, str]:
-    """Return what tables print for names: PodGroups have a uid in theirs, which is shortened."""
+    """Return the names that tables print: uids in names of PodGroups are shortened."""
     if (group, kind) != PODGROUP:
         return _IN_FULL
     return shortened(entry.reference.name for entry in entries)
@@ -259,7 +259,7 @@ def _queue(sight: Sight, entry: Entry) -> Row:
     assert isinstance(fact, QueueFact)
     table, row = sight.queues, sight.queue_rows[entry.reference.name]
     allocated = _not_zero(dict(zip(table.resources, table.allocated[row].tolist(), strict=True)))
-    allocated.pop("pods", None)  # has a column of its own
+    allocated.pop("pods", None)  # has its own column
     return [
         entry.reference.name,
         fact.state or NONE,
@@ -275,7 +275,7 @@ def _queue(sight: Sight, entry: Entry) -> Row:
 
 
 def _not_zero(amounts: Mapping[str, float]) -> dict[str, float]:
-    """Leave out zeros: of a capability they are a limit, elsewhere they say nothing."""
+    """Leave out zeros: only in a capability they are a limit."""
     return {name: amount for name, amount in amounts.items() if amount}
 
 

@@ -1,4 +1,4 @@
-"""One object in full, for people: what it asks, what it has, who belongs to it, what happened."""
+"""One object in full, for people: requests, resources, related objects, and what happened."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ Lines = Iterator[str]
 
 
 class Described(NamedTuple):
-    """What a description is made of.
+    """The input of a description.
 
-    :param versions: the object's last happenings, oldest first.
+    :param versions: the last entries of the object's history, oldest first.
     """
 
     sight: Sight
@@ -78,11 +78,11 @@ def _metadata(described: Described) -> Lines:
     yield from _mapping(described, "Labels", metadata.get("labels"))
     yield from _mapping(described, "Annotations", metadata.get("annotations"))
     if described.entry.stale:
-        yield _pair("Note", "a later write was accepted whose result was not recorded")
+        yield _pair("Note", "a later write was accepted, but its result was not recorded")
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    """Return an object's fields; none if it is something else, as a log keeps odd objects too."""
+    """Return an object's fields; none if it is not an object, as a log keeps odd values too."""
     return value if isinstance(value, dict) else {}
 
 
@@ -94,7 +94,7 @@ def _many_fields(values: Any) -> list[dict[str, Any]]:
 
 
 def _mapping(described: Described, name: str, values: Any) -> Lines:
-    """Yield a pair a line, cut to a terminal's width, and only there."""
+    """Yield one pair per line; cut to a terminal's width, and only on a terminal."""
     width = described.style.width
     room = None if width is None else max(_WIDTH, width - _WIDTH)
     pairs = sorted(_fields(values).items())
@@ -117,7 +117,7 @@ def _pod(described: Described) -> Lines:
     yield _pair("Status", fact.status)
     node = fact.node or NONE
     if described.entry.node_bound:
-        node += "  (bound; no version shows it yet)"
+        node += "  (bound, but no version shows it yet)"
     yield _pair("Node", node)
     yield _pair("Ready", f"{fact.ready}/{fact.containers}, {fact.restarts} restarts")
     yield _pair("Requests", resource_list(fact.requests))
@@ -262,7 +262,7 @@ def _conditions(described: Described) -> Lines:
 
 
 def _related(described: Described) -> Iterator[tuple[str, str, str, list[Entry]]]:
-    """Yield (title, group, kind, objects) of what belongs to an object."""
+    """Yield (title, group, kind, objects) of the objects that belong to an object."""
     reference = described.entry.reference
     match (reference.group, reference.kind):
         case ("", "Node"):
@@ -272,14 +272,14 @@ def _related(described: Described) -> Iterator[tuple[str, str, str, list[Entry]]
         case ("scheduling.volcano.sh", "PodGroup"):
             yield "Pods", "", "Pod", _pods(described, lambda pod: pod.podgroup == reference.name)
         case ("scheduling.volcano.sh", "Queue"):
-            yield "Queues below it", _VOLCANO, "Queue", _queues_below(described, reference.name)
+            yield "Child queues", _VOLCANO, "Queue", _queues_below(described, reference.name)
             yield "PodGroups", _VOLCANO, "PodGroup", _podgroups(described, reference.name)
         case ("batch.volcano.sh", "Job"):
             yield "Pods", "", "Pod", _pods(described, lambda pod: pod.job == reference.name)
 
 
 def _pods(described: Described, belongs: Callable[[PodFact], bool]) -> list[Entry]:
-    """Return the pods that belong to an object; in its namespace, if it has one."""
+    """Return the pods that belong to an object: in its namespace, if it has one."""
     namespace = described.entry.reference.namespace or None
     return [
         entry
@@ -317,7 +317,7 @@ def _kubernetes_events(described: Described, reference: Reference) -> Lines:
     ]
     if found:
         found.sort(key=lambda entry: getattr(entry.fact, "summary", ("",))[0])
-        yield from _section(described, "Events of Kubernetes")
+        yield from _section(described, "Kubernetes events")
         table = table_of(described.sight, "", "Event", found)
         yield from _indented(lines_of(table, style=_narrower(described.style)))
 
@@ -331,7 +331,7 @@ def _indented(lines: Lines) -> Lines:
 
 
 def _narrower(style: Style) -> Style:
-    """Return how to write what is indented: a terminal has less room for it."""
+    """Return the style for indented lines: a terminal has less room for them."""
     return style._replace(width=None if style.width is None else style.width - len(_INDENT))
 
 

@@ -1,4 +1,4 @@
-"""Events of the log as lines: JSON for machines, a table for people."""
+"""Events of the log as lines: JSON for programs, a table for people."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _SHORT_FIELDS: Mapping[str, str] = MappingProxyType(
 
 
 def event_fields(recorded: Told, *, payload: bool) -> dict[str, Any]:
-    """Return an event as ``-o ndjson`` and ``-o json`` print it: the envelope, fields additive.
+    """Return an event as ``-o ndjson`` and ``-o json`` print it; fields are only ever added.
 
-    Times are RFC 3339 in UTC with microseconds, null when not known. ``time`` is the best estimate
+    Times are RFC 3339 in UTC with microseconds; null if not known. ``time`` is the best estimate
     between ``earliest`` and ``latest``.
     """
     event, span = recorded.event, recorded.span
@@ -53,7 +53,7 @@ def event_fields(recorded: Told, *, payload: bool) -> dict[str, Any]:
 
 
 def ndjson_lines(events: Iterable[Told], *, payload: bool) -> Iterator[str]:
-    """Yield one JSON object a line."""
+    """Yield one JSON object per line."""
     for recorded in events:
         yield _ENCODER.encode(event_fields(recorded, payload=payload)).decode() + "\n"
 
@@ -84,7 +84,7 @@ def object_text(reference: Reference) -> str:
 
 
 def _subject(recorded: Recorded) -> str:
-    """Return what an event without an object is about, from its payload."""
+    """Return the subject of an event without an object, from its payload."""
     body = msgspec.json.decode(recorded.event.payload)
     if not isinstance(body, dict):
         return NONE

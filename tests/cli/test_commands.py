@@ -152,7 +152,7 @@ def test_a_diff_tells_what_came_went_and_changed(ask: Ask) -> None:
 
 def test_a_diff_for_people_has_totals_before_and_after(ask: Ask) -> None:
     lines = ask("diff", "rv:15", "end").splitlines()
-    assert "- pod/default/train-0  (another follows it)" in lines
+    assert "- pod/default/train-0  (replaced by another object with this name)" in lines
     assert "~ queue/gold" in lines
     assert '    spec.capability.cpu: "4" → "6"' in lines
     assert "n1     1 → 0   2 → 0 of 8   1Gi → 0 of 16Gi" in lines

@@ -174,7 +174,7 @@ def test_a_moment_needs_no_seconds(log: str, text: str) -> None:
 
 def test_a_release_that_nobody_named_is_said_to_be_assumed(run: Run, log: str) -> None:
     unnamed = run("session", "--log", log).stderr
-    assert "as v1.12.1 (the usual one, as none was named; --release takes another)" in unnamed
+    assert "as v1.12.1 (the default; choose another with --release)" in unnamed
     assert "usual" not in run("session", "--log", log, "--release", "v1.12.1").stderr
     search = ("bisect", "--enqueued", "ml/bert", "--log", log, "-j", "1")
     assert "sessions as v1.12.1 (the usual one" in run(*search).stderr

@@ -121,7 +121,7 @@ def test_names_of_one_kind_in_a_row_are_one_table(ask: Ask) -> None:
     ("words", "told"),
     [
         (("pods", "node/n1"), "'pods' stands beside KIND/NAME"),
-        (("pod", "train-0", "-l", "app=train"), "names and a selector do not go together"),
+        (("pod", "train-0", "-l", "app=train"), "names and a selector cannot be combined"),
         (("all", "train-0"), "names can follow one kind only"),
     ],
 )

@@ -189,7 +189,7 @@ def test_a_session_says_first_what_is_missing(run: Run, log_of: Callable[..., st
     assert result.exit_code == 0
     lines = result.stderr.splitlines()
     assert lines[0].startswith("warning: THE LOG LACKS WHAT SESSIONS NEED (@")
-    assert lines[1].startswith("  - no configuration of the scheduler is in the log: each release")
+    assert lines[1].startswith("  - the log holds no configuration of the scheduler: each release")
     assert lines[2:6] == [
         "  - nodes, queues: not known as a whole: the log holds no complete list",
         "  - no node is known: sessions place nothing",

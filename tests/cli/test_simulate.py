@@ -111,4 +111,4 @@ def test_two_scenarios_of_one_name_would_have_one_result(cases: list[Path], tmp_
     twin.write_bytes(cases[1].read_bytes())
     ran = run(cases[1], twin, "--release", "v1.12.1", "--out", tmp_path / "out")
     assert ran.exit_code == 2
-    assert "have results of the same name" in ran.stderr
+    assert "have results with the same file name" in ran.stderr

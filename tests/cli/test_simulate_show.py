@@ -59,7 +59,7 @@ def test_one_session_can_be_picked(case: Path) -> None:
 def test_a_crash_and_what_the_scheduler_logs_are_told(tmp_path: Path) -> None:
     case = written(tmp_path, UNSOUND)
     dies = run(case, "--release", "v1.11.0").stdout
-    assert "session 2, the scheduler started anew\n" in dies
+    assert "session 2, the scheduler was restarted\n" in dies
     assert "The scheduler dies: resource is not sufficient to do operation: <cpu 30000.00" in dies
     assert "\n  at api.(*Resource).Sub < plugins/capacity." in dies
     stands = run(case, "--release", "v1.12.1").stdout

@@ -205,7 +205,7 @@ def test_an_object_that_may_have_been_there_is_first_seen_and_not_added(
         + audited("create", 40, a_node("n2", 40, 40))
     )
     shown = run("diff", "rv:20", "--log", log).stdout
-    assert "? node/n1  (first seen; it may have been there before)" in shown
+    assert "? node/n1  (first seen; it may have existed before)" in shown
     assert "+ node/n2\n" in shown
     assert [line.split()[:4] for line in shown.splitlines() if line.startswith("n")] == [
         ["n1", "not", "known", "→"],
@@ -274,7 +274,7 @@ def test_a_search_that_finds_no_object_says_where_the_log_holds_it(
     asked = ("bisect", "--phase", "ml/train=Pending", "--log", log, "-j", "1")
     result = run(*asked)
     assert (
-        "The log holds podgroup/ml/train from rv:3 to rv:12, where it is deleted" in result.stdout
+        "The log holds podgroup/ml/train from rv:3 to rv:12, when it was deleted" in result.stdout
     )
     document = json.loads(run(*asked, "-o", "json").stdout)
     assert (document["object_there"]["first"], document["object_there"]["last"]) == (3, 12)
