@@ -51,8 +51,8 @@ class Look(NamedTuple):
     """Where to look, and which objects to select.
 
     :param place: the namespace; None is all.
-    :param selector: labels. :param fields: fields, see :mod:`..field_selectors`. :param beginnings:
-        a name that no object has selects all objects whose names begin with it.
+    :param selector: labels. :param fields: fields, see :mod:`..field_selectors`.
+    :param beginnings: a name that no object has selects all objects whose names begin with it.
     """
 
     log: Log

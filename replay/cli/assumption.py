@@ -31,8 +31,8 @@ class Chosen(NamedTuple):
 def chosen(names: Sequence[str], *, assume: bool) -> Chosen:
     """Return the releases with these names; note on standard error what replaces an unknown one.
 
-    :param assume: use the nearest release for one that is not known. :raises UsageError: one is not
-    known, and nothing may be assumed, or no release is near.
+    :param assume: use the nearest release for one that is not known.
+    :raises UsageError: one is not known, and nothing may be assumed, or no release is near.
     """
     from ..sessions.assumed import taken_release
 
@@ -49,8 +49,8 @@ def chosen(names: Sequence[str], *, assume: bool) -> Chosen:
 def check_confs(confs: Sequence[ConfText | None], releases: Sequence[str], *, assume: bool) -> None:
     """Refuse given configurations that a release would reject.
 
-    :param assume: note instead what such a release runs with. :raises UsageError: a release rejects
-    a configuration.
+    :param assume: note instead what such a release runs with.
+    :raises UsageError: a release rejects a configuration.
     """
     from ..sessions.assumed import rejections
 
@@ -64,8 +64,8 @@ UNNAMED = "the default; choose another with --release"
 def note_session(answer: SessionAnswer, *, recorded: bool, named: bool = True) -> None:
     """Note on standard error what a session was run on.
 
-    :param named: the release was named on the command line. :param recorded: its configuration is
-    the log's: note as well which ones it rejected.
+    :param named: the release was named on the command line.
+    :param recorded: its configuration is the log's: note as well which ones it rejected.
     """
     for fault in answer.rejected if recorded else ():
         note(_kept(answer.release, fault, answer.conf))

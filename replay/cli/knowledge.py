@@ -25,8 +25,8 @@ def warn(
 ) -> list[Unknown]:
     """Warn on standard error which of some kinds are not fully known at a moment, and return them.
 
-    :param kinds: None is the kinds that a command about everything needs. :param namespace: only in
-    this namespace; None is everywhere.
+    :param kinds: None is the kinds that a command about everything needs.
+    :param namespace: only in this namespace; None is everywhere.
     :raises NotKnown: something is not, and ``strict``.
     """
     from ..moments.coverage import unknown_at, usual_kinds
@@ -99,8 +99,8 @@ def refuse_own_panic(answers: Iterable[SessionAnswer], unknown: Sequence[Unknown
 
     A real scheduler never saw such an incomplete cluster.
 
-    :param unknown: what sessions need and the log does not know at their moment. :raises NotKnown:
-    a session crashed, and a kind is not fully known.
+    :param unknown: what sessions need and the log does not know at their moment.
+    :raises NotKnown: a session crashed, and a kind is not fully known.
     """
     from ...engine.errors import NotKnown
     from ...engine.state.coverage import Why
@@ -144,8 +144,8 @@ def range_of(
 ) -> tuple[Moment, Moment]:
     """Return a range that begins when something that is needed is known; warn of what is not.
 
-    :param kinds: None is the kinds that a command about everything needs. :raises NotKnown:
-    something is not known at an end, and ``strict`` is set.
+    :param kinds: None is the kinds that a command about everything needs.
+    :raises NotKnown: something is not known at an end, and ``strict`` is set.
     """
     from ..moments.coverage import known_from, refuse, told, usual_kinds
 

@@ -35,8 +35,8 @@ class Tabled(NamedTuple):
 def print_watch(look: Look, wanted: Sequence[Wanted], tabled: Tabled, *, only_news: bool) -> None:
     """Print objects and their changes, until interrupted.
 
-    :param only_news: leave out objects that exist at the moment. :raises UsageError: several kinds
-    are named, or a form that a watch does not have.
+    :param only_news: leave out objects that exist at the moment.
+    :raises UsageError: several kinds are named, or a form that a watch does not have.
     """
     from ...engine.errors import UsageError
     from ..moments.watch import Watch

@@ -1,4 +1,4 @@
-"""Traces that end before their sessions: of sessions that are compared, or run again."""
+"""Traces that stop before their sessions do: for sessions that are compared or run again."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ class Beginning(Trace):
         self._count = count
 
     def keep(self, step: Step) -> None:
-        """Keep a step, and none after the last that is wanted."""
+        """Keep a step, unless enough are kept."""
         super().keep(step)
         if len(self.steps) >= self._count:
             self.filled()
 
     def filled(self) -> None:
-        """Keep no more steps."""
+        """Stop keeping steps."""
         self.on = False
 
 
 class Following(Beginning):
-    """A trace that is compared with another while it grows, and ends soon after they part.
+    """A trace that is compared with another while it grows, and stops soon after they differ.
 
     :param other: the steps of the other session.
     :param count: how many steps are kept at most.
-    :param beyond: how many steps are kept from the parting on.
+    :param beyond: how many steps are kept from the first difference on.
     """
 
     def __init__(self, other: Sequence[Step], count: int, beyond: int) -> None:
@@ -53,13 +53,13 @@ class Following(Beginning):
 
 
 class Enough(Exception):
-    """The step that was asked for has been taken; the session need not go on."""
+    """The required step was taken; the session can stop."""
 
 
 class Until(Beginning):
-    """A trace that ends its session when it has so many steps.
+    """A trace that ends its session after a number of steps.
 
-    :raises Enough: out of the session, with the last of them.
+    :raises Enough: out of the session, at the last of them.
     """
 
     def filled(self) -> None:

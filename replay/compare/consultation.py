@@ -1,4 +1,4 @@
-"""Which behaviours the step consulted at which two sessions part, and which of them decides it."""
+"""The behaviours checked at the first difference of two sessions, and those that cause it."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from .decisions import Parting
 from .releases import BehaviourDiff
 
 STEPS_RETRIED = 20_000
-"""Steps of all retries of one parting together: less work than a session of a large cluster."""
+"""The most steps of all retries of one difference: less work than a session of a large cluster."""
 
 PODS_RETRIED = 2_000
-"""Beliefs of so many pods are made anew for a retry; those of more take longer than the rest."""
+"""Caches of up to this many pods are rebuilt for a retry; larger ones take too long."""
 
 
 class Consultation(NamedTuple):
-    """A behaviour that differs between two releases, and was consulted where they part.
+    """A behaviour that differs between two releases and was checked at their first difference.
 
-    :param decides: with it as the first has it, the second takes that step as the first does; None
-        if that was not tried.
+    :param decides: with the first one's value, the second takes that step as the first does; None
+    if not tried.
     :param releases: the two, in the order of the row's values.
     """
 
@@ -36,14 +36,14 @@ class Consultation(NamedTuple):
 
 
 class Retried(Protocol):
-    """A session that can be run again as another release would."""
+    """A session that can be run again as another release."""
 
     def traced(self, behaviours: Behaviours, trace: Until) -> object:
-        """Run it with a trace that may end it."""
+        """Run the session with a trace that may end it."""
 
 
 class Way(NamedTuple):
-    """A session that was run: its release, and its steps as far as they were kept."""
+    """A session that was run: its release, and the steps that were kept."""
 
     consulted: Consulted
     trace: Sequence[Step]
@@ -57,14 +57,14 @@ def consultations(
     *,
     pods: int = 0,
 ) -> list[Consultation]:
-    """Return the behaviours in which two releases differ that were consulted where they part.
+    """Return the behaviours that differ and were checked at the first difference of two sessions.
 
-    First those that decide the step. Of those that were consulted earlier only these are told.
+    Those that decide the step come first. Of those checked before it, only these are included.
 
     :param rows: how the releases differ.
-    :param subject: the second session, to be tried again with one behaviour of the first at a time;
-        None if that would prove nothing, because the two were not run on the same.
-    :param pods: how many there are.
+    :param subject: the second session, to run again with one behaviour of the first at a time; None
+        if that proves nothing, because the two were run on different states.
+    :param pods: the number of pods.
     """
     one, other = ways
     retries = _Retries(ways, parting, subject, pods)
@@ -91,7 +91,7 @@ def _names_at(ways: tuple[Way, Way], number: int) -> set[str]:
 
 
 class _Retries:
-    """Runs the second of two sessions again, as far as to the step at which they part."""
+    """Runs the second of two sessions again, up to the step of their first difference."""
 
     def __init__(
         self, ways: tuple[Way, Way], parting: Parting, subject: Retried | None, pods: int
@@ -105,7 +105,7 @@ class _Retries:
         self._wanted, self._had = self._step(self._one.trace), self._step(self._other.trace)
 
     def deciding(self, names: Sequence[str]) -> dict[str, bool | None]:
-        """Say of behaviours whether each alone decides the step; None if that took too long."""
+        """Return whether each behaviour alone decides the step; None if that took too long."""
         found: dict[str, bool | None] = dict.fromkeys(names, False)
         for name in suspects(names, self._inert):
             steps = self._retry((name,))
@@ -117,7 +117,7 @@ class _Retries:
         return steps is not None and self._step(steps) == self._had
 
     def _retry(self, names: Cause) -> Sequence[Step] | None:
-        """Return the steps with behaviours as the first has them; None if that takes too long."""
+        """Return the steps with the first one's behaviours; None if that takes too long."""
         if names in self._tried:
             return self._tried[names]
         plain = self._other.consulted.plain

@@ -1,4 +1,4 @@
-"""Bisection of a log: the first revision or position at which a question gets another answer."""
+"""Bisection of a log: the first revision or position at which an answer changes."""
 
 from __future__ import annotations
 
@@ -48,16 +48,16 @@ Progress = Callable[[int, int], None]
 _POD = ("", "Pod")
 
 STRETCH = 100
-"""Places that a process of its own is worth."""
+"""The number of places that is worth a separate process."""
 
 
 class Span(NamedTuple):
-    """A stretch of a log.
+    """A range of a log.
 
-    :param by_position: the places are positions: what was known then; else revisions.
-    :param end: the moment of the last place; all others are of its branch.
-    :param skipped: the first revision in the log, if the stretch begins later only because of what
-        the log does not know before.
+    :param by_position: the places are positions (what was known then); else revisions.
+    :param end: the moment of the last place; all others are on its branch.
+    :param skipped: the first revision in the log, if the range begins later only because too little
+        is known before.
     """
 
     by_position: bool
@@ -75,22 +75,22 @@ class Span(NamedTuple):
 
 
 def span_of(log: Log, start: Point | None, end: Point) -> Span:
-    """Return the stretch between two points: of positions if the first is one, else of revisions.
+    """Return the range between two points: of positions if the first is one, else of revisions.
 
-    :param start: None is the first revision, or where there are no revisions the first position.
-    :raises UsageError: they are of different kinds or branches, or in the wrong order.
+    :param start: None is the first revision, or without revisions the first position. :raises
+    UsageError: the points are of different kinds or branches, or in the wrong order.
     """
     to = log.moment(end)
     extent = log.store.extent(known=to.known, cluster=to.cluster, branch=to.branch)
     last = extent.last_revision if to.revision is None else to.revision
     if to.revision is None and last is not None:
-        # A scenario asks for its last session after its last change.
+        # The last session of a scenario follows its last change.
         places = session_places(log, to).found[-1:]
         last = max([last, *(place.moment.revision or 0 for place in places)])
     since = None if start is None else log.moment(start)
     if since is not None and since.branch != to.branch:
         raise UsageError(
-            f"{start} and {end} are of different branches", now="choose both of one branch"
+            f"{start} and {end} are on different branches", now="choose both on one branch"
         )
     if since is None and extent.first_revision is not None:
         first = max(extent.first_revision, beginning_of(log, to).revision or 0)
@@ -99,21 +99,21 @@ def span_of(log: Log, start: Point | None, end: Point) -> Span:
     elif since is None or since.revision is None:
         if to.revision is not None:
             raise UsageError(
-                f"{start} is a position, and {end} is none", now="name both alike: @7 and @9"
+                f"{start} is a position, but {end} is not", now="give two positions: @7 and @9"
             )
         span = Span(True, 1 if since is None else since.known, to.known, to)
     else:
         span = Span(False, since.revision, last or 0, to)
     if span.first > span.last:
-        raise UsageError(f"{start} comes after {end}", now="the earlier point goes after --from")
+        raise UsageError(f"{start} is after {end}", now="give the earlier point with --from")
     return span
 
 
 class Asked(NamedTuple):
-    """What is asked of a stretch of a log, for processes that open the log themselves.
+    """A question about a range of a log, for processes that open the log themselves.
 
     :param place: of the log.
-    :param release: whose sessions are asked.
+    :param release: the release that runs the sessions.
     :param conf: None is the configuration in force at each place.
     """
 
@@ -125,16 +125,16 @@ class Asked(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """Neighbouring places, for a process that knows nothing else."""
+    """Neighbouring places, as the work of one process."""
 
     asked: Asked
     places: tuple[int, ...]
 
 
 class LogBisection:
-    """One question to the sessions of one release in a stretch of a log.
+    """A search for the first change of an answer in a range of a log, with one release's sessions.
 
-    :param progress: called with (sessions done, sessions in all).
+    :param progress: called with (sessions done, total).
     """
 
     def __init__(self, log: Log, asked: Asked, *, progress: Progress | None = None) -> None:
@@ -148,7 +148,7 @@ class LogBisection:
         return self._between(self._span.first, self._span.last, [], HALVES)
 
     def scan(self, *, jobs: int = 1) -> Bisection:
-        """Ask at the moment of every session until one answers otherwise, then halve in between.
+        """Check the moment of every session until the answer changes, then halve in between.
 
         :param jobs: processes; the answer is the same for any number of them.
         """
@@ -158,7 +158,7 @@ class LogBisection:
         if not found:
             return self._found(taken, None, searched)
         low, high = places[len(taken) - 2 : len(taken)]
-        self._progress = None  # What is left are a few sessions more.
+        self._progress = None  # Only a few sessions are left.
         return self._between(low, high, taken, searched)
 
     def _between(self, first: int, last: int, asked: list[Probe], searched: str) -> Bisection:
@@ -190,7 +190,7 @@ class LogBisection:
         )
 
     def _doubtful(self, probes: Sequence[Probe], unknown: Sequence[Unknown]) -> int:
-        """Return how many answers were had where not all is known that sessions need."""
+        """Return how many answers are at moments where the log lacks what sessions need."""
         if self._span.by_position:
             return len(probes) if any(one.gap.why is Why.NEVER for one in unknown) else 0
         clock = self._log.clock(self._span.end)
@@ -198,7 +198,7 @@ class LogBisection:
         return sum(doubtful(unknown, one, clock.time_of(one)) for one in revisions)
 
     def _along(self, places: Sequence[int], jobs: int) -> Iterator[Probe]:
-        """Yield the answers at many places in order; stretches of them by several processes."""
+        """Yield the answers at many places in order, computed by several processes."""
         stretches = [Stretch(self._given, some) for some in _stretches(places, jobs)]
         if len(stretches) == 1:
             yield from answers_along(self._log, stretches[0], self._progress)
@@ -232,7 +232,7 @@ class LogBisection:
         )
 
     def _events(self, before: int, after: int) -> list[Recorded]:
-        """Return what happened, or became known, between two neighbours."""
+        """Return the events that happened, or became known, between two neighbours."""
         end = self._span.end
         query = Query(branch=end.branch, cluster=end.cluster, until=end.known)
         if self._span.by_position:
@@ -243,10 +243,10 @@ class LogBisection:
 
 
 def asked_places(log: Log, span: Span) -> tuple[bool, list[int]]:
-    """Return where in a stretch a scan asks, and whether sessions of the log are among it.
+    """Return the places that a scan checks, and whether recorded sessions are among them.
 
-    That is at every session that the log tells of, or where it tells of none at all after every
-    change of an object that sessions look at; and at both ends of the stretch.
+    They are every recorded session, or if the log records none, every change of an object that
+    sessions read; and both ends of the range.
     """
     if span.by_position:
         found = session_places(log, span.end)
@@ -259,7 +259,7 @@ def asked_places(log: Log, span: Span) -> tuple[bool, list[int]]:
 
 
 def left_out(log: Log, span: Span) -> LeftOut | None:
-    """Return what comes before a stretch that begins with the first complete lists."""
+    """Return what is left out before a range that begins with the first complete lists."""
     if span.skipped is None:
         return None
     count = session_places(log, span.end).left_out
@@ -268,7 +268,7 @@ def left_out(log: Log, span: Span) -> LeftOut | None:
 
 
 def there(log: Log, question: Question, end: Moment) -> There | None:
-    """Return where a log holds the object of a question; None if it holds no version of it."""
+    """Return the range in which a log holds a question's object; None if it holds no version."""
     if question.kind == PANIC:
         return None
     kind = _POD if question.kind in {BOUND, PENDING} else PODGROUP
@@ -291,23 +291,23 @@ def there(log: Log, question: Question, end: Moment) -> There | None:
 
 
 def _stretches(places: Sequence[int], jobs: int) -> Iterator[tuple[int, ...]]:
-    """Yield places in runs; each is worth a process, which goes through the log to get there."""
+    """Yield places in runs; each is worth a process, which must read the log up to there."""
     size = len(places) if jobs <= 1 else max(STRETCH, -(-len(places) // (jobs * STRETCHES_PER_JOB)))
     for start in range(0, len(places), size):
         yield tuple(places[start : start + size])
 
 
 def until_change(stretch: Stretch) -> list[Probe]:
-    """Return the answers in a stretch up to the first that is another than the one before it."""
+    """Return the answers in a range up to the first that differs from the one before it."""
     end = stretch.asked.span.end
     with opened(stretch.asked.place, read_only=True, branch=end.branch, cluster=end.cluster) as log:
         return first_change(answers_along(log, stretch))[0]
 
 
 def answers_along(log: Log, stretch: Stretch, progress: Progress | None = None) -> Iterator[Probe]:
-    """Yield the answers at the places of a stretch; revisions are gone through once.
+    """Yield the answers at the places of a range; revisions are read once.
 
-    :param progress: called with (answers given, answers in all).
+    :param progress: called with (answers given, total).
     """
     asked, places = stretch
     behaviours = resolve(asked.release)
@@ -328,9 +328,9 @@ def answers_along(log: Log, stretch: Stretch, progress: Progress | None = None) 
 
 
 def over_case(subject: CaseSubject, question: Question, release: str) -> Bisection:
-    """Ask the sessions of a scenario in their order until one answers otherwise.
+    """Run the sessions of a scenario in order until the answer changes.
 
-    :param subject: the last session that is asked.
+    :param subject: the last session to check.
     """
     behaviours = resolve(release)
     case = msgspec.structs.replace(subject.case, steps=subject.case.steps[: subject.step])

@@ -124,7 +124,7 @@ def at_revision(end: Moment, revision: int) -> Moment:
 
 
 def evenly(places: Sequence[Place], count: int) -> list[Place]:
-    """Return so many of the places, evenly spread, with the first and the last."""
+    """Return a number of the places, evenly spread, with the first and the last."""
     if count <= 0 or count >= len(places):
         return list(places)
     if count == 1:

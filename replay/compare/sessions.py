@@ -1,4 +1,4 @@
-"""Sessions side by side: their decisions, where their traces part, how their releases differ."""
+"""Sessions side by side: their decisions, first differences, and how their releases differ."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from .releases import BehaviourDiff, session_diff
 from .subjects import LogSubject
 
 FIRST_STEPS = 10_000
-"""Steps of each session that are compared at first: those of some 1,500 placements."""
+"""The steps of each session that are compared first: those of about 1,500 placements."""
 
 
 class Side(NamedTuple):
-    """One of the sessions that are compared.
+    """One of the compared sessions.
 
-    :param label: what sets it apart from the others: a release, a configuration, a point.
-    :param consulted: how its release behaves, with what of that the session asked for.
+    :param label: what distinguishes it from the others: a release, a configuration, a point. :param
+    consulted: its release's behaviours, with those that the session checked.
     """
 
     label: str
@@ -42,12 +42,12 @@ class Side(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Sessions, and what is not the same in all of them; true if anything is.
+    """Compared sessions and their differences; true if there is any.
 
     :param partings: see :func:`.decisions.partings`.
-    :param consulted: behaviours that were consulted at the last of them; see :mod:`.consultation`.
-    :param behaviours: in which their releases differ, whether it matters here or not.
-    :param compared: how many steps of each were compared; None is all.
+    :param consulted: behaviours that were checked at the last of them; see :mod:`.consultation`.
+    :param behaviours: those in which their releases differ, with or without effect here.
+    :param compared: the number of steps compared; None is all.
     """
 
     sides: tuple[Side, ...]
@@ -62,12 +62,12 @@ class Comparison:
 
     @property
     def not_known(self) -> tuple[Unknown, ...]:
-        """What of the kinds that sessions need is not known at the moment of any of them."""
+        """What sessions need and the log does not know at the moment of any of them."""
         return tuple(dict.fromkeys(one for side in self.sides for one in side.answer.not_known))
 
     @property
     def asked(self) -> list[str]:
-        """The behaviours that differ and that any of the sessions asked for; others do nothing."""
+        """The behaviours that differ and that any session checked; others have no effect."""
         names = frozenset[str]().union(*(side.consulted.names for side in self.sides))
         believing = {name for side in self.sides for name, _ in believed(side.consulted.plain)}
         return [row.behaviour for row in self.behaviours if row.behaviour in names | believing]
@@ -76,7 +76,7 @@ class Comparison:
 def compared(sides: Sequence[Side], steps: int | None = None) -> Comparison:
     """Return what differs between sessions, which must have been traced.
 
-    :param steps: how many of each were kept; None is all.
+    :param steps: the number of steps that were kept; None is all.
     """
     answers = [side.answer for side in sides]
     releases = tuple(answer.release for answer in answers)
@@ -102,12 +102,12 @@ def compare_variants(
 ) -> Comparison:
     """Compare sessions at one moment: every release with every configuration.
 
-    What schedulers believe there is found out once, as far as the releases believe the same.
+    Releases with the same cache behaviour share one cache.
 
     :param releases: names; at least one.
-    :param confs: None is the one in force in the log; at least one.
-    :param trace: keep all steps of each, and what every node scored; else those that are needed to
-        see where the sessions part.
+    :param confs: at least one; None is the configuration in force in the log.
+    :param trace: keep all steps of each, and every node's score; else those needed to find the
+        first difference.
     """
     subjects = LogSubject.of(log, moment, confs)
     runs = []
@@ -121,7 +121,7 @@ def compare_variants(
 def compare_moments(
     log: Log, moments: tuple[Moment, Moment], releases: tuple[str, str]
 ) -> Comparison:
-    """Compare the session of one release at one moment with that of another at another."""
+    """Compare the sessions of two releases at two moments."""
     subjects = {moment: LogSubject(log, moment) for moment in moments}
     runs = [
         _Run(f"{release} {moment.label}", subjects[moment], release)
@@ -131,24 +131,24 @@ def compare_moments(
 
 
 class _Run(NamedTuple):
-    """A session that is to be compared."""
+    """A session to compare."""
 
     label: str
     subject: LogSubject
     release: str
 
     def side(self, trace: Trace) -> Side:
-        """Run it."""
+        """Run the session."""
         consulted = Consulted.of(resolve(self.release))
         answer = self.subject.traced(consulted, trace)
         return Side(self.label, answer, self.subject, consulted)
 
 
 def _compared(runs: Sequence[_Run], *, whole: bool) -> Comparison:
-    """Run sessions and compare them: their first steps, or all where those do not tell.
+    """Run sessions and compare them: their first steps, or all if those do not decide it.
 
-    Steps cost more than the rest of a session of a large cluster. They are not asked for beyond the
-    first if these part, or if nothing that the sessions did is different.
+    Steps cost more than the rest of a session of a large cluster. Only the first ones are kept if
+    they differ, or if all decisions are the same.
     """
     if whole:
         return compared([run.side(Trace()) for run in runs])
@@ -163,7 +163,7 @@ def _compared(runs: Sequence[_Run], *, whole: bool) -> Comparison:
 
 
 def _sides(runs: Sequence[_Run], steps: int) -> list[Side]:
-    """Run sessions, each with so many steps at most; those of others only until they part."""
+    """Run sessions, each with at most this many steps; all but the first only until they differ."""
     first = runs[0].side(Beginning(steps))
     trace = first.answer.result.trace
     return [first, *(run.side(Following(trace, steps, CONTEXT)) for run in runs[1:])]
@@ -177,7 +177,7 @@ def _done(answer: SessionAnswer) -> tuple[object, ...]:
 
 
 def _consulted(sides: Sequence[Side], parting: Parting) -> list[Consultation]:
-    """Return what was consulted by the first side and the first that parts from it by release."""
+    """Return what the first side and the first other release that differs from it checked."""
     one = sides[0]
     first = parting.steps[0][:1]
     for side, steps in zip(sides[1:], parting.steps[1:], strict=True):
@@ -198,9 +198,9 @@ def _consulted(sides: Sequence[Side], parting: Parting) -> list[Consultation]:
 
 
 def comparison_document(found: Comparison, *, trace: bool = False) -> dict[str, Any]:
-    """Return a comparison as JSON has it; values are in the order of the sides.
+    """Return a comparison for JSON; values are in the order of the sides.
 
-    :param trace: with all steps of each side.
+    :param trace: include all steps of each side.
     """
     return {
         "differ": bool(found),
@@ -222,7 +222,7 @@ def comparison_document(found: Comparison, *, trace: bool = False) -> dict[str, 
 
 
 def parting_document(parting: Parting) -> dict[str, Any]:
-    """Return where traces part as JSON has it."""
+    """Return the first difference of traces for JSON."""
     return {
         "number": parting.number,
         "what": parting.what,

@@ -1,4 +1,4 @@
-"""What another release would decide differently over a whole log, and which behaviour is why."""
+"""What another release would decide differently over a whole log, and which behaviour causes it."""
 
 from __future__ import annotations
 
@@ -28,21 +28,20 @@ from .places import Place, Places, evenly
 from .releases import BehaviourDiff, session_diff
 
 STRETCHES_PER_JOB = 4
-"""Stretches differ in how long they take: with more of them, processes end at about one time."""
+"""Stretches take different times: with several per process, all processes end together."""
 
 PLACES = 50
-"""Moments that a stretch has at least, as each is played from the log's beginning."""
+"""The least moments of a stretch, as each stretch is replayed from the log's begin."""
 
 MOMENTS_KEPT = 50
-"""After so many moments what sessions left is cleared away: they and their plugins know each
-other, and the command line lets the collector come seldom."""
+"""Moments between collections of garbage, which the command line otherwise collects seldom."""
 
 
 class Changed(NamedTuple):
-    """A decision that the other release takes differently.
+    """A decision that differs in the other release.
 
-    :param at: the point of the session. :param position: the event that makes it one.
-    :param values: as the first and as the second release; None where it is not taken.
+    :param at: the point of the session. :param position: the event at that point.
+    :param values: of the first and of the second release; None if not taken.
     :param causes: see :mod:`.causes`.
     """
 
@@ -55,10 +54,10 @@ class Changed(NamedTuple):
 
 
 class Group(NamedTuple):
-    """All that differs for one reason.
+    """All differences with one cause.
 
-    :param causes: behaviours, each of which alone makes it go, or a smallest set.
-    :param sessions: how many sessions have any of it.
+    :param causes: behaviours, each of which alone removes them, or a smallest set.
+    :param sessions: the number of sessions with any of them.
     """
 
     causes: tuple[Cause, ...]
@@ -70,14 +69,14 @@ class Group(NamedTuple):
 class Upgrade:
     """The answer; true if anything differs.
 
-    :param logged: the sessions are those that the log tells of; else changes of objects.
-    :param sessions: moments at which both releases were asked, of ``known`` in all.
-    :param differing: at how many of them anything differs.
-    :param behaviours: in which the releases differ, whether it matters here or not.
-    :param unsure: changes that may have come before or after the last moment.
-    :param not_known: what of the kinds that sessions need the log does not know where these are.
-    :param doubtful: at how many of the moments any of it is not known.
-    :param left_out: sessions before the first complete lists, which were not asked.
+    :param logged: the sessions are those that the log records; else changes of objects. :param
+    sessions: moments at which both releases were run, out of ``known``.
+    :param differing: at how many of them anything differs. :param behaviours: those in which the
+        releases differ, with or without effect here. :param unsure: changes that may have happened
+        before or after the last moment. :param not_known: what sessions need and the log does not
+        know at these moments.
+    :param doubtful: at how many of the moments any of it is not known. :param left_out: sessions
+        before the first complete lists, which were not run.
     :param unconfigured: each release ran with its built-in configuration, as the log has none.
     """
 
@@ -96,7 +95,7 @@ class Upgrade:
 
     @property
     def sure(self) -> int:
-        """At how many moments both releases were asked, and the log knows all they need."""
+        """The number of moments at which both releases were run and the log knows all they need."""
         return self.sessions - self.doubtful
 
     def __bool__(self) -> bool:
@@ -104,9 +103,9 @@ class Upgrade:
 
 
 class Question(NamedTuple):
-    """What is asked of a whole log.
+    """An upgrade check of a whole log.
 
-    :param place: of the log, for processes that open it themselves.
+    :param place: the log's place, for processes that open it themselves.
     :param conf: None is the configuration in force at each moment.
     """
 
@@ -116,7 +115,7 @@ class Question(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """Neighbouring moments of a log, for a process that knows nothing else."""
+    """Neighbouring moments of a log, as the work of one process."""
 
     question: Question
     places: tuple[Place, ...]
@@ -130,11 +129,11 @@ def upgrade_check(
     jobs: int = 1,
     progress: parallel.Progress | None = None,
 ) -> Upgrade:
-    """Run the sessions of a log as both releases, and tell what differs and why.
+    """Run the sessions of a log as both releases, and return what differs and why.
 
-    :param sample: ask at so many moments, evenly spread; 0 is all.
+    :param sample: the number of moments to check, evenly spread; 0 is all.
     :param jobs: processes.
-    :param progress: called with (sessions compared, sessions in all) after each stretch.
+    :param progress: called with (sessions compared, total) after each stretch.
     :raises UsageError: sessions of a release cannot be run.
     """
     one, other = (resolve(name).release for name in question.releases)
@@ -170,7 +169,7 @@ def upgrade_check(
 def check(stretch: Stretch) -> list[Changed]:
     """Return what differs in a stretch of a log, in order.
 
-    The log is gone through once, with what schedulers of all the releases in question believe.
+    The log is read once, for the caches of all variants.
     """
     question, places = stretch
     one, other = map(resolve, question.releases)
@@ -193,7 +192,7 @@ def check(stretch: Stretch) -> list[Changed]:
 
 
 def _ways(one: Behaviours, other: Behaviours) -> dict[Way, Behaviours]:
-    """Return how schedulers may believe: as either release, and with single behaviours set back."""
+    """Return the cache behaviours to build: of either release, and with single ones set back."""
     values = changed(one, other)
     back = [partly(other, values, (name,)) for name, _ in believed(other) if name in values]
     return {believed(behaviours): behaviours for behaviours in (one, other, *back)}
@@ -207,9 +206,9 @@ def _stretches(question: Question, places: Sequence[Place], jobs: int) -> Iterat
 
 
 class _Sessions:
-    """The sessions of one moment: as two releases, and as the second with behaviours set back.
+    """The sessions of one moment: of two releases, and of the second with behaviours set back.
 
-    :param caches: what schedulers believe there, by what they believe by.
+    :param caches: the caches at the moment, by cache behaviours.
     """
 
     def __init__(
@@ -234,7 +233,7 @@ class _Sessions:
         return differing([first, self._second])
 
     def causes(self, row: Differing) -> list[Cause]:
-        """Return the behaviours that make a difference go when they are as the first has them."""
+        """Return the behaviours that remove a difference when set to the first release's values."""
         if self._suspects is None:
             asked = self._believing | self._consulted.names
             names = [name for name in self._values if name in asked]
@@ -251,9 +250,9 @@ class _Sessions:
         return found is not None and found.get(Decision(row.kind, row.about)) == row.values[0]
 
     def _set_back(self, names: Cause) -> Mapping[Decision, str] | None:
-        """Return what the second decides with behaviours as the first has them.
+        """Return what the second decides with some behaviours of the first.
 
-        None if schedulers would have to believe something for it that is not known here.
+        None if that needs a cache that was not built.
         """
         if names not in self._tried:
             behaviours = partly(self._other, self._values, names)
@@ -267,7 +266,7 @@ class _Sessions:
 
 
 def _groups(found: Sequence[Changed]) -> Iterator[Group]:
-    """Yield what differs by its causes, the most frequent first."""
+    """Yield differences by cause, the most frequent first."""
     by_cause: dict[tuple[Cause, ...], list[Changed]] = defaultdict(list)
     for each in found:
         by_cause[each.causes].append(each)

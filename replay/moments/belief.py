@@ -1,7 +1,7 @@
-"""Belief at a moment: the shell around the projector, which reads the log for it.
+"""The scheduler's cache at a moment: reads the log and drives the cache's projector.
 
-The cache is what its way made of it, so that no checkpoint of truth can stand for its beginning: it
-goes on from a stored belief, or is made anew of all that had happened by the moment.
+A cache depends on its whole history, so a checkpoint of truth cannot replace its beginning: it
+continues from a stored belief, or is rebuilt from everything that had happened by the moment.
 """
 
 from __future__ import annotations
@@ -34,12 +34,11 @@ def belief_at(
     use_stored: bool = True,
     progress: Progress | None = None,
 ) -> SchedulerCache:
-    """Return the cache that a scheduler would have at a moment whose informers are never late.
+    """Return the cache, at a moment, of a scheduler whose informers are never late.
 
-    :param options: flags that the scheduler began with; by default those that it has of its own.
-    :param use_stored: False goes through the log from its first event (for tests of the law that
-        it makes no difference).
-    :param progress: called with (position reached, last position) now and then.
+    :param options: flags that the scheduler was started with; by default its default flags. :param
+    use_stored: False reads the log from its first event (to test that stored beliefs make no
+    difference). :param progress: called with (position reached, last position) from time to time.
     """
     start = start_of(store, moment, behaviours) if use_stored and options is None else None
     if start is None:
@@ -51,10 +50,10 @@ def belief_at(
 def beliefs_along(
     store: LogStore, moments: Sequence[Moment], *several: Behaviours
 ) -> Iterator[tuple[Moment, Sequence[SchedulerCache]]]:
-    """Yield the moments of one story, each with the caches of releases as :func:`belief_at` makes.
+    """Yield moments in ascending order, each with the caches of releases as of :func:`belief_at`.
 
-    The log is gone through once. The caches go on to the next moment: nobody else may change them.
-    Releases that believe the same share one.
+    The log is read once. The caches continue to the next moment, so callers must not change them.
+    Releases with the same cache behaviour share one.
 
     :param moments: revisions of one branch, ascending, of what was known by one position.
     """
@@ -80,7 +79,7 @@ def beliefs_along(
 def _begin(
     store: LogStore, moments: Sequence[Moment], behaviours: Behaviours
 ) -> tuple[Projector, int]:
-    """Return a projector, and the revision up to which it has seen everything."""
+    """Return a projector, and the revision up to which it has processed everything."""
     then = msgspec.structs.replace(moments[-1], revision=moments[0].revision)
     start = None if moments[0].revision is None else start_of(store, then, behaviours)
     if start is None:
@@ -89,9 +88,9 @@ def _begin(
 
 
 class Beliefs:
-    """What schedulers of any release believe at one moment, each made when it is asked for.
+    """The scheduler caches of releases at one moment, each built when it is first needed.
 
-    Nobody may change the caches.
+    Callers must not change the caches.
     """
 
     def __init__(self, store: LogStore, moment: Moment) -> None:
@@ -99,7 +98,7 @@ class Beliefs:
         self._known: dict[Way, SchedulerCache] = {}
 
     def of(self, behaviours: Behaviours) -> SchedulerCache:
-        """Return the cache of a release; those that believe the same share one."""
+        """Return the cache of a release; releases with the same cache behaviour share one."""
         way = believed(behaviours)
         if way not in self._known:
             self._known[way] = belief_at(self._store, self._moment, behaviours)
@@ -115,10 +114,10 @@ def play(
     after_each: Callable[[Step], None] | None = None,
     progress: Progress | None = None,
 ) -> Projector:
-    """Let a projector see everything that had happened by a moment, and return it.
+    """Give a projector everything that had happened by a moment, and return it.
 
-    :param after: the revision up to which it has seen everything.
-    :param after_each: called after every event that it has seen.
+    :param after: the revision up to which it has processed everything.
+    :param after_each: called after every event that it has processed.
     """
     story = Story(store, moment, after)
     for number, step in enumerate(story.steps()):

@@ -1,4 +1,4 @@
-"""Where belief and truth part at a moment, and since which event."""
+"""Where the scheduler's cache differs from the API server at a moment, and since which event."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .story import Step
 
 
 class Parted(NamedTuple):
-    """One difference, and the position of the event that made it."""
+    """One difference, and the position of the event that caused it."""
 
     difference: Difference
     since: int
@@ -26,8 +26,8 @@ class Parted(NamedTuple):
 class Drift(NamedTuple):
     """All differences at a moment, in order of kind, name and field.
 
-    :param at: the moment, as it is printed.
-    :param crashes: what the scheduler died of on the way, with the places innermost first.
+    :param at: the moment, as printed.
+    :param crashes: the panics of the scheduler up to then, with their places, innermost first.
     """
 
     at: str
@@ -45,7 +45,7 @@ def drift_at(
     use_stored: bool = True,
     progress: Progress | None = None,
 ) -> Drift:
-    """Return where the belief of a scheduler whose informers are never late parts from truth.
+    """Return where the cache of a scheduler whose informers are never late differs from truth.
 
     :param options, use_stored, progress: as for :func:`.belief.belief_at`.
     """

@@ -1,4 +1,4 @@
-"""What a log tells a scheduler, in the order of happening; read a stretch at a time."""
+"""The events that a scheduler's informers get, in the order in which they happened."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .moment import Moment
 PAYLOADS_AT_ONCE = 1024
 
 STRETCH = 10_000
-"""About so many events are in a stretch."""
+"""The approximate number of events in a stretch, which is read at once."""
 
 _STEERING = ("control.marked", "process.started")
 _TELLING = (Effect.VERSION, Effect.DELETED, Effect.BOUND, Effect.LISTED)
@@ -33,10 +33,10 @@ _VERBS = MappingProxyType({Effect.VERSION: "updated", Effect.DELETED: "deleted"}
 
 
 class Step(NamedTuple):
-    """An event in the order of happening.
+    """An event in the order in which events happened.
 
-    :param key: twice its revision; what has none lies between two revisions.
-    :param rank: at one place, what is told there goes before what merely happened by then.
+    :param key: twice its revision; events without one are between two revisions.
+    :param rank: at equal keys, events of the revision come before those that had happened by then.
     """
 
     key: int
@@ -46,14 +46,14 @@ class Step(NamedTuple):
 
 
 def had_happened(step: Step, revision: int | None) -> bool:
-    """Say whether a step had happened at a revision; None is the end."""
+    """Return whether a step had happened at a revision; None is the end."""
     return revision is None or step.key <= revision * 2 + (step.rank == 0)
 
 
 class Story:
-    """What the log tells a scheduler up to a moment, from just after a revision.
+    """The events for a scheduler from just after a revision up to a moment.
 
-    Stretches end at revisions, so that what had happened by then is what a story up to there tells.
+    Stretches end at revisions, so a shorter story has the same events up to there.
     """
 
     def __init__(self, store: LogStore, moment: Moment, after: int = NO_REVISION) -> None:
@@ -63,19 +63,19 @@ class Story:
         self._stretch: _Stretch | None = None
 
     def lives_on(self, reference: Reference) -> bool:
-        """Say whether a version or deletion is still to come of an object, also beyond the moment.
+        """Return whether a version or deletion of an object follows, even after the moment.
 
-        Only what has a revision tells.
+        Only events with a revision count.
         """
         return self._stretch is not None and self._stretch.lives_on(reference)
 
     def steps(self) -> Iterator[Step]:
-        """Yield what happened."""
+        """Yield the steps in order."""
         for _, steps in self.stretches():
             yield from steps
 
     def stretches(self) -> Iterator[tuple[int | None, Iterator[Step]]]:
-        """Yield the revision at which each stretch ends (None is the end of all), and its steps."""
+        """Yield the last revision of each stretch (None is the end), and its steps."""
         after, references, last = self._after, dict[int, Reference](), False
         while not last:
             end = self._end(after)
@@ -90,7 +90,7 @@ class Story:
             after = NO_REVISION if until is None else until
 
     def _end(self, after: int) -> int | None:
-        """Return the revision at which a stretch ends that is not the last one; else None."""
+        """Return the last revision of a stretch; None for the last stretch."""
         moment = self._moment
         window = Window(
             branch=moment.branch,
@@ -111,7 +111,7 @@ def _within(key: int, after: int, until: int | None) -> bool:
 
 
 def steering(store: LogStore, moment: Moment, clock: Clock) -> list[Step]:
-    """Return the starts of processes and the marks of a scenario, in their places."""
+    """Return the starts of processes and the marks of a scenario, in order."""
     query = Query(branch=moment.branch, cluster=moment.cluster, until=moment.known, kinds=_STEERING)
     steps = [
         Step(_place(recorded.event, clock), 0, recorded.position, recorded.event)
@@ -129,7 +129,7 @@ def _place(event: Event, clock: Clock) -> int:
 
 
 class _Stretch:
-    """The changes after one revision and up to another."""
+    """The changes after one revision up to another."""
 
     def __init__(
         self,
@@ -177,13 +177,13 @@ class _Stretch:
         return mask
 
     def lives_on(self, reference: Reference) -> bool:
-        """Say whether a version or deletion of an object is still to come that has a revision."""
+        """Return whether a version or deletion of an object follows that has a revision."""
         return self._last.get(reference, -1) > self._row or told_later(
             self._store, self._moment, reference
         )
 
     def changes(self) -> Iterator[Step]:
-        """Yield what happened; payloads are read a few at a time."""
+        """Yield the changes; payloads are read a few at a time."""
         rows = self._rows
         for start in range(0, len(rows), PAYLOADS_AT_ONCE):
             stop = min(start + PAYLOADS_AT_ONCE, len(rows))
@@ -201,7 +201,7 @@ class _Stretch:
             for row, key, position, number, effect, revision in some:
                 self._row = row
                 event = self._event(number, effect, revision, payloads[position])
-                # An event without revision is no part of what had happened at a revision before it.
+                # An event without a revision does not belong to an earlier revision.
                 yield Step(key, 2 if revision < 0 else 0, position, event)
 
     def _event(self, number: int, effect: int, revision: int, payload: bytes) -> Event:
@@ -222,6 +222,6 @@ class _Stretch:
 
 
 def told_later(store: LogStore, moment: Moment, reference: Reference) -> bool:
-    """Say whether an object has versions or a deletion after a moment's revision, known by then."""
+    """Return whether an object has later versions or a deletion, known by a moment's position."""
     later = later_events(store, moment, reference)
     return any(KINDS[recorded.event.kind].effect in _TELLING for recorded in later)

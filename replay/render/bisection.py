@@ -130,8 +130,8 @@ def _everywhere(found: Bisection) -> str:
 def dying_text(count: int, found: Dying | None, taken: str, *, placed: bool = True) -> str:
     """Return which releases panic at a crash that the log records, and which one is used.
 
-    :param found: None if no release does. :param placed: for some crash it is known which change it
-    followed.
+    :param found: None if no release does.
+    :param placed: for some crash it is known which change it followed.
     """
     begin = f"The log records {counted(count, 'crash', 'crashes')}, but not the release."
     end = f"Using {taken}; choose another with --release."
@@ -215,8 +215,8 @@ def bisection_document(
 ) -> dict[str, Any]:
     """Return a bisection for JSON.
 
-    :param crashes: those that the log records. :param died: why the release was chosen, if none was
-    given.
+    :param crashes: those that the log records.
+    :param died: why the release was chosen, if none was given.
     """
     return {
         "question": found.question._asdict(),

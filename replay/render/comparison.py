@@ -22,8 +22,8 @@ def comparison_lines(
 ) -> Iterator[str]:
     """Yield a comparison's lines.
 
-    :param trace: print all decisions, and at the end all steps of each side. :param wide: print
-        full names of PodGroups.
+    :param trace: print all decisions, and at the end all steps of each side.
+    :param wide: print full names of PodGroups.
     """
     labels = [side.label for side in found.sides]
     if found.decisions:

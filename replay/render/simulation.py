@@ -31,8 +31,8 @@ def result_lines(
 ) -> Iterator[str]:
     """Yield what each session of a result did: crash, decisions, phases, queues, pending pods.
 
-    :param result: the long form of ``NAME.RELEASE.json``. :param step: only this step, counted from
-    1.
+    :param result: the long form of ``NAME.RELEASE.json``.
+    :param step: only this step, counted from 1.
     """
     yield style.bold(f"{result['name']} as {result['version']}\n")
     for number, told in enumerate(result["steps"], start=1):

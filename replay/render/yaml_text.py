@@ -79,8 +79,8 @@ class YamlWriter:
     ) -> None:
         """Add the value that follows a key or a dash.
 
-        :param of_list: margin of a list here. :param of_object: margin of an object. :param gap:
-            the text before its first line: the rest of a dash's line, or a new line.
+        :param of_list: margin of a list here. :param of_object: margin of an object.
+        :param gap: the text before its first line: the rest of a dash's line, or a new line.
         """
         if isinstance(value, str):
             text = self._string(value)

@@ -106,7 +106,7 @@ def test_a_search_that_finds_nothing_says_where_it_asked(log: Path) -> None:
     assert "at every session that the log tells of between" in ran.stdout
     probes = told("bisect", "--log", log, "--panic")["probes"]
     assert f"({len(probes)} asked)" in ran.stdout
-    without = [probe for probe in probes if probe["says"] == "alive, without any node"]
+    without = [probe for probe in probes if probe["says"] == "no panic; there is no node"]
     assert len(without) == 1
     assert f"({len(probes) - len(without) - 2} more)" in ran.stdout
 

@@ -191,9 +191,9 @@ def test_a_session_says_first_what_is_missing(run: Run, log_of: Callable[..., st
     assert lines[0].startswith("warning: THE LOG LACKS WHAT SESSIONS NEED (@")
     assert lines[1].startswith("  - the log holds no configuration of the scheduler: each release")
     assert lines[2:6] == [
-        "  - nodes, queues: not known as a whole: the log holds no complete list",
-        "  - no node is known: sessions place nothing",
-        "  - no queue is known: sessions leave every PodGroup out",
+        "  - nodes, queues: not fully known: the log holds no complete list",
+        "  - no nodes are known: sessions place no pods",
+        "  - no queues are known: sessions ignore every PodGroup",
         "What to do:",
     ]
     assert "--conf" in lines[6]

@@ -288,7 +288,7 @@ def test_a_component_log_alone_answers_no_question_about_sessions(
     assert "panic: not known, for no session could be asked" in result.stdout
     assert "of the 2 sessions that the log tells of, none is known" in result.stdout
     assert "rv:-1" not in result.stdout
-    assert "alive, without any node" in result.stdout
+    assert "no panic; there is no node" in result.stdout
     assert "Of the cluster it holds nothing by then" in result.stderr
 
 

@@ -164,7 +164,7 @@ def test_a_command_prints_rows_as_they_come_until_interrupted(own_log: str) -> N
     assert process.stdout.readline().split()[:4] == ["ADDED", "late", "0/1", "Pending"]
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    warning = "warning: pods in default: not known as a whole: the log holds no complete list\n"
+    warning = "warning: pods in default: not fully known: the log holds no complete list\n"
     assert (process.returncode, out, err) == (130, "", f"{warning}plinian: interrupted\n")
 
 
