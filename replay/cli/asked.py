@@ -30,8 +30,8 @@ _NEEDED = frozenset(
 class Wanted(NamedTuple):
     """Objects of one kind that the arguments name; no names means all.
 
-    :param place: the namespace in the argument; None is the namespace of the whole command. :param
-    category: requested only through the category ``all``.
+    :param place: the namespace in the argument; None is the namespace of the whole command.
+    :param category: requested only through the category ``all``.
     """
 
     kind: GroupKind

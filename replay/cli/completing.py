@@ -37,9 +37,9 @@ _OF_PART: Mapping[str, tuple[str, str]] = MappingProxyType(
 class _Typed(NamedTuple):
     """The words that were typed.
 
-    :param path: the command's name. :param words: what follows it, without the last word. :param
-    given: the values of its options, by every spelling of the option. :param plain: arguments that
-    are not options.
+    :param path: the command's name. :param words: what follows it, without the last word.
+    :param given: the values of its options, by every spelling of the option.
+    :param plain: arguments that are not options.
     """
 
     path: str

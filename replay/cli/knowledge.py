@@ -49,9 +49,10 @@ def warn_sessions(
 
     They need complete lists of some kinds, and a configuration of the scheduler.
 
-    :param unknown: what is not known of these kinds; None is computed for the moment. :param
-    unconfigured: sessions run with the log's configuration: warn if it has none. :returns: what is
-    not known of the kinds. :raises NotKnown: something is missing, and ``strict`` is set.
+    :param unknown: what is not known of these kinds; None is computed for the moment.
+    :param unconfigured: sessions run with the log's configuration: warn if it has none.
+    :returns: what is not known of the kinds.
+    :raises NotKnown: something is missing, and ``strict`` is set.
     """
     from ...engine.errors import NotKnown
     from ..moments.coverage import SCHEDULING, lacking, reasons, refuse, unknown_at

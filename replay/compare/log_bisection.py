@@ -77,8 +77,8 @@ class Span(NamedTuple):
 def span_of(log: Log, start: Point | None, end: Point) -> Span:
     """Return the range between two points: of positions if the first is one, else of revisions.
 
-    :param start: None is the first revision, or without revisions the first position. :raises
-    UsageError: the points are of different kinds or branches, or in the wrong order.
+    :param start: None is the first revision, or without revisions the first position.
+    :raises UsageError: the points are of different kinds or branches, or in the wrong order.
     """
     to = log.moment(end)
     extent = log.store.extent(known=to.known, cluster=to.cluster, branch=to.branch)

@@ -56,9 +56,9 @@ class Places(NamedTuple):
     :param logged: they are those of sessions that the log tells of; else of changes of objects.
     :param left_out: how many are left out, because the log does not know all kinds that sessions
         need yet.
-    :param unsure: changes that may have come before or after the last moment asked for.
-    :param not_known: what of the kinds that sessions need is not known somewhere between the first
-        place and that moment.
+    :param unsure: changes that may have happened before or after the last moment.
+    :param not_known: what sessions need and the log does not know somewhere between the first place
+        and that moment.
     :param unconfigured: the log has no configuration of the scheduler.
     """
 
@@ -73,9 +73,9 @@ class Places(NamedTuple):
 def session_places(log: Log, end: Moment, *, since: int = 0) -> Places:
     """Return the moments of all sessions by a moment.
 
-    A session that a component logged is at the revision that had happened by its time; one that a
-    scenario asks for, at its own. Of several at one revision the last counts. Those before the
-    first complete lists of what sessions need are left out.
+    A session in a component's log is at the last revision before its time; one in a scenario is at
+    its own. Of several at one revision the last counts. Sessions before the first complete lists of
+    what they need are left out.
 
     :param since: only revisions from this one on.
     """
@@ -105,7 +105,7 @@ def session_places(log: Log, end: Moment, *, since: int = 0) -> Places:
 def _judged(
     log: Log, end: Moment, places: Sequence[Place], unknown: Sequence[Unknown]
 ) -> Iterator[Place]:
-    """Yield places with whether the log knows there all that a session needs."""
+    """Yield places, with whether the log knows all that a session needs there."""
     clock = log.clock(end)
     for place in places:
         revision = place.moment.revision or 0
@@ -113,13 +113,13 @@ def _judged(
 
 
 def sessions_told(log: Log, end: Moment) -> int:
-    """Return of how many sessions a log tells, be it not known after which changes they were."""
+    """Return how many sessions a log records, including those without a known place."""
     query = Query(branch=end.branch, cluster=end.cluster, until=end.known, kinds=_SESSIONS)
     return sum(1 for _ in log.store.read(query))
 
 
 def at_revision(end: Moment, revision: int) -> Moment:
-    """Return the moment of a revision, of what was known at another moment."""
+    """Return the moment of a revision, as known at another moment."""
     return msgspec.structs.replace(end, revision=revision, time=None, label=f"rv:{revision}")
 
 

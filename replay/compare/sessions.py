@@ -30,8 +30,8 @@ FIRST_STEPS = 10_000
 class Side(NamedTuple):
     """One of the compared sessions.
 
-    :param label: what distinguishes it from the others: a release, a configuration, a point. :param
-    consulted: its release's behaviours, with those that the session checked.
+    :param label: what distinguishes it from the others: a release, a configuration, a point.
+    :param consulted: its release's behaviours, with those that the session checked.
     """
 
     label: str

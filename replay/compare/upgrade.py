@@ -69,14 +69,14 @@ class Group(NamedTuple):
 class Upgrade:
     """The answer; true if anything differs.
 
-    :param logged: the sessions are those that the log records; else changes of objects. :param
-    sessions: moments at which both releases were run, out of ``known``.
-    :param differing: at how many of them anything differs. :param behaviours: those in which the
-        releases differ, with or without effect here. :param unsure: changes that may have happened
-        before or after the last moment. :param not_known: what sessions need and the log does not
-        know at these moments.
-    :param doubtful: at how many of the moments any of it is not known. :param left_out: sessions
-        before the first complete lists, which were not run.
+    :param logged: the sessions are those that the log records; else changes of objects.
+    :param sessions: moments at which both releases were run, out of ``known``.
+    :param differing: at how many of them anything differs.
+    :param behaviours: those in which the releases differ, with or without effect here.
+    :param unsure: changes that may have happened before or after the last moment.
+    :param not_known: what sessions need and the log does not know at these moments.
+    :param doubtful: at how many of the moments any of it is not known.
+    :param left_out: sessions before the first complete lists, which were not run.
     :param unconfigured: each release ran with its built-in configuration, as the log has none.
     """
 

@@ -28,7 +28,7 @@ _FORMS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "status.Status": ("status", "status_document"),
     }
 )
-"""By the class of a result: the module and the function that make its document."""
+"""The module and the function that make the document of a result, by its class."""
 
 _PARTS = ("nodes", "jobs", "tasks", "queues", "hypernodes", "work")
 _REPLAY = __package__.rpartition(".")[0]
@@ -37,11 +37,11 @@ _REPLAY = __package__.rpartition(".")[0]
 def document(result: object, *, trace: bool = False, payload: bool = False) -> Any:
     """Return a result as ``-o json`` of its command prints it: dicts, lists, texts, numbers.
 
-    :param result: whatever a method of :class:`Log` or a function of this package returned; of a
-        list, every member.
-    :param trace: of a comparison: with all steps of each side.
-    :param payload: of events: with their payloads.
-    :raises UsageError: it is nothing that a command prints.
+    :param result: whatever a method of :class:`Log` or a function of this package returned; a list
+        is converted member by member.
+    :param trace: of a comparison: include all steps of each side.
+    :param payload: of events: include their payloads.
+    :raises UsageError: no command prints such a result.
     """
     if isinstance(result, list | tuple) and type(result) in {list, tuple}:
         return [document(one, trace=trace, payload=payload) for one in result]
@@ -68,9 +68,7 @@ def _fields(result: object, *, trace: bool, payload: bool) -> Any:
         return result
     if isinstance(result, tuple) and hasattr(result, "_asdict"):
         return result._asdict()
-    raise UsageError(
-        f"a {kind.__name__} has no document", now="give what a method of a log returned"
-    )
+    raise UsageError(f"a {kind.__name__} has no document", now="give a result of a method of a log")
 
 
 def _log_answers(found: Any) -> Any:

@@ -1,6 +1,6 @@
-"""What was asked of a release, so that another one that answers the same need not be asked.
+"""Results by the behaviours they read, so that releases that agree on them share a result.
 
-There are many releases and few that differ in what one check looks at. A check asks a record of
+There are many releases, and few of them differ in what one check reads. A check reads a record of
 behaviours through :class:`Asking`, which remembers the fields; :class:`Memory` runs it again only
 for a release that differs in one of them.
 """
@@ -17,9 +17,9 @@ T = TypeVar("T")
 
 
 class Asking:
-    """Stands for a record of behaviours, and remembers what was asked of it.
+    """A record of behaviours that remembers which fields were read.
 
-    :param changed: fields that are answered otherwise, to ask what they alone do.
+    :param changed: fields with other values, to find out what they alone do.
     """
 
     def __init__(self, behaviours: Behaviours, **changed: Any) -> None:
@@ -28,7 +28,7 @@ class Asking:
         self._asked: dict[str, Any] = {}
 
     def __getattr__(self, name: str) -> Any:
-        """Answer a field, and remember the answer."""
+        """Return a field, and remember its value."""
         if name in self._changed:
             return self._changed[name]
         answer = self._asked[name] = getattr(self._behaviours, name)
@@ -36,17 +36,17 @@ class Asking:
 
     @property
     def asked(self) -> dict[str, Any]:
-        """Return the fields that were asked, with the answers."""
+        """Return the fields that were read, with their values."""
         return self._asked
 
 
 def changed(behaviours: Behaviours, **fields: Any) -> Behaviours:
-    """Return behaviours that differ in some fields; the others are asked of the original."""
+    """Return behaviours that differ in some fields; the others are read from the original."""
     return cast("Behaviours", Asking(behaviours, **fields))
 
 
 class Memory(Generic[T]):
-    """A function of a release's behaviours, computed once for all releases that are alike to it.
+    """A function of a release's behaviours, computed once for all releases that agree on its reads.
 
     The function must depend on nothing else.
     """
@@ -56,7 +56,7 @@ class Memory(Generic[T]):
         self._known: list[tuple[dict[str, Any], T]] = []
 
     def __call__(self, behaviours: Behaviours) -> T:
-        """Return what the function makes of a release."""
+        """Return the function's result for a release."""
         for asked, answer in self._known:
             if all(getattr(behaviours, name) == value for name, value in asked.items()):
                 return answer

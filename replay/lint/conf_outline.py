@@ -1,4 +1,4 @@
-"""Where in the text of a configuration what is written, and which keys nobody reads."""
+"""The lines of a configuration's entries, and the keys that are not read."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Path = tuple[str | int, ...]
 
 
 class Key(NamedTuple):
-    """A key that is none of a configuration's, or that its mapping has twice.
+    """A key that configurations do not have, or that its mapping has twice.
 
     :param line: of the text, from 1.
-    :param like: a key that may have been meant; empty if none is alike.
+    :param like: a key that may be meant; empty if none is similar.
     """
 
     path: Path
@@ -29,21 +29,21 @@ class Key(NamedTuple):
 
 
 class Outline(NamedTuple):
-    """What is written where: lines by path, keys that are unknown, keys that are repeated."""
+    """The lines by path, unknown keys, and repeated keys."""
 
     lines: dict[Path, int]
     unknown: tuple[Key, ...]
     repeated: tuple[Key, ...]
 
     def line(self, *path: str | int) -> int:
-        """Return the line of a path, or of the nearest thing around it."""
+        """Return the line of a path, or of the nearest entry around it."""
         while path and path not in self.lines:
             path = path[:-1]
         return self.lines.get(path, 1)
 
 
 def outline(text: str) -> Outline:
-    """Return what is written where in a configuration; nothing of a text that is no YAML."""
+    """Return the outline of a configuration; empty for text that is not YAML."""
     loader = _LOADER(text)
     try:
         node = loader.get_node() if loader.check_node() else None
@@ -58,7 +58,7 @@ def outline(text: str) -> Outline:
 
 
 class _Walk:
-    """Goes through a document, as deep as a configuration has a structure."""
+    """Visits a document, as deep as a configuration has a structure."""
 
     def __init__(self) -> None:
         self.lines: dict[Path, int] = {}
@@ -66,7 +66,7 @@ class _Walk:
         self.repeated: list[Key] = []
 
     def enter(self, node: yaml.Node, shape: Any, path: Path) -> None:
-        """Look at a value that should be of a shape."""
+        """Visit a value that should have a given structure."""
         self.lines.setdefault(path, node.start_mark.line + 1)
         if isinstance(node, yaml.SequenceNode):
             inner = shape[0] if isinstance(shape, list) else None
@@ -99,7 +99,7 @@ def _pairs(node: yaml.MappingNode) -> Iterator[tuple[yaml.ScalarNode, yaml.Node]
 
 
 def shown(path: Path) -> str:
-    """Return a path as people write it: ``tiers[0].plugins[2].arguments``."""
+    """Return a path as text: ``tiers[0].plugins[2].arguments``."""
     text = ""
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}"

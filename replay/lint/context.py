@@ -1,4 +1,4 @@
-"""What every rule is given: the objects, the queues as releases see them, and what jobs ask for."""
+"""The input of every rule: objects, queues as releases see them, and what jobs request."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .queues import Queues
 
 
 class Checked(NamedTuple):
-    """One world, with what is worked out of it once for all rules."""
+    """The inputs, with what is computed from them once for all rules."""
 
     world: World
     queues: Queues
@@ -18,5 +18,5 @@ class Checked(NamedTuple):
 
     @classmethod
     def of(cls, world: World) -> Checked:
-        """Return a world, ready to be checked."""
+        """Return inputs ready to be checked."""
         return cls(world, Queues(world), Gangs(world))

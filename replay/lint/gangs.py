@@ -1,4 +1,4 @@
-"""What pods that run together ask for: of a Job at least, of a PodGroup what it says.
+"""The requests of pods that run together: a Job's minimum, a PodGroup's own numbers.
 
 Source: pkg/controllers/job/job_controller_actions.go calcPGMinResources.
 """
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from ...engine.volcano.behaviours import Behaviours
 
 RESOURCES_OF_A_POD = frozenset({"pods"})
-"""Every pod asks for one of these; that is no request of its own."""
+"""Every pod counts one of these; that is not a request of its own."""
 
 
 class Wanted(NamedTuple):
-    """What must be there at once for some pods.
+    """The resources that some pods need at once.
 
-    :param field: where it is written.
+    :param field: the path of the field.
     """
 
     subject: Subject
@@ -36,7 +36,7 @@ class Wanted(NamedTuple):
 
 
 class Single(NamedTuple):
-    """One pod that a node must hold, and where it is written."""
+    """A single pod that must fit on a node, and the path of its field."""
 
     subject: Subject
     field: str
@@ -44,7 +44,7 @@ class Single(NamedTuple):
 
 
 class Gangs:
-    """What all jobs, PodGroups and pods ask for."""
+    """The requests of all jobs, PodGroups and pods."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -85,7 +85,7 @@ class Gangs:
         return tuple(found)
 
     def _least(self, job: Job, how: Behaviours) -> Resource:
-        """Return what ``minAvailable`` pods of a job ask for at least, whichever they are."""
+        """Return what any ``minAvailable`` pods of a job request at least."""
         requests = self._requests(how)
         pods = [
             (task.least, task.replicas, requests.of(task.template.spec)) for task in job.spec.tasks
@@ -98,20 +98,20 @@ class Gangs:
 
 
 def waits(pod: Pod) -> bool:
-    """Say whether a pod has no node yet."""
+    """Return whether a pod has no node yet."""
     return not pod.spec.node_name and pod.status.phase in ("", "Pending")
 
 
 class _Requests:
-    """What pods ask for under a release; those of one specification are computed once."""
+    """The requests of pods in a release, computed once per pod specification."""
 
     def __init__(self, how: Behaviours) -> None:
-        # Read at once: what is asked later is not remembered for other releases.
+        # Read at once: later reads are not remembered for other releases.
         self._sidecars, self._pod_requests = how.sidecars_count, how.pod_requests_count
         self._known: dict[int, tuple[PodSpec, Resource]] = {}
 
     def of(self, spec: PodSpec) -> Resource:
-        """Return what a pod asks for, but for its being one of ``pods``."""
+        """Return a pod's requests, without the resource ``pods``."""
         known = self._known.get(id(spec))
         if known is None:
             request = pod_request(
@@ -129,12 +129,12 @@ class _Requests:
 
 
 def _least_of(name: str, needed: int, pods: list[tuple[int, int, Resource]]) -> float:
-    """Return how much of one resource ``needed`` of these pods ask for at least.
+    """Return how much of one resource ``needed`` of these pods request at least.
 
-    :param pods: (how many are needed, how many there are, what one asks for) by task.
+    :param pods: (how many are needed, how many exist, what one requests) by task.
     """
     minima = sum(least for least, _, _ in pods)
-    # Below the sum of their minima those are not heeded: see task-minima-ignored.
+    # Below the sum of the minima these are ignored: see task-minima-ignored.
     must = [least if minima <= needed else 0 for least, _, _ in pods]
     amount = sum(
         count * request.get(name) for count, (_, _, request) in zip(must, pods, strict=True)
@@ -157,7 +157,7 @@ def _names(amounts: Resource) -> Iterator[str]:
 
 
 def by_amounts(singles: tuple[Single, ...]) -> Mapping[tuple[object, ...], list[Single]]:
-    """Return pods by what they ask for: most are alike."""
+    """Return pods grouped by requests: most are alike."""
     found: dict[tuple[object, ...], list[Single]] = {}
     for single in singles:
         amounts = single.amounts

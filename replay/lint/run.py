@@ -1,4 +1,4 @@
-"""The check itself: every rule, under every release, findings that are the same told once."""
+"""The check: every rule in every release; equal findings are joined."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _ORDER = tuple(Severity)
 def lint(
     world: World, releases: Sequence[Behaviours], rules: Sequence[Rule] = RULES
 ) -> list[Finding]:
-    """Return what is wrong with a world under any of some releases, the worst first.
+    """Return the findings on inputs in any of some releases, the most severe first.
 
-    Of several releases under which a rule says the same of an object, one finding tells all.
+    If a rule has the same result in several releases, one finding lists them all.
 
-    :param releases: how they behave; findings name them in this order.
+    :param releases: their behaviours; findings name them in this order.
     """
     given = Checked.of(world)
     found: dict[tuple[str, Issue], list[str]] = {}
@@ -39,21 +39,21 @@ def lint(
 
 
 def _issues(check: Check, given: Checked, how: Behaviours) -> tuple[Issue, ...]:
-    """Return what a rule finds, each once."""
+    """Return what a rule finds, without duplicates."""
     return tuple(dict.fromkeys(check(given, how)))
 
 
 def _rank(finding: Finding) -> tuple[object, ...]:
-    """Put the worst first, then what is written first."""
+    """Order by severity, then by place."""
     effect, place = finding.issue.effect, finding.issue.subject.place
     where = ("", 0, 0) if place is None else tuple(place)
     return (_ORDER.index(finding.severity), tuple(Effect).index(effect), where, finding.rule)
 
 
 def brought(by: Iterable[Finding], before: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield findings that files bring: about what is in them, or not there without them.
+    """Yield findings that files cause: about their content, or new with them.
 
-    :param by: of the files and what there is. :param before: of what there is alone.
+    :param by: findings with the files. :param before: findings without them.
     """
     known = {_about(finding): frozenset(finding.releases) for finding in before}
     for finding in by:

@@ -1,4 +1,4 @@
-"""From files, a point of a log and releases to findings: what the command line asks for."""
+"""From files, a point of a log and releases to findings: the check as the command line runs it."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from .rules import rules_without
 from .run import brought, lint
 
 ALL = "all"
-"""Stands for all releases where one is asked for."""
+"""The name that stands for all releases."""
 
 EMPTY = Written((), ())
 
 
 class Task(NamedTuple):
-    """What is to be checked.
+    """What to check.
 
-    :param written: what the files say. :param background: what a log says, if one is asked.
-    :param conf: a configuration that is in force whatever the others say.
-    :param namespace: that of objects that name none. :param ignored: rules that are not asked.
+    :param written: the content of the files. :param background: the content of a log, if given.
+    :param conf: the configuration in force, before any other.
+    :param namespace: the namespace of objects that have none. :param ignored: rules to leave out.
     """
 
     written: Written = EMPTY
@@ -36,10 +36,10 @@ class Task(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What was found, under which releases, and with which configuration in force.
+    """The findings, the releases, and the configuration in force.
 
-    :param conf: where that is from; empty if nobody said.
-    :param remark: what had to be assumed; empty if nothing.
+    :param conf: its source; empty if not known.
+    :param remark: what was assumed; empty if nothing.
     """
 
     findings: list[Finding]
@@ -50,10 +50,10 @@ class Report(NamedTuple):
 
 
 def check(task: Task, releases: Sequence[str]) -> Report:
-    """Return what is wrong with a task's files, or without any with the state that a log tells.
+    """Return the findings on a task's files, or without files on the state of a log.
 
-    :param releases: as in ``v1.12.1``; none are all of Volcano's whose sessions can be run.
-    :raises UsageError: a release, or a rule that is to be ignored, is not known.
+    :param releases: as in ``v1.12.1``; without any, all of Volcano's whose sessions can be run.
+    :raises UsageError: a release, or an ignored rule, is not known.
     """
     rules = rules_without(task.ignored)
     hows = [resolve(name) for name in dict.fromkeys(releases)] or [
@@ -75,7 +75,7 @@ def check(task: Task, releases: Sequence[str]) -> Report:
 
 
 def _world(task: Task) -> World:
-    """Put files before a background, and a configuration that was given before any other."""
+    """Combine files with a background; a given configuration is in force before any other."""
     behind = task.background or Background((), None)
     confs = [*task.written.confs, *([] if task.conf is None else [task.conf])]
     in_force = task.conf or (confs[-1] if confs else behind.conf)
@@ -96,7 +96,7 @@ def _source(conf: Configuration) -> str:
 
 
 def _remark(world: World) -> str:
-    """Say what is assumed of a scheduler of which there is no configuration."""
+    """Return what is assumed about a scheduler without a known configuration."""
     if not world.subjects:
         return ""
     tree = Queues(world).looks_like_tree

@@ -36,9 +36,10 @@ def belief_at(
 ) -> SchedulerCache:
     """Return the cache, at a moment, of a scheduler whose informers are never late.
 
-    :param options: flags that the scheduler was started with; by default its default flags. :param
-    use_stored: False reads the log from its first event (to test that stored beliefs make no
-    difference). :param progress: called with (position reached, last position) from time to time.
+    :param options: flags that the scheduler was started with; by default its default flags.
+    :param use_stored: False reads the log from its first event (to test that stored beliefs make no
+        difference).
+    :param progress: called with (position reached, last position) from time to time.
     """
     start = start_of(store, moment, behaviours) if use_stored and options is None else None
     if start is None:

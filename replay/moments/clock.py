@@ -179,8 +179,8 @@ def placed(
 ) -> Placed:
     """Return the events without a revision that belong between two revisions, up to a moment.
 
-    :param after: revisions up to this one were folded before. :param until: None is the end. :param
-    last: the moment itself is at ``until``, so its time counts.
+    :param after: revisions up to this one were folded before. :param until: None is the end.
+    :param last: the moment itself is at ``until``, so its time counts.
     """
     limit = END_KEY if until is None else until * 2
     beyond = limit

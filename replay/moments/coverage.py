@@ -97,7 +97,7 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
         if self.gap.why is Why.BEFORE:
             return f"ingest an earlier list of {plural}, or an earlier complete watch"
         return f"ingest a watch of {plural}, or an audit log of level RequestResponse, for that "
-        f"time"
+        "time"
 
 
 def _place(revision: int | None, time: int | None) -> str:

@@ -33,8 +33,8 @@ Name = tuple[str, str, str, str]
 class Side(msgspec.Struct, frozen=True, kw_only=True):
     """One of the two moments.
 
-    :param known: the position up to which events count. :param revision: None is the end. :param
-        time: RFC 3339, of the moment or of the last event before it; None if not known.
+    :param known: the position up to which events count. :param revision: None is the end.
+    :param time: RFC 3339, of the moment or of the last event before it; None if not known.
     :param uncertain: the time is an estimate. :param unsure: changes that may have come before or
         after the moment.
     """

@@ -127,8 +127,9 @@ class _Opened:
 def glance(place: str, *, most: int = 500) -> Iterator[Glance]:
     """Open a log for completion.
 
-    :param place: a path, or a URL. :param most: the largest useful number of names. :raises
-        OSError: there is no such log. :raises sqlite3.Error: the file is not a log.
+    :param place: a path, or a URL.
+    :param most: the largest useful number of names.
+    :raises OSError: there is no such log. :raises sqlite3.Error: the file is not a log.
     """
     scheme, found, rest = place.partition("://")
     if found and scheme != "sqlite":

@@ -34,7 +34,7 @@ class Happening(msgspec.Struct, frozen=True, kw_only=True):
     :param uid: of the object; several objects may have had the name, one after another.
     :param revision: of the version; None for events that have none.
     :param earliest: and ``latest``: the bounds of its time, in microseconds; None if not known.
-        :param time: the best estimate. It never decreases from one revision to the next.
+    :param time: the best estimate. It never decreases from one revision to the next.
     :param actor: who caused it; empty if not known.
     :param attributed_at: position of the event that names the actor, 0 if the version itself does.
     :param changes: fields that differ from the previous version of the same object.

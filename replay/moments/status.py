@@ -103,8 +103,8 @@ class Times(msgspec.Struct, frozen=True, kw_only=True):
 class Status(msgspec.Struct, frozen=True, kw_only=True):
     """What a log holds of one cluster.
 
-    :param missing: kinds that sessions need and that are never known completely. :param
-        configurations: the sources of scheduler configurations, in the order of the log.
+    :param missing: kinds that sessions need and that are never known completely.
+    :param configurations: the sources of scheduler configurations, in the order of the log.
     :param advice: what would make answers more exact.
     """
 

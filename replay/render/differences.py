@@ -62,8 +62,8 @@ def diff_lines(
 ) -> Iterator[str]:
     """Yield a difference for people: objects, fields, then the resources of nodes and queues.
 
-    :param events: list Kubernetes's Event objects one by one; otherwise only their number. :param
-    made: returns who made the difference of an object, or of its n-th changed field.
+    :param events: list Kubernetes's Event objects one by one; otherwise only their number.
+    :param made: returns who made the difference of an object, or of its n-th changed field.
     """
     by = made or _untold
     yield from side_lines(found)

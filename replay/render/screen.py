@@ -91,8 +91,8 @@ class Screen(io.TextIOBase):
     Text for :meth:`write` may have several lines; each text for :meth:`writelines` is one line, so
     a new line inside it is escaped too.
 
-    :param out: the stream beneath; ``raw`` returns it, for code that draws by itself. :param
-    messages: the stream is for messages: overlong values in them are shortened.
+    :param out: the stream beneath; ``raw`` returns it, for code that draws by itself.
+    :param messages: the stream is for messages: overlong values in them are shortened.
     """
 
     def __init__(self, out: TextIO, *, messages: bool = False) -> None:

@@ -109,7 +109,7 @@ def _folded_lines(judged: Verdict) -> Iterator[str]:
         if effect.level == verdict.UNFELT:
             differences = counted(effect.decisions, "difference")
             yield f"\nNot shown: {differences} of texts and of plans for waiting pods (see them "
-            f"with --all)\n"
+            "with --all)\n"
 
 
 def _felt(groups: Sequence[Group]) -> Iterator[Group]:
