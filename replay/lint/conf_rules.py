@@ -221,8 +221,10 @@ def capacity_beside_proportion(given: Checked, how: Behaviours) -> Iterator[Issu
     for read in read_by(given, how):
         if {"capacity", "proportion"} <= read.names(how):
             last = next(p for p in reversed(read.plugins) if p.option.name == "proportion")
-            message = "capacity and proportion both limit the queues: the lower limit counts for "
-            "every queue"
+            message = (
+                "capacity and proportion both limit the queues: the lower limit counts for "
+                "every queue"
+            )
             yield read.issue(
                 (*last.path, "name"), Effect.INVALID, message, "keep one, usually capacity"
             )

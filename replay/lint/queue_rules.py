@@ -31,8 +31,7 @@ def queue_guarantee_above_deserved(given: Checked, how: Behaviours) -> Iterator[
     if mode not in _CAPACITY:
         return
     as_written = mode is Mode.TREE and how.tree_deserved is TreeDeserved.AS_WRITTEN
-    then = "it may reclaim less than is reserved for it" if as_written else "deserved is raised "
-    "to it"
+    then = "it may reclaim less than is reserved for it" if as_written else "deserved rises to it"
     for name, queue in given.world.queues.items():
         more = _exceeding(queue.spec.guarantee.resource, queue.spec.deserved, absent=True)
         for resource, high, low in more:

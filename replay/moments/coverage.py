@@ -96,8 +96,9 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
             return f"ingest a list of {plural}, or a complete watch of {plural}"
         if self.gap.why is Why.BEFORE:
             return f"ingest an earlier list of {plural}, or an earlier complete watch"
-        return f"ingest a watch of {plural}, or an audit log of level RequestResponse, for that "
-        "time"
+        return (
+            f"ingest a watch of {plural}, or an audit log of level RequestResponse, for that time"
+        )
 
 
 def _place(revision: int | None, time: int | None) -> str:

@@ -136,8 +136,10 @@ def dying_text(count: int, found: Dying | None, taken: str, *, placed: bool = Tr
     begin = f"The log records {counted(count, 'crash', 'crashes')}, but not the release."
     end = f"Using {taken}; choose another with --release."
     if not placed:
-        return f"{begin} It holds nothing of the cluster before a crash, so releases cannot be "
-        f"tried. {end}"
+        return (
+            f"{begin} It holds nothing of the cluster before a crash, so releases cannot be "
+            f"tried. {end}"
+        )
     if found is None:
         return f"{begin} No session of a known release panics there. {end}"
     names = ", ".join(map(str, found.releases))

@@ -206,8 +206,9 @@ def _remark(sign: str, one: ObjectThen) -> str:
         return f"  ({FIRST_SEEN})"
     if not one.replaced:
         return ""
-    return "  (another object with this name existed before)" if sign == "+" else "  (replaced "
-    "by another object with this name)"
+    if sign == "+":
+        return "  (another object with this name existed before)"
+    return "  (replaced by another object with this name)"
 
 
 def _holding_lines(title: str, holdings: Sequence[HoldingChanged], style: Style) -> Iterator[str]:

@@ -180,7 +180,7 @@ def _facts(result: Document) -> dict[_Fact, str]:
     found: dict[_Fact, str] = {}
     for number, told in enumerate(result["steps"], start=1):
         if told["panic"] is not None:
-            found[_Fact(number, "crash", "")] = "dies"
+            found[_Fact(number, "crash", "")] = "panics"
         for kind, pod, node, reason in _decisions(told):
             found[_Fact(number, kind, pod)] = node or reason or "yes"
         for key, group in told["podgroups"].items():

@@ -53,8 +53,10 @@ def _times(status: Status) -> Iterator[str]:
     times = status.times
     if times.revisions:
         width = "" if times.median is None else f", half of them within {_width(times.median)}"
-        yield f"{times.bounded} of {times.revisions} revisions have an earliest and a latest "
-        f"time{width}\n"
+        yield (
+            f"{times.bounded} of {times.revisions} revisions have an earliest and a latest "
+            f"time{width}\n"
+        )
     yield from (f"{text}\n" for text in times.disagreements)
 
 

@@ -108,8 +108,10 @@ def _folded_lines(judged: Verdict) -> Iterator[str]:
     for effect in judged.effects:
         if effect.level == verdict.UNFELT:
             differences = counted(effect.decisions, "difference")
-            yield f"\nNot shown: {differences} of texts and of plans for waiting pods (see them "
-            "with --all)\n"
+            yield (
+                f"\nNot shown: {differences} of texts and of plans for waiting pods (see them "
+                "with --all)\n"
+            )
 
 
 def _felt(groups: Sequence[Group]) -> Iterator[Group]:

@@ -198,7 +198,7 @@ def test_every_command_refuses_an_unknown_output_form(
 ) -> None:
     result = run(*command, "-o", "xml", "--log", small_log)
     assert result.exit_code == 2
-    assert "there is no output form 'xml'" in result.stderr
+    assert "no output form 'xml'" in result.stderr
 
 
 ODD = (None, "x", True, [1], {"a": 1}, [None], "1e999999999", [{"a": []}], 1e300)

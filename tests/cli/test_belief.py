@@ -82,7 +82,7 @@ def test_nothing_to_show_is_said_aside(run: Run, small_log: str) -> None:
         (("nodes", "n9"), 1, "the scheduler knows no node 'n9' at @"),
         (("nodes,jobs", "n9"), 2, "names can follow one part only"),
         (("pods",), 2, "choose of: nodes, jobs, tasks, queues, hypernodes, work"),
-        (("-o", "csv"), 2, "there is no output form 'csv'"),
+        (("-o", "csv"), 2, "no output form 'csv'"),
         (("--release", "v0.1"), 2, "v0.1 is older than v1.8.0"),
         (("--at", "rv:1"), 2, "rv:1 is before the log's first revision"),
     ],
@@ -98,7 +98,7 @@ def test_what_cannot_be_shown_is_said(
 def test_where_all_is_well_nothing_has_drifted(run: Run, small_log: str) -> None:
     result = run("drift", "--exit-code", "--log", small_log)
     assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr.endswith("\nBelief and truth agree at @10.\n")
+    assert result.stderr.endswith("\nThe scheduler's cache matches the API server at @10.\n")
 
 
 @pytest.fixture

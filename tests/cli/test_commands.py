@@ -129,7 +129,7 @@ def test_a_history_ends_at_the_moment_looked_at(ask: Ask) -> None:
 def test_a_history_of_nobody_exits_with_1(run: Run, small_log: str) -> None:
     result = run("history", "pod/nobody", "--log", small_log)
     assert result.exit_code == 1
-    assert 'the log knows no pods "nobody" in namespace default' in result.stderr
+    assert 'the log holds no pods "nobody" in namespace default' in result.stderr
 
 
 def test_a_diff_tells_what_came_went_and_changed(ask: Ask) -> None:
@@ -311,7 +311,7 @@ def test_both_databases_answer_alike(run: Run, log_place: str, demo_log: str) ->
 
 
 def test_verify_names_what_it_went_through(ask: Ask) -> None:
-    assert ask("verify").startswith("10 events in 1 batches are what was committed\nhead ")
+    assert ask("verify").startswith("verified: no changes in 10 events (1 batches)\nhead ")
     assert json.loads(ask("verify", "-o", "json"))["events"] == 10
 
 

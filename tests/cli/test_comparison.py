@@ -112,7 +112,7 @@ def test_the_behaviour_that_decides_the_step_is_named(log: Path) -> None:
     rows = [line.split() for line in ran.stdout.splitlines()]
     assert ["enqueue_asks_ancestors", "no", "yes", "yes", "Siblings"] in [row[:5] for row in rows]
     left = len(names) - len(found["asked"])
-    assert f"{left} more differ, and did nothing here: plinian release diff" in ran.stdout
+    assert f"{left} other changes had no effect: plinian release diff" in ran.stdout
 
 
 def test_large_sessions_are_compared_by_their_first_steps(
@@ -269,7 +269,7 @@ def test_pending_is_the_opposite_of_bound_while_the_pod_is_there(log: Path) -> N
         "probes"
     ]
     assert waits["answer"]
-    assert waits["says"].startswith("waits: ")
+    assert waits["says"].startswith("pending: ")
 
 
 def test_faults_of_a_bisection_say_what_now(log: Path, case: Path) -> None:

@@ -56,8 +56,8 @@ def test_a_field_selector_and_labels_must_both_hold(ask: Ask) -> None:
         ("spec.nodename=n1", "none of pods has a field 'spec.nodename'"),
         ("spec.nodename=n1", "did you mean spec.nodeName"),
         ("spec.containers=c", "has parts"),
-        ("metadata.name", "is no condition on a field"),
-        ("=x", "is no condition on a field"),
+        ("metadata.name", "is not a condition on a field"),
+        ("=x", "is not a condition on a field"),
     ],
 )
 def test_a_field_that_nothing_has_is_an_error(
@@ -73,7 +73,7 @@ def test_a_value_may_have_commas_and_signs_with_a_backslash_before_them() -> Non
     (one, other) = parse_field_selector(r"a.b=x\,y\=z\\,c!=").conditions
     assert (one.field, one.value, one.equal) == ("a.b", "x,y=z\\", True)
     assert (other.field, other.value, other.equal) == ("c", "", False)
-    with pytest.raises(UsageError, match="is no condition"):
+    with pytest.raises(UsageError, match="is not a condition"):
         parse_field_selector("a")
 
 

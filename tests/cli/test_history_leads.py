@@ -80,7 +80,7 @@ def lost(run: Run, log: str, *named: str) -> list[str]:
 
 def test_a_name_that_others_begin_with_leads_to_them(run: Run, log: str) -> None:
     said = lost(run, log, "pod/train")
-    assert said[0] == 'plinian: the log knows no pods "train" in namespace default'
+    assert said[0] == 'plinian: the log holds no pods "train" in namespace default'
     assert said[1] == "names that begin with train:"
     assert "plinian history pod/train-w-0" in said  # Though it is gone by the end.
     assert "and 3 more: plinian get pods" in said

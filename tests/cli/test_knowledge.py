@@ -153,7 +153,7 @@ def test_strict_makes_it_an_error_that_says_what_would_help(
         result = run(*question, "--log", log, "--strict")
         assert result.exit_code == 2
         assert result.stdout == ""
-        assert "pods: not known as a whole" in result.stderr
+        assert "pods: not fully known" in result.stderr
         assert "ingest a list of pods" in result.stderr
 
 
@@ -378,4 +378,4 @@ def test_a_scenario_tells_everything(run: Run, tmp_path: Path) -> None:
     run("ingest", str(tmp_path / "a.case.json"), "--log", log)
     result = run("session", "--log", log, "--strict")
     assert (result.exit_code, warnings(result)) == (0, [])
-    assert "A scenario tells everything" in run("status", "--log", log).stdout
+    assert "A scenario is complete" in run("status", "--log", log).stdout

@@ -390,7 +390,7 @@ def test_a_naive_datetime_is_an_error_that_says_what_to_do(demo: Log) -> None:
         with pytest.raises(plinian.PointUnknown, match="has no time zone") as caught:
             ask()
         assert "tzinfo=UTC" in caught.value.now
-    with pytest.raises(plinian.PointUnknown, match="names no moment"):
+    with pytest.raises(plinian.PointUnknown, match="is not a moment"):
         demo.get("pods", at=1042)  # type: ignore[arg-type]
     with pytest.raises(plinian.UsageError, match="says already what was known"):
         demo.moment(demo.moment(), as_known_at="@3")

@@ -138,7 +138,7 @@ def test_what_could_not_be_asked_is_no_verdict_that_nothing_changes(
         assert result.exit_code == 2, result.stdout
         first = result.stdout.splitlines()[0]
         assert first.startswith("Verdict: not known whether anything changes: none of ")
-        assert "nodes, queues, podgroups, pods: not known as a whole" in first
+        assert "nodes, queues, podgroups, pods: not fully known" in first
     document = json.loads(run(*check, "-o", "json").stdout)
     assert (document["verdict"], document["doubtful"]) == ("unknown", document["sessions"])
 
@@ -191,7 +191,7 @@ def test_a_log_without_any_object_does_not_tell_of_no_difference_without_a_word(
     log = log_of(b"".join(audited(*write, level="Metadata") for write in WRITES))
     for question in (("diff", "@1"), ("digest",)):
         (warning,) = warnings(run(*question, "--log", log))
-        assert warning.startswith("warning: nodes, queues, podgroups, pods: not known as a whole")
+        assert warning.startswith("warning: nodes, queues, podgroups, pods: not fully known")
         assert run(*question, "--log", log, "--strict").exit_code == 2
     assert run("diff", "@1", "--log", log, "--exit-code").exit_code == 2
 
@@ -250,7 +250,7 @@ def test_a_search_says_what_it_left_out_and_how_to_ask_it(
     )
     asked = ("bisect", "--enqueued", "ml/train", "--log", log, "-j", "1")
     result = run(*asked)
-    assert "before rv:40 are left out: there is no complete list of" in result.stderr
+    assert "before rv:40 are left out: there is no earlier complete list of" in result.stderr
     assert "to ask all the same, on what is known there: --from rv:1" in result.stderr
     left = json.loads(run(*asked, "-o", "json").stdout)["left_out"]
     assert left["before"] == "rv:40"
@@ -285,8 +285,8 @@ def test_a_component_log_alone_answers_no_question_about_sessions(
 ) -> None:
     result = run("bisect", "--panic", "--log", log_of(KLOG, CONF))
     assert result.exit_code == 2
-    assert "panic: not known, for no session could be asked" in result.stdout
-    assert "of the 2 sessions that the log tells of, none is known" in result.stdout
+    assert "panic: not known, because the log lacks what sessions need" in result.stdout
+    assert "of the 2 sessions that the log records, none is known" in result.stdout
     assert "rv:-1" not in result.stdout
     assert "no panic; there is no node" in result.stdout
     assert "Of the cluster it holds nothing by then" in result.stderr
@@ -302,7 +302,7 @@ def test_a_watch_says_what_is_not_known_of_what_it_shows(
     for place in ((), ("--at", "rv:7")):
         result = run("get", "nodes", "-w", *place, "--log", log, "--strict")
         assert (result.exit_code, result.stdout) == (2, "")
-        assert "nodes: not known as a whole" in result.stderr
+        assert "nodes: not fully known" in result.stderr
 
 
 QUESTIONS = (

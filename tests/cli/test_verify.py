@@ -56,7 +56,7 @@ def test_a_kept_head_is_looked_for(place: str) -> None:
     other = run(place, "verify", "--head", "ab" * 32)
     assert other.exit_code == 2
     assert f"holds no batch with the hash {'ab' * 32}" in other.stderr
-    assert "what was committed" not in other.stdout
+    assert "verified" not in other.stdout
     none = run(place, "verify", "--head", "main")
     assert none.exit_code == 2
     assert "64 hexadecimal digits" in none.stderr

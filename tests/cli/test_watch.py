@@ -211,5 +211,5 @@ def test_a_reader_that_goes_away_ends_a_watch(own_log: str) -> None:
     assert process.wait(60) == 141
     assert process.stderr is not None
     (warning,) = process.stderr.read().splitlines()
-    assert warning.startswith("warning: pods in default: not known as a whole")
+    assert warning.startswith("warning: pods in default: not fully known")
     process.stderr.close()

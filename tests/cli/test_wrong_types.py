@@ -49,7 +49,7 @@ def test_a_patch_must_leave_an_object(case: Path, change: Any) -> None:
 def test_a_patch_with_half_a_character_is_none(case: Path, change: str) -> None:
     done = simulate(case, "--patch", f"node/n={change}")
     assert done.exit_code == 2
-    assert "is no patch" in done.stderr
+    assert "is not a patch" in done.stderr
 
 
 def test_a_scenario_with_half_a_character_is_none(tmp_path: Path) -> None:
