@@ -72,12 +72,12 @@ if TYPE_CHECKING:
     from .replay.lint.rules import Rule as LintRule
     from .replay.lint.task import Report as LintReport
     from .replay.moments.diff import Diff
+    from .replay.moments.diff_actors import Who
     from .replay.moments.drift import Drift
     from .replay.moments.history import Happening, History
     from .replay.moments.moment import Moment
     from .replay.moments.scheduler_confs import ConfText
     from .replay.moments.status import Status
-    from .replay.moments.who import Who
     from .replay.sessions.session import SessionAnswer
 
     __version__: str
@@ -185,7 +185,7 @@ _PLACES = MappingProxyType(
         "replay.moments.scheduler_confs": "ConfText",
         "replay.sessions.session": "SessionAnswer",
         "replay.moments.status": "Status",
-        "replay.moments.who": "Who",
+        "replay.moments.diff_actors": "Who",
     }
 )
 """Where the names are that are loaded when they are asked for: the import itself stays quick."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..sessions.session import SessionAnswer
 
 
-class Chosen(NamedTuple):
+class ChosenReleases(NamedTuple):
     """The releases that a command runs as.
 
     :param assumed: by the name that was requested: the release that is used for it.
@@ -28,7 +28,7 @@ class Chosen(NamedTuple):
         return {**document, "assumed": self.assumed} if self.assumed else document
 
 
-def chosen(names: Sequence[str], *, assume: bool) -> Chosen:
+def chosen(names: Sequence[str], *, assume: bool) -> ChosenReleases:
     """Return the releases with these names; note on standard error what replaces an unknown one.
 
     :param assume: use the nearest release for one that is not known.
@@ -43,7 +43,7 @@ def chosen(names: Sequence[str], *, assume: bool) -> Chosen:
             assumed[name] = release
             note(remark)
         found.append(release)
-    return Chosen(found, assumed)
+    return ChosenReleases(found, assumed)
 
 
 def check_confs(confs: Sequence[ConfText | None], releases: Sequence[str], *, assume: bool) -> None:

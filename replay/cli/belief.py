@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options
-from .assumption import Chosen, chosen
-from .knowledge import warn_sessions
+from .assumption import ChosenReleases, chosen
+from .coverage_warnings import warn_sessions
 from .shell import guarded, note, shows_progress, style
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ def belief(
     from ..moments.belief import belief_at
     from ..render.belief import NAME_OF, documents_of
     from ..render.progress import counting
-    from .opening import opened
-    from .storing import store_beliefs
+    from .open_log import opened
+    from .store_beliefs import store_beliefs
 
     wanted, names = _wanted(parts)
     taken = chosen([release], assume=assume)
@@ -112,7 +112,7 @@ def _write(
     cache: SchedulerCache,
     found: dict[str, list[Document]],
     output: str,
-    taken: Chosen,
+    taken: ChosenReleases,
     *,
     no_headers: bool,
 ) -> None:

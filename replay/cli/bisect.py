@@ -11,21 +11,21 @@ import typer
 
 from . import options
 from .assumption import UNNAMED, check_confs, chosen
-from .knowledge import warn_sessions
+from .coverage_warnings import warn_sessions
 from .shell import BROKEN, guarded, note, shows_progress, style
 
 if TYPE_CHECKING:
     from ...engine.volcano.releases import Release
     from ..compare.bisection import Bisection
-    from ..compare.crashes import Crash, Dying
-    from ..compare.log_bisection import Asked, Span
+    from ..compare.crashes import Crash, PanickingReleases
+    from ..compare.log_bisection import LogQuestion, LogRange
     from ..compare.questions import Question
     from ..moments.log import Log
     from ..moments.moment import Moment
     from ..moments.scheduler_confs import ConfText
 
 
-class _Told(NamedTuple):
+class _Result(NamedTuple):
     """What was found.
 
     :param crashes: those that the log records. :param died: why this release was chosen.
@@ -33,7 +33,7 @@ class _Told(NamedTuple):
 
     found: Bisection
     crashes: Sequence[Crash] = ()
-    died: Dying | None = None
+    died: PanickingReleases | None = None
 
 
 def _about(name: str, what: str, metavar: str = "NS/NAME") -> object:
@@ -142,12 +142,12 @@ def bisect(
     need at every moment.
     """
     from ..compare.bisection import releases_between
-    from ..compare.log_bisection import Asked, span_of
+    from ..compare.log_bisection import LogQuestion, span_of
     from ..compare.questions import question_of
     from ..moments.scheduler_confs import conf_file
     from ..render.bisection import bisection_document, bisection_lines, left_out_text
     from ..render.documents import json_text
-    from .opening import opened
+    from .open_log import opened
 
     question = question_of(
         panic=panic, bound=bound, pending=pending, enqueued=enqueued, phase=phase
@@ -163,18 +163,18 @@ def bisect(
     asked = None if releases is None else releases_between("..".join(taken.names))
     given = None if conf is None else conf_file(conf)
     if case is not None:
-        told = _Told(_in_case(case, step, question, asked, taken.names[0]))
+        told = _Result(_in_case(case, step, question, asked, taken.names[0]))
     else:
         with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
             if asked is not None:
                 moment = opened_log.moment(at)
                 warn_sessions(opened_log, moment, unconfigured=given is None, strict=strict)
                 check_confs([given], list(map(str, asked)), assume=assume)
-                told = _Told(_over_releases(opened_log, moment, given, question, asked))
+                told = _Result(_over_releases(opened_log, moment, given, question, asked))
             else:
                 span = span_of(opened_log, start, to)
                 _warn_along(opened_log, span, unconfigured=given is None, strict=strict)
-                inquiry = Asked(log, span, question, taken.names[0], given)
+                inquiry = LogQuestion(log, span, question, taken.names[0], given)
                 told = _in_log(
                     *(opened_log, inquiry, halve, jobs), named=release is not None, assume=assume
                 )
@@ -241,7 +241,7 @@ def _in_case(
     return over_releases(subject, question, releases)
 
 
-def _warn_along(log: Log, span: Span, *, unconfigured: bool, strict: bool) -> None:
+def _warn_along(log: Log, span: LogRange, *, unconfigured: bool, strict: bool) -> None:
     """Warn of what sessions need and the log lacks anywhere in a range of it."""
     from ..moments.coverage import SCHEDULING, unknown_between
 
@@ -254,13 +254,15 @@ def _over_releases(
     log: Log, moment: Moment, conf: ConfText | None, question: Question, releases: list[Release]
 ) -> Bisection:
     from ..compare.bisection import over_releases
-    from ..compare.named import named
+    from ..compare.complete_names import named
     from ..compare.subjects import LogSubject
 
     return over_releases(LogSubject(log, moment, conf), named(log, question, moment), releases)
 
 
-def _in_log(log: Log, asked: Asked, halve: bool, jobs: int, *, named: bool, assume: bool) -> _Told:
+def _in_log(
+    log: Log, asked: LogQuestion, halve: bool, jobs: int, *, named: bool, assume: bool
+) -> _Result:
     """Search a log.
 
     :param named: the release was named on the command line; otherwise it may be one that has a
@@ -268,9 +270,9 @@ def _in_log(log: Log, asked: Asked, halve: bool, jobs: int, *, named: bool, assu
     """
     import os
 
+    from ..compare.complete_names import named as resolved
     from ..compare.crashes import recorded_crashes
     from ..compare.log_bisection import LogBisection
-    from ..compare.named import named as resolved
     from ..compare.questions import PANIC
     from ..render.bisection import dying_text
     from ..render.progress import counting
@@ -290,10 +292,10 @@ def _in_log(log: Log, asked: Asked, halve: bool, jobs: int, *, named: bool, assu
     with counting("sessions", visible=shows_progress()) as progress:
         bisection = LogBisection(log, asked, progress=progress)
         found = bisection.halve() if halve else bisection.scan(jobs=jobs or os.cpu_count() or 1)
-    return _Told(found, crashes, died)
+    return _Result(found, crashes, died)
 
 
-def _dying(log: Log, asked: Asked, crashes: list[Crash]) -> Dying | None:
+def _dying(log: Log, asked: LogQuestion, crashes: list[Crash]) -> PanickingReleases | None:
     """Return the releases that panic where the log records a crash."""
     from ...engine.volcano.releases import RELEASES
     from ..compare.crashes import dying

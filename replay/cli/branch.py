@@ -38,7 +38,7 @@ def create(
     It never changes that past.
     """
     from ...engine.errors import UsageError
-    from .opening import opened
+    from .open_log import opened
 
     with opened(log, branch=branch) as opened_log:
         if at != "end" and "@" not in at:

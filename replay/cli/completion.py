@@ -78,7 +78,7 @@ def answer(root: Any, words: Sequence[str]) -> None:
     :param root: all commands, as click has them.
     """
     from ..render.screen import is_plain
-    from .completing import candidates_of
+    from .completion_candidates import candidates_of
 
     with suppress(BrokenPipeError):
         found = candidates_of(root, words or [""])

@@ -78,10 +78,10 @@ def _ingest(log: Log) -> None:
 
 
 def _tables(log: Log, at: str) -> None:
-    from ..render.columns import Sight, short_names, table_of
+    from ..render.columns import TableContext, short_names, table_of
     from ..render.tables import write_table
 
-    sight = Sight(log.truth(at))
+    sight = TableContext(log.truth(at))
     for kind in ("nodes", "queues", "podgroups"):
         pair = log.kind(kind, at)
         entries = log.entries(pair, at=at)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options
-from .asked import Look, look_for, wanted_of, warn_of_kinds
+from .object_arguments import ObjectQuery, look_for, wanted_of, warn_of_kinds
 from .shell import fail, guarded, note, say, style
 
 if TYPE_CHECKING:
@@ -44,12 +44,12 @@ def describe(
     queue's podgroups, a podgroup's pods, a node's pods), its last versions and who wrote them, and
     the Kubernetes events about it. Exits with 1 if a named object does not exist at that moment.
     """
-    from .opening import opened
+    from .open_log import opened
 
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         moment = opened_log.moment(at, as_known_at=as_known_at)
         place = None if all_namespaces else namespace or "default"
-        look = Look(opened_log, moment, place, selector, field_selector, beginnings=True)
+        look = ObjectQuery(opened_log, moment, place, selector, field_selector, beginnings=True)
         wanted = wanted_of(named, look)
         warn_of_kinds(look, wanted, strict=strict)
         found, missing = look_for(look, wanted)
@@ -67,16 +67,16 @@ def describe(
             note("No resources found.")
 
 
-def _describe(look: Look, entry: Entry) -> None:
+def _describe(look: ObjectQuery, entry: Entry) -> None:
     from ..moments.kinds import ObjectName
-    from ..render.columns import Sight
-    from ..render.description import Described, description_lines
+    from ..render.columns import TableContext
+    from ..render.description import ObjectDescription, description_lines
 
     reference = entry.reference
     named = ObjectName(reference.group, reference.kind, reference.name)
     past = look.log.history(named, namespace=reference.namespace, at=look.moment)
-    described = Described(
-        sight=Sight(look.log.truth(look.moment)),
+    described = ObjectDescription(
+        sight=TableContext(look.log.truth(look.moment)),
         entry=entry,
         document=next(look.log.documents([entry], branch=look.moment.branch)),
         versions=past.happenings[-VERSIONS_SHOWN:],

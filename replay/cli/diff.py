@@ -9,14 +9,14 @@ import typer
 
 from . import options
 from .assumption import chosen
-from .knowledge import first_of, range_of, unknown_at_ends, warn_sessions
+from .coverage_warnings import first_of, range_of, unknown_at_ends, warn_sessions
 from .shell import BROKEN, guarded, note, style
 
 if TYPE_CHECKING:
     from ..moments.diff import Diff
+    from ..moments.diff_actors import Who
     from ..moments.log import Log
     from ..moments.moment import Moment
-    from ..moments.who import Who
 
 
 @guarded
@@ -87,7 +87,7 @@ def diff(
     With --release, what sessions decide at A and at B is compared instead of objects.
     """
     from ..moments.kinds import plural_of
-    from .opening import opened
+    from .open_log import opened
 
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         moments = (
@@ -122,7 +122,7 @@ def diff(
 
 
 def _made(log: Log, found: Diff, moments: tuple[Moment, Moment]) -> Who:
-    from ..moments.who import who_made
+    from ..moments.diff_actors import who_made
 
     return who_made(log.store, found, *moments)
 

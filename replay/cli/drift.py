@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options
-from .assumption import Chosen, chosen
-from .knowledge import warn_sessions
+from .assumption import ChosenReleases, chosen
+from .coverage_warnings import warn_sessions
 from .shell import guarded, note, shows_progress, style
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ def drift(
     from ...engine.volcano.history import resolve
     from ..moments.drift import drift_at
     from ..render.progress import counting
-    from .opening import opened
-    from .storing import store_beliefs
+    from .open_log import opened
+    from .store_beliefs import store_beliefs
 
     taken = chosen([release], assume=assume)
     behaviours = resolve(taken.names[0])
@@ -58,7 +58,7 @@ def drift(
         raise SystemExit(1)
 
 
-def _write(found: Drift, output: str, taken: Chosen, *, no_headers: bool) -> None:
+def _write(found: Drift, output: str, taken: ChosenReleases, *, no_headers: bool) -> None:
     from ..render.documents import json_text, write_yaml
     from ..render.drift import drift_document, drift_table
     from ..render.short_names import short

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import options
-from .knowledge import first_of, warn
+from .coverage_warnings import first_of, warn
 from .shell import guarded, style
 
 if TYPE_CHECKING:
@@ -84,8 +84,8 @@ def events(
     bounds refer to when something happened, so they leave out events of unknown time.
     """
     from ...engine.errors import UsageError
-    from ..moments.narrowing import about, bounds, known_kinds
-    from .opening import opened
+    from ..moments.event_filters import about, bounds, known_kinds
+    from .open_log import opened
 
     if output not in FORMS.split("|"):
         raise UsageError(f"no output form {output!r}", now=f"choose one of {FORMS}")
@@ -125,7 +125,7 @@ def _query(**fields: Any) -> Query:
 def _print(
     log: Log, query: Query, output: str, *, follow: bool, payload: bool, no_headers: bool
 ) -> None:
-    from ..moments.actors import told
+    from ..moments.actors import attributed
     from ..moments.times import AT_ONCE
     from ..render import events as forms
     from ..render.documents import json_text
@@ -133,7 +133,9 @@ def _print(
 
     read = log.store.follow(query) if follow else log.store.read(query)
     clock = log.clock()
-    found = told(log.store, clock, read, branch=query.branch, at_once=1 if follow else AT_ONCE)
+    found = attributed(
+        log.store, clock, read, branch=query.branch, at_once=1 if follow else AT_ONCE
+    )
     if output == "ndjson":
         lines = forms.ndjson_lines(found, payload=payload)
     elif output == "json":

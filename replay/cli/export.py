@@ -45,7 +45,7 @@ def export(
 
     from ...engine.errors import UsageError
     from .. import export as writers
-    from .opening import opened
+    from .open_log import opened
 
     form = writers.format_of(file, form)
     if Path(file).is_dir():

@@ -10,8 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import options
-from .asked import Found, Look, Wanted, look_for, wanted_of, warn_of_kinds
-from .knowledge import tell_unknown, warn
+from .coverage_warnings import tell_unknown, warn
+from .object_arguments import (
+    FoundObjects,
+    ObjectQuery,
+    RequestedKind,
+    look_for,
+    wanted_of,
+    warn_of_kinds,
+)
 from .shell import fail, guarded, note, say, style
 
 if TYPE_CHECKING:
@@ -19,7 +26,7 @@ if TYPE_CHECKING:
     from ..moments.log import Log
     from ..moments.moment import Moment
     from ..render.columns import Labels
-    from .watching import Tabled
+    from .watching import WatchFormat
 
 FORMS = "wide|json|yaml|name|jsonpath=…|custom-columns=…"
 
@@ -83,12 +90,12 @@ def get(
 
     A watch with --at first prints what the log holds after that moment, and then waits for more.
     """
-    from .opening import opened
+    from .open_log import opened
 
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         moment = opened_log.moment(at, as_known_at=as_known_at)
         place = None if all_namespaces else namespace or "default"
-        look = Look(opened_log, moment, place, selector, field_selector)
+        look = ObjectQuery(opened_log, moment, place, selector, field_selector)
         wanted = wanted_of(resources, look)
         printer = _Printer(
             opened_log,
@@ -119,7 +126,7 @@ def get(
 
 
 def _warn_along(
-    log: Log, moment: Moment, wanted: Sequence[Wanted], place: str | None, *, strict: bool
+    log: Log, moment: Moment, wanted: Sequence[RequestedKind], place: str | None, *, strict: bool
 ) -> None:
     """Warn which of some kinds are not fully known at a moment or anywhere after it."""
     from ..moments.coverage import unknown_between
@@ -147,7 +154,7 @@ def _refuse_watch() -> None:
     )
 
 
-def _sorted(log: Log, moment: Moment, found: Found, path_text: str) -> Found:
+def _sorted(log: Log, moment: Moment, found: FoundObjects, path_text: str) -> FoundObjects:
     """Return objects in the order of a field, as a number or quantity where all are."""
     from ...engine.kubernetes.expressions.jsonpath import find, parse_path
     from ...engine.kubernetes.units import parse_quantity
@@ -165,7 +172,7 @@ def _sorted(log: Log, moment: Moment, found: Found, path_text: str) -> Found:
             range(len(numbers)),
             key=lambda row: (numbers[row] is not None, numbers[row] or 0),
         )
-    return Found(found.kind, [found.entries[row] for row in order])
+    return FoundObjects(found.kind, [found.entries[row] for row in order])
 
 
 def _sortable(value: Any) -> str | float | None:
@@ -191,11 +198,11 @@ class _Printer:
         self.no_headers = no_headers
         self.labels = labels
 
-    def tabled(self, output: str, *, events: bool) -> Tabled:
+    def tabled(self, output: str, *, events: bool) -> WatchFormat:
         """Return how a watch prints its rows."""
-        from .watching import Tabled
+        from .watching import WatchFormat
 
-        return Tabled(
+        return WatchFormat(
             output=output,
             namespaces=self.namespaces,
             no_headers=self.no_headers,
@@ -203,7 +210,7 @@ class _Printer:
             events=events,
         )
 
-    def print(self, found: Sequence[Found], output: str, *, single: bool) -> None:
+    def print(self, found: Sequence[FoundObjects], output: str, *, single: bool) -> None:
         from ...engine.errors import UsageError
         from ..render import documents as forms
 
@@ -231,16 +238,16 @@ class _Printer:
             case _:
                 raise UsageError(f"no output form {output!r}", now=f"choose one of {FORMS}")
 
-    def _documents(self, found: Sequence[Found]) -> Iterator[dict[str, Any]]:
+    def _documents(self, found: Sequence[FoundObjects]) -> Iterator[dict[str, Any]]:
         for _, entries in found:
             yield from self.log.documents(entries, branch=self.moment.branch)
 
-    def _tables(self, found: Sequence[Found], *, wide: bool) -> None:
+    def _tables(self, found: Sequence[FoundObjects], *, wide: bool) -> None:
         from ..moments.kinds import CLUSTER_SCOPED, resource_name
-        from ..render.columns import Sight, short_names, table_of
+        from ..render.columns import TableContext, short_names, table_of
         from ..render.tables import write_table
 
-        sight = Sight(self.log.truth(self.moment))
+        sight = TableContext(self.log.truth(self.moment))
         several = len({kind for kind, _ in found}) > 1
         separator = ""
         for kind, entries in _joined(found):
@@ -259,7 +266,7 @@ class _Printer:
             separator = "\n"
 
 
-def _guess_namespace(look: Look) -> None:
+def _guess_namespace(look: ObjectQuery) -> None:
     """Note which namespace may have been meant, if none has the name."""
     from difflib import get_close_matches
 
@@ -273,17 +280,17 @@ def _guess_namespace(look: Look) -> None:
         )
 
 
-def _joined(found: Sequence[Found]) -> Iterator[Found]:
+def _joined(found: Sequence[FoundObjects]) -> Iterator[FoundObjects]:
     """Yield what exists; a kind that is named several times in a row only once."""
     present = (some for some in found if some.entries)
     for kind, these in groupby(present, key=lambda some: some.kind):
-        yield Found(kind, [entry for some in these for entry in some.entries])
+        yield FoundObjects(kind, [entry for some in these for entry in some.entries])
 
 
 def _remark(
-    found: Sequence[Found],
+    found: Sequence[FoundObjects],
     missing: Sequence[ObjectNotFound],
-    wanted: Sequence[Wanted],
+    wanted: Sequence[RequestedKind],
     place: str | None,
 ) -> None:
     """Note on standard error that nothing was found, or that objects may be outdated."""

@@ -20,7 +20,7 @@ def head(log: options.Place = options.DEFAULT_LOG, output: options.JsonOrText = 
 
     from ..render.documents import json_text
     from ..render.tables import Table, write_table
-    from .opening import opened
+    from .open_log import opened
 
     with opened(log, read_only=True) as opened_log:
         heads = opened_log.heads()

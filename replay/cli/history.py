@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options
-from .knowledge import tell_unknown
+from .coverage_warnings import tell_unknown
 from .shell import fail, guarded, note, style
 
 if TYPE_CHECKING:
@@ -43,12 +43,12 @@ def history(
     """
     import msgspec
 
-    from ..moments.kin import belonging
     from ..moments.names import name_of
+    from ..moments.related_objects import belonging
     from ..render import differences as forms
     from ..render.documents import json_text
-    from ..render.kin import belonging_lines
-    from .opening import opened
+    from ..render.related_objects import belonging_lines
+    from .open_log import opened
 
     text = "/".join(named)
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
@@ -75,7 +75,7 @@ def _lead_on(log: Log, target: ObjectName, found: History, moment: Moment) -> No
 
     If there are none, log lines that name it are shown.
     """
-    from ..render.leads import never_held
+    from ..render.not_found import never_held
 
     fault = never_held(log, target, found, moment)
     if fault is not None:

@@ -13,7 +13,7 @@ from .shell import guarded, note, style
 if TYPE_CHECKING:
     from ..lint.background import Background
     from ..lint.task import Report
-    from .assumption import Chosen
+    from .assumption import ChosenReleases
 
 FORMS = "table|wide|json|yaml|name|github"
 
@@ -87,7 +87,7 @@ def lint(
     from ...engine.errors import UsageError
     from ..lint.findings import Severity
     from ..lint.reading import read_conf, read_files
-    from ..lint.task import ALL, Task, check
+    from ..lint.task import ALL, LintTask, check
     from .assumption import chosen
 
     if output not in FORMS.split("|"):
@@ -103,7 +103,7 @@ def lint(
     if at is not None:
         background = _background(log, at, as_known_at, cluster, branch)
     taken = chosen([] if ALL in release else release, assume=assume)
-    report = check(Task(written, background, given, namespace, tuple(ignore)), taken.names)
+    report = check(LintTask(written, background, given, namespace, tuple(ignore)), taken.names)
     _write(report, taken, output)
     if report.remark:
         note(report.remark)
@@ -117,13 +117,13 @@ def _background(
     place: str, at: str, as_known_at: str | None, cluster: str | None, branch: str
 ) -> Background:
     from ..lint.background import background_at
-    from .opening import opened
+    from .open_log import opened
 
     with opened(place, read_only=True, branch=branch, cluster=cluster) as log:
         return background_at(log, log.moment(at, as_known_at=as_known_at))
 
 
-def _write(report: Report, taken: Chosen, output: str) -> None:
+def _write(report: Report, taken: ChosenReleases, output: str) -> None:
     from ..render import lint as forms
     from ..render.documents import json_text, write_yaml
 

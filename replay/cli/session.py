@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options
-from .assumption import Chosen, check_confs, chosen, note_session
-from .knowledge import refuse_own_panic, warn_sessions
+from .assumption import ChosenReleases, check_confs, chosen, note_session
+from .coverage_warnings import refuse_own_panic, warn_sessions
 from .shell import BROKEN, guarded, style
 
 if TYPE_CHECKING:
@@ -90,8 +90,8 @@ def session(
     from ..moments.scheduler_confs import conf_file
     from ..sessions.session import session_at
     from ..sessions.tie_breaking import LEAST_NAME, chance_of
-    from .opening import opened
-    from .storing import store_beliefs
+    from .open_log import opened
+    from .store_beliefs import store_beliefs
 
     taken = chosen(release or [options.DEFAULT_RELEASE], assume=assume)
     releases = taken.names
@@ -131,7 +131,12 @@ def end_compared(found: Comparison) -> None:
 
 
 def write_comparison(
-    found: Comparison, output: str, taken: Chosen, *, trace: bool = False, recorded: bool = True
+    found: Comparison,
+    output: str,
+    taken: ChosenReleases,
+    *,
+    trace: bool = False,
+    recorded: bool = True,
 ) -> None:
     """Print a comparison of sessions; note on standard error what was compared.
 
@@ -157,7 +162,7 @@ def write_comparison(
 def _write(
     answer: SessionAnswer,
     output: str,
-    taken: Chosen,
+    taken: ChosenReleases,
     *,
     trace: bool,
 ) -> None:

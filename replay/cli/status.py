@@ -25,7 +25,7 @@ def status(
     from ..moments.status import status_document, status_of
     from ..render.documents import json_text, plain, write_yaml
     from ..render.status import status_lines
-    from .opening import opened
+    from .open_log import opened
 
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         names: list[str | None] = [*opened_log.store.clusters()] or [None]

@@ -11,7 +11,7 @@ import typer
 
 from . import options
 from .assumption import check_confs, chosen, note_rejected
-from .knowledge import note_left_out, warn_sessions
+from .coverage_warnings import note_left_out, warn_sessions
 from .shell import BROKEN, guarded, note, shows_progress, style
 
 if TYPE_CHECKING:
@@ -82,18 +82,18 @@ def upgrade_check(
     Exits with 2 if the verdict is not known, with or without --exit-code. Otherwise exits with 0;
     with --exit-code, with 1 if the verdict names a change (with --all, if anything differs).
     """
-    from ..compare.places import session_places
-    from ..compare.upgrade import Question, upgrade_check
+    from ..compare.session_moments import session_places
+    from ..compare.upgrade import UpgradeQuestion, upgrade_check
     from ..moments.scheduler_confs import conf_file
     from ..render.documents import json_text
     from ..render.progress import counting
     from ..render.upgrade import upgrade_document, upgrade_lines
-    from .opening import opened
+    from .open_log import opened
 
     taken = chosen([one, other], assume=assume)
     given = None if conf is None else conf_file(conf)
     check_confs([given], taken.names, assume=assume)
-    question = Question(log, (taken.names[0], taken.names[1]), given)
+    question = UpgradeQuestion(log, (taken.names[0], taken.names[1]), given)
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         end = opened_log.moment(at, as_known_at=as_known_at)
         places = session_places(opened_log, end)

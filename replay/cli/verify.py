@@ -39,7 +39,7 @@ def verify(
     from ..render.documents import json_text
     from ..render.figures import counted
     from ..render.progress import counting
-    from .opening import opened
+    from .open_log import opened
 
     with (
         opened(log, read_only=True) as opened_log,

@@ -6,20 +6,20 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .asked import Look, Wanted, look_for
+from .object_arguments import ObjectQuery, RequestedKind, look_for
 from .shell import fail, style
 
 if TYPE_CHECKING:
     from ...engine.state.truth import Entry
     from ..moments.kinds import GroupKind
     from ..moments.log import Log
-    from ..moments.watch import Seen, Watch
+    from ..moments.watch import ObjectChange, Watch
     from ..render.columns import Labels
 
 _DOCUMENTS = frozenset({"json", "yaml"})
 
 
-class Tabled(NamedTuple):
+class WatchFormat(NamedTuple):
     """How to print the rows of a watch.
 
     :param output: the form. :param events: print ADDED, MODIFIED or DELETED for each.
@@ -32,7 +32,9 @@ class Tabled(NamedTuple):
     events: bool = False
 
 
-def print_watch(look: Look, wanted: Sequence[Wanted], tabled: Tabled, *, only_news: bool) -> None:
+def print_watch(
+    look: ObjectQuery, wanted: Sequence[RequestedKind], tabled: WatchFormat, *, only_news: bool
+) -> None:
     """Print objects and their changes, until interrupted.
 
     :param only_news: leave out objects that exist at the moment.
@@ -68,7 +70,7 @@ def print_watch(look: Look, wanted: Sequence[Wanted], tabled: Tabled, *, only_ne
         sys.stdout.flush()
 
 
-def _names(look: Look, wanted: Sequence[Wanted]) -> frozenset[str]:
+def _names(look: ObjectQuery, wanted: Sequence[RequestedKind]) -> frozenset[str]:
     from ..moments.names import name_at
 
     return frozenset(
@@ -79,7 +81,7 @@ def _names(look: Look, wanted: Sequence[Wanted]) -> frozenset[str]:
 
 
 def _chosen(
-    look: Look, kind: GroupKind, names: frozenset[str], entries: Sequence[Entry]
+    look: ObjectQuery, kind: GroupKind, names: frozenset[str], entries: Sequence[Entry]
 ) -> list[Entry]:
     """Return those objects that the arguments select."""
     from ...engine.kubernetes.expressions.label_selectors import parse_selector
@@ -105,7 +107,7 @@ def _chosen(
 class _Lines:
     """Writes the lines of a watch: a table that grows, documents or names."""
 
-    def __init__(self, look: Look, kind: GroupKind, tabled: Tabled) -> None:
+    def __init__(self, look: ObjectQuery, kind: GroupKind, tabled: WatchFormat) -> None:
         self._log: Log = look.log
         self._look = look
         self._kind = kind
@@ -132,15 +134,15 @@ class _Lines:
             yield self._text(seen.what, seen.entry)
 
     def _headers(self) -> list[str]:
-        from ..render.columns import Sight
+        from ..render.columns import TableContext
 
-        headers = self._table(Sight(self._log.truth(self._look.moment)), []).headers
+        headers = self._table(TableContext(self._log.truth(self._look.moment)), []).headers
         return ["EVENT", *headers] if self._tabled.events else list(headers)
 
     def _first_rows(self, entries: Sequence[Entry]) -> Iterator[list[str]]:
-        from ..render.columns import Sight
+        from ..render.columns import TableContext
 
-        table = self._table(Sight(self._log.truth(self._look.moment)), entries)
+        table = self._table(TableContext(self._log.truth(self._look.moment)), entries)
         for row in table.rows:
             yield [_padded("ADDED"), *row] if self._tabled.events else list(row)
 
@@ -150,10 +152,10 @@ class _Lines:
             row = self._row(seen)
             yield [_padded(seen.what), *row] if self._tabled.events else row
 
-    def _row(self, seen: Seen) -> list[str]:
-        from ..render.columns import Sight
+    def _row(self, seen: ObjectChange) -> list[str]:
+        from ..render.columns import TableContext
 
-        sight = Sight(lambda: self._log.truth(seen.moment), now=seen.time)
+        sight = TableContext(lambda: self._log.truth(seen.moment), now=seen.time)
         return list(self._table(sight, [seen.entry]).rows[0])
 
     def _table(self, sight: Any, entries: Sequence[Entry]) -> Any:

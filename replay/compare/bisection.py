@@ -20,7 +20,7 @@ from .causes import Cause, causes, changed, partly
 from .decisions import Parting, partings
 from .questions import Answer, Question
 from .releases import BehaviourDiff, session_diff
-from .subjects import Subject
+from .subjects import RunnableSession
 
 
 class Probe(NamedTuple):
@@ -30,7 +30,7 @@ class Probe(NamedTuple):
     answer: Answer
 
 
-class Side(NamedTuple):
+class FlipSide(NamedTuple):
     """The session before or after the change: its answer, and its steps about the object."""
 
     probe: Probe
@@ -47,8 +47,8 @@ class Flip:
     :param partings: of releases: the first differences of the two traces.
     """
 
-    before: Side
-    after: Side
+    before: FlipSide
+    after: FlipSide
     events: list[Recorded] = field(default_factory=list)
     causes: list[Cause] = field(default_factory=list)
     behaviours: list[BehaviourDiff] = field(default_factory=list)
@@ -76,7 +76,7 @@ class LeftOut(NamedTuple):
     lists: tuple[Pair, ...]
 
 
-class There(NamedTuple):
+class ObjectRange(NamedTuple):
     """The range in which a log holds versions of an object.
 
     :param name: of the object, as in ``podgroup/ml/train``. :param first: and :param last: revision
@@ -113,7 +113,7 @@ class Bisection:
     doubtful: int = 0
     left_out: LeftOut | None = None
     sessions: int = 0
-    there: There | None = None
+    there: ObjectRange | None = None
 
     @property
     def answered(self) -> bool:
@@ -169,7 +169,9 @@ def releases_between(span: str) -> list[Release]:
     return found
 
 
-def over_releases(subject: Subject, question: Question, releases: Sequence[Release]) -> Bisection:
+def over_releases(
+    subject: RunnableSession, question: Question, releases: Sequence[Release]
+) -> Bisection:
     """Run releases in order until the answer changes, and find the cause.
 
     All are run: fixes are backported, so an answer may change there and back.
@@ -207,10 +209,10 @@ def over_releases(subject: Subject, question: Question, releases: Sequence[Relea
 
 def sides(
     question: Question, probes: Sequence[Probe], sessions: Sequence[SessionAnswer]
-) -> tuple[Side, Side]:
+) -> tuple[FlipSide, FlipSide]:
     """Return the two sides of a change."""
     before, after = (
-        Side(probe, question.steps(session))
+        FlipSide(probe, question.steps(session))
         for probe, session in zip(probes, sessions, strict=True)
     )
     return before, after

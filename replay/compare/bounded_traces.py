@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...engine.session.framework.trace import Step, Trace
 
 
-class Beginning(Trace):
+class FirstSteps(Trace):
     """A trace of the first steps of a session.
 
     :param count: how many are kept.
@@ -28,7 +28,7 @@ class Beginning(Trace):
         self.on = False
 
 
-class Following(Beginning):
+class ComparedTrace(FirstSteps):
     """A trace that is compared with another while it grows, and stops soon after they differ.
 
     :param other: the steps of the other session.
@@ -52,11 +52,11 @@ class Following(Beginning):
             self.on = self.on and self._beyond > 0
 
 
-class Enough(Exception):
+class TraceComplete(Exception):
     """The required step was taken; the session can stop."""
 
 
-class Until(Beginning):
+class EndingTrace(FirstSteps):
     """A trace that ends its session after a number of steps.
 
     :raises Enough: out of the session, at the last of them.
@@ -64,4 +64,4 @@ class Until(Beginning):
 
     def filled(self) -> None:
         """End the session."""
-        raise Enough
+        raise TraceComplete

@@ -18,7 +18,7 @@ from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.scheduler_confs import ConfText
 from ..parallel import Progress
-from .places import at_revision
+from .session_moments import at_revision
 from .subjects import LogSubject
 
 _SCHEDULER = "scheduler"
@@ -44,7 +44,7 @@ class Crash(NamedTuple):
     stack: str
 
 
-class Dying(NamedTuple):
+class PanickingReleases(NamedTuple):
     """Releases whose session panics where the log records a crash.
 
     :param same: they panic with the same message.
@@ -91,7 +91,7 @@ def dying(
     *,
     conf: ConfText | None = None,
     progress: Progress | None = None,
-) -> Dying | None:
+) -> PanickingReleases | None:
     """Return the releases that panic where a crash is recorded; None if none does.
 
     The first crashes are tried in turn until any release panics at one. Releases with the same
@@ -111,7 +111,7 @@ def dying(
                 progress(number * len(releases) + place + 1, len(tried) * len(releases))
         best = max(alike, default=0)
         if best:
-            return Dying(crash, tuple(alike[best]), best == _SAME)
+            return PanickingReleases(crash, tuple(alike[best]), best == _SAME)
     return None
 
 

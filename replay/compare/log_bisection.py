@@ -30,16 +30,16 @@ from .bisection import (
     STEPS,
     Bisection,
     Flip,
+    FlipSide,
     LeftOut,
+    ObjectRange,
     Probe,
-    Side,
-    There,
     first_change,
     first_flip,
     sides,
 )
-from .places import at_revision, session_places, sessions_told
 from .questions import BOUND, PANIC, PENDING, Question
+from .session_moments import at_revision, session_places, sessions_told
 from .subjects import CaseSubject, answers_of
 from .upgrade import MOMENTS_KEPT, STRETCHES_PER_JOB
 
@@ -51,7 +51,7 @@ STRETCH = 100
 """The number of places that is worth a separate process."""
 
 
-class Span(NamedTuple):
+class LogRange(NamedTuple):
     """A range of a log.
 
     :param by_position: the places are positions (what was known then); else revisions.
@@ -74,7 +74,7 @@ class Span(NamedTuple):
         return msgspec.structs.replace(self.end, known=place, label=f"{branch}@{place}")
 
 
-def span_of(log: Log, start: Point | None, end: Point) -> Span:
+def span_of(log: Log, start: Point | None, end: Point) -> LogRange:
     """Return the range between two points: of positions if the first is one, else of revisions.
 
     :param start: None is the first revision, or without revisions the first position.
@@ -95,21 +95,21 @@ def span_of(log: Log, start: Point | None, end: Point) -> Span:
     if since is None and extent.first_revision is not None:
         first = max(extent.first_revision, beginning_of(log, to).revision or 0)
         skipped = extent.first_revision if first > extent.first_revision else None
-        span = Span(False, first, last or 0, to, skipped)
+        span = LogRange(False, first, last or 0, to, skipped)
     elif since is None or since.revision is None:
         if to.revision is not None:
             raise UsageError(
                 f"{start} is a position, but {end} is not", now="give two positions: @7 and @9"
             )
-        span = Span(True, 1 if since is None else since.known, to.known, to)
+        span = LogRange(True, 1 if since is None else since.known, to.known, to)
     else:
-        span = Span(False, since.revision, last or 0, to)
+        span = LogRange(False, since.revision, last or 0, to)
     if span.first > span.last:
         raise UsageError(f"{start} is after {end}", now="give the earlier point with --from")
     return span
 
 
-class Asked(NamedTuple):
+class LogQuestion(NamedTuple):
     """A question about a range of a log, for processes that open the log themselves.
 
     :param place: of the log.
@@ -118,16 +118,16 @@ class Asked(NamedTuple):
     """
 
     place: str
-    span: Span
+    span: LogRange
     question: Question
     release: str
     conf: ConfText | None = None
 
 
-class Stretch(NamedTuple):
+class PlaceRun(NamedTuple):
     """Neighbouring places, as the work of one process."""
 
-    asked: Asked
+    asked: LogQuestion
     places: tuple[int, ...]
 
 
@@ -137,7 +137,7 @@ class LogBisection:
     :param progress: called with (sessions done, total).
     """
 
-    def __init__(self, log: Log, asked: Asked, *, progress: Progress | None = None) -> None:
+    def __init__(self, log: Log, asked: LogQuestion, *, progress: Progress | None = None) -> None:
         self._log, self._given = log, asked
         self._span, self._question = asked.span, asked.question
         self._behaviours, self._conf = resolve(asked.release), asked.conf
@@ -199,7 +199,7 @@ class LogBisection:
 
     def _along(self, places: Sequence[int], jobs: int) -> Iterator[Probe]:
         """Yield the answers at many places in order, computed by several processes."""
-        stretches = [Stretch(self._given, some) for some in _stretches(places, jobs)]
+        stretches = [PlaceRun(self._given, some) for some in _stretches(places, jobs)]
         if len(stretches) == 1:
             yield from answers_along(self._log, stretches[0], self._progress)
             return
@@ -242,7 +242,7 @@ class LogBisection:
         return list(self._log.store.read(query))
 
 
-def asked_places(log: Log, span: Span) -> tuple[bool, list[int]]:
+def asked_places(log: Log, span: LogRange) -> tuple[bool, list[int]]:
     """Return the places that a scan checks, and whether recorded sessions are among them.
 
     They are every recorded session, or if the log records none, every change of an object that
@@ -258,7 +258,7 @@ def asked_places(log: Log, span: Span) -> tuple[bool, list[int]]:
     return found.logged, sorted(inside | {span.first, span.last})
 
 
-def left_out(log: Log, span: Span) -> LeftOut | None:
+def left_out(log: Log, span: LogRange) -> LeftOut | None:
     """Return what is left out before a range that begins with the first complete lists."""
     if span.skipped is None:
         return None
@@ -267,7 +267,7 @@ def left_out(log: Log, span: Span) -> LeftOut | None:
     return LeftOut(count, f"rv:{span.first}", f"rv:{span.skipped}", lists) if count else None
 
 
-def there(log: Log, question: Question, end: Moment) -> There | None:
+def there(log: Log, question: Question, end: Moment) -> ObjectRange | None:
     """Return the range in which a log holds a question's object; None if it holds no version."""
     if question.kind == PANIC:
         return None
@@ -287,7 +287,7 @@ def there(log: Log, question: Question, end: Moment) -> There | None:
     told.sort(key=lambda event: event.revision or 0)
     revisions = [event.revision or 0 for event in told]
     gone = KINDS[told[-1].kind].effect is Effect.DELETED
-    return There(f"{plain_name(*kind)}/{question.about}", revisions[0], revisions[-1], gone)
+    return ObjectRange(f"{plain_name(*kind)}/{question.about}", revisions[0], revisions[-1], gone)
 
 
 def _stretches(places: Sequence[int], jobs: int) -> Iterator[tuple[int, ...]]:
@@ -297,14 +297,14 @@ def _stretches(places: Sequence[int], jobs: int) -> Iterator[tuple[int, ...]]:
         yield tuple(places[start : start + size])
 
 
-def until_change(stretch: Stretch) -> list[Probe]:
+def until_change(stretch: PlaceRun) -> list[Probe]:
     """Return the answers in a range up to the first that differs from the one before it."""
     end = stretch.asked.span.end
     with opened(stretch.asked.place, read_only=True, branch=end.branch, cluster=end.cluster) as log:
         return first_change(answers_along(log, stretch))[0]
 
 
-def answers_along(log: Log, stretch: Stretch, progress: Progress | None = None) -> Iterator[Probe]:
+def answers_along(log: Log, stretch: PlaceRun, progress: Progress | None = None) -> Iterator[Probe]:
     """Yield the answers at the places of a range; revisions are read once.
 
     :param progress: called with (answers given, total).
@@ -340,6 +340,6 @@ def over_case(subject: CaseSubject, question: Question, release: str) -> Bisecti
         found_steps.append(question.steps(answer))
         if probes[-1].answer.holds != probes[0].answer.holds:
             pair = zip(probes[-2:], found_steps[-2:], strict=True)
-            before, after = (Side(probe, steps) for probe, steps in pair)
+            before, after = (FlipSide(probe, steps) for probe, steps in pair)
             return Bisection(question, probes, Flip(before, after), STEPS, behaviours.release)
     return Bisection(question, probes, None, STEPS, behaviours.release)

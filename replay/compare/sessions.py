@@ -17,8 +17,8 @@ from ..moments.moment import Moment
 from ..moments.scheduler_confs import ConfText
 from ..moments.stored_belief import believed
 from ..sessions.session import SessionAnswer, answer_document, step_document
-from .bounded_traces import Beginning, Following
-from .consultation import Consultation, Way, consultations
+from .bounded_traces import ComparedTrace, FirstSteps
+from .checked_behaviours import CheckedBehaviour, TracedSession, consultations
 from .decisions import CONTEXT, Differing, Parting, decisions_of, differing, partings
 from .releases import BehaviourDiff, session_diff
 from .subjects import LogSubject
@@ -27,7 +27,7 @@ FIRST_STEPS = 10_000
 """The steps of each session that are compared first: those of about 1,500 placements."""
 
 
-class Side(NamedTuple):
+class SessionSide(NamedTuple):
     """One of the compared sessions.
 
     :param label: what distinguishes it from the others: a release, a configuration, a point.
@@ -45,16 +45,16 @@ class Comparison:
     """Compared sessions and their differences; true if there is any.
 
     :param partings: see :func:`.decisions.partings`.
-    :param consulted: behaviours that were checked at the last of them; see :mod:`.consultation`.
+    :param consulted: behaviours that were checked at the last of them; see :mod:`.checked_behaviours`.
     :param behaviours: those in which their releases differ, with or without effect here.
     :param compared: the number of steps compared; None is all.
     """
 
-    sides: tuple[Side, ...]
+    sides: tuple[SessionSide, ...]
     decisions: list[Differing]
     partings: list[Parting]
     behaviours: list[BehaviourDiff]
-    consulted: list[Consultation] = field(default_factory=list)
+    consulted: list[CheckedBehaviour] = field(default_factory=list)
     compared: int | None = None
 
     def __bool__(self) -> bool:
@@ -73,7 +73,7 @@ class Comparison:
         return [row.behaviour for row in self.behaviours if row.behaviour in names | believing]
 
 
-def compared(sides: Sequence[Side], steps: int | None = None) -> Comparison:
+def compared(sides: Sequence[SessionSide], steps: int | None = None) -> Comparison:
     """Return what differs between sessions, which must have been traced.
 
     :param steps: the number of steps that were kept; None is all.
@@ -137,11 +137,11 @@ class _Run(NamedTuple):
     subject: LogSubject
     release: str
 
-    def side(self, trace: Trace) -> Side:
+    def side(self, trace: Trace) -> SessionSide:
         """Run the session."""
         consulted = Consulted.of(resolve(self.release))
         answer = self.subject.traced(consulted, trace)
-        return Side(self.label, answer, self.subject, consulted)
+        return SessionSide(self.label, answer, self.subject, consulted)
 
 
 def _compared(runs: Sequence[_Run], *, whole: bool) -> Comparison:
@@ -162,11 +162,11 @@ def _compared(runs: Sequence[_Run], *, whole: bool) -> Comparison:
     return compared(_sides(runs, sys.maxsize))
 
 
-def _sides(runs: Sequence[_Run], steps: int) -> list[Side]:
+def _sides(runs: Sequence[_Run], steps: int) -> list[SessionSide]:
     """Run sessions, each with at most this many steps; all but the first only until they differ."""
-    first = runs[0].side(Beginning(steps))
+    first = runs[0].side(FirstSteps(steps))
     trace = first.answer.result.trace
-    return [first, *(run.side(Following(trace, steps, CONTEXT)) for run in runs[1:])]
+    return [first, *(run.side(ComparedTrace(trace, steps, CONTEXT)) for run in runs[1:])]
 
 
 def _done(answer: SessionAnswer) -> tuple[object, ...]:
@@ -176,7 +176,7 @@ def _done(answer: SessionAnswer) -> tuple[object, ...]:
     return tuple(tuple(some) for some in done)
 
 
-def _consulted(sides: Sequence[Side], parting: Parting) -> list[Consultation]:
+def _consulted(sides: Sequence[SessionSide], parting: Parting) -> list[CheckedBehaviour]:
     """Return what the first side and the first other release that differs from it checked."""
     one = sides[0]
     first = parting.steps[0][:1]
@@ -184,8 +184,8 @@ def _consulted(sides: Sequence[Side], parting: Parting) -> list[Consultation]:
         if side.answer.release == one.answer.release or steps[:1] == first:
             continue
         ways = (
-            Way(one.consulted, one.answer.result.trace),
-            Way(side.consulted, side.answer.result.trace),
+            TracedSession(one.consulted, one.answer.result.trace),
+            TracedSession(side.consulted, side.answer.result.trace),
         )
         return consultations(
             ways,

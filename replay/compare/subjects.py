@@ -23,7 +23,7 @@ from ..simulate.cases import Case
 from ..simulate.simulation import Simulation
 
 
-class Subject(Protocol):
+class RunnableSession(Protocol):
     """A session to run."""
 
     @property

@@ -21,11 +21,11 @@ from ..moments.coverage import Unknown
 from ..moments.log import opened
 from ..moments.scheduler_confs import ConfText
 from ..moments.stored_belief import Way, believed
-from ..sessions.session import Scene, scene_at, session_in
+from ..sessions.session import SessionInputs, scene_at, session_in
 from .causes import Cause, causes, changed, partly, suspects
 from .decisions import Decision, Differing, decisions_of, differing
-from .places import Place, Places, evenly
 from .releases import BehaviourDiff, session_diff
+from .session_moments import SessionMoment, SessionMoments, evenly
 
 STRETCHES_PER_JOB = 4
 """Stretches take different times: with several per process, all processes end together."""
@@ -37,7 +37,7 @@ MOMENTS_KEPT = 50
 """Moments between collections of garbage, which the command line otherwise collects seldom."""
 
 
-class Changed(NamedTuple):
+class ChangedDecision(NamedTuple):
     """A decision that differs in the other release.
 
     :param at: the point of the session. :param position: the event at that point.
@@ -61,7 +61,7 @@ class Group(NamedTuple):
     """
 
     causes: tuple[Cause, ...]
-    changed: tuple[Changed, ...]
+    changed: tuple[ChangedDecision, ...]
     sessions: int
 
 
@@ -102,7 +102,7 @@ class Upgrade:
         return bool(self.groups)
 
 
-class Question(NamedTuple):
+class UpgradeQuestion(NamedTuple):
     """An upgrade check of a whole log.
 
     :param place: the log's place, for processes that open it themselves.
@@ -114,16 +114,16 @@ class Question(NamedTuple):
     conf: ConfText | None = None
 
 
-class Stretch(NamedTuple):
+class MomentRange(NamedTuple):
     """Neighbouring moments of a log, as the work of one process."""
 
-    question: Question
-    places: tuple[Place, ...]
+    question: UpgradeQuestion
+    places: tuple[SessionMoment, ...]
 
 
 def upgrade_check(
-    places: Places,
-    question: Question,
+    places: SessionMoments,
+    question: UpgradeQuestion,
     *,
     sample: int = 0,
     jobs: int = 1,
@@ -166,7 +166,7 @@ def upgrade_check(
     )
 
 
-def check(stretch: Stretch) -> list[Changed]:
+def check(stretch: MomentRange) -> list[ChangedDecision]:
     """Return what differs in a stretch of a log, in order.
 
     The log is read once, for the caches of all variants.
@@ -175,7 +175,7 @@ def check(stretch: Stretch) -> list[Changed]:
     one, other = map(resolve, question.releases)
     ways = _ways(one, other)
     first = places[0].moment
-    found: list[Changed] = []
+    found: list[ChangedDecision] = []
     with opened(question.place, read_only=True, branch=first.branch, cluster=first.cluster) as log:
         moments = [place.moment for place in places]
         along = beliefs_along(log.store, moments, *ways.values())
@@ -185,7 +185,7 @@ def check(stretch: Stretch) -> list[Changed]:
             scene = scene_at(log, moment, question.conf)
             sessions = _Sessions(scene, (one, other), dict(zip(ways, caches, strict=True)))
             found += [
-                Changed(moment.label, place.position, *row, tuple(sessions.causes(row)))
+                ChangedDecision(moment.label, place.position, *row, tuple(sessions.causes(row)))
                 for row in sessions.differing()
             ]
     return found
@@ -198,11 +198,13 @@ def _ways(one: Behaviours, other: Behaviours) -> dict[Way, Behaviours]:
     return {believed(behaviours): behaviours for behaviours in (one, other, *back)}
 
 
-def _stretches(question: Question, places: Sequence[Place], jobs: int) -> Iterator[Stretch]:
+def _stretches(
+    question: UpgradeQuestion, places: Sequence[SessionMoment], jobs: int
+) -> Iterator[MomentRange]:
     count = min(len(places), jobs * STRETCHES_PER_JOB, max(jobs, len(places) // PLACES))
     bounds = [len(places) * i // count for i in range(count + 1)] if count else [0]
     for start, stop in pairwise(bounds):
-        yield Stretch(question, tuple(places[start:stop]))
+        yield MomentRange(question, tuple(places[start:stop]))
 
 
 class _Sessions:
@@ -213,7 +215,7 @@ class _Sessions:
 
     def __init__(
         self,
-        scene: Scene,
+        scene: SessionInputs,
         pair: tuple[Behaviours, Behaviours],
         caches: Mapping[Way, SchedulerCache],
     ) -> None:
@@ -265,9 +267,9 @@ class _Sessions:
         return decisions_of(session_in(self._scene, behaviours, self._caches[believed(plain)]))
 
 
-def _groups(found: Sequence[Changed]) -> Iterator[Group]:
+def _groups(found: Sequence[ChangedDecision]) -> Iterator[Group]:
     """Yield differences by cause, the most frequent first."""
-    by_cause: dict[tuple[Cause, ...], list[Changed]] = defaultdict(list)
+    by_cause: dict[tuple[Cause, ...], list[ChangedDecision]] = defaultdict(list)
     for each in found:
         by_cause[each.causes].append(each)
     for named in sorted(by_cause, key=lambda one: (-len(by_cause[one]), one)):

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from .decisions import BIND, CRASH, ENQUEUE, EVICT, PHASE, PIPELINE
-from .upgrade import Changed, Upgrade
+from .upgrade import ChangedDecision, Upgrade
 
 CRASHES, PLACEMENTS, EVICTIONS, PHASES, UNFELT, NOTHING, UNKNOWN = LEVELS = (
     *("crashes", "placements", "evictions", "phases"),
@@ -40,7 +40,7 @@ _TEXTS = frozenset({CRASH, EVICT})
 """Decisions whose value is a text: if both releases take them, only the text differs."""
 
 
-class Effect(NamedTuple):
+class VerdictEffect(NamedTuple):
     """All differences of one level.
 
     :param objects: the number of pods or PodGroups with any; 0 for crashes.
@@ -57,7 +57,7 @@ class Verdict(NamedTuple):
     """The most severe level of all differences, and all their levels, most severe first."""
 
     level: str
-    effects: tuple[Effect, ...]
+    effects: tuple[VerdictEffect, ...]
 
     @property
     def felt(self) -> bool:
@@ -65,7 +65,7 @@ class Verdict(NamedTuple):
         return self.level in FELT
 
 
-def level_of(changed: Changed) -> str:
+def level_of(changed: ChangedDecision) -> str:
     """Return the level of a difference: one of :data:`FELT`, or ``unfelt``."""
     if changed.kind in _TEXTS and None not in changed.values:
         return UNFELT
@@ -86,9 +86,9 @@ def verdict_of(found: Upgrade) -> Verdict:
     return Verdict(level, effects)
 
 
-def _effect(level: str, some: Iterable[Changed]) -> Effect:
+def _effect(level: str, some: Iterable[ChangedDecision]) -> VerdictEffect:
     some = list(some)
-    return Effect(
+    return VerdictEffect(
         level,
         len(some),
         len({changed.about for changed in some if changed.about}),

@@ -15,17 +15,17 @@ from ..render.documents import plain
 
 _FORMS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
-        "session.SessionAnswer": ("session", "answer_document"),
-        "comparison.sessions.Comparison": ("comparison.sessions", "comparison_document"),
-        "comparison.bisection.Bisection": ("render.bisection", "bisection_document"),
-        "comparison.upgrade.Upgrade": ("render.upgrade", "upgrade_document"),
-        "drift.Drift": ("render.drift", "drift_document"),
+        "sessions.session.SessionAnswer": ("sessions.session", "answer_document"),
+        "compare.sessions.Comparison": ("compare.sessions", "comparison_document"),
+        "compare.bisection.Bisection": ("render.bisection", "bisection_document"),
+        "compare.upgrade.Upgrade": ("render.upgrade", "upgrade_document"),
+        "moments.drift.Drift": ("render.drift", "drift_document"),
         "lint.task.Report": ("render.lint", "lint_document"),
         "lint.findings.Finding": ("lint.findings", "Finding.document"),
         "lint.rules.Rule": ("render.lint", "rule_document"),
-        "diff.Diff": ("render.differences", "diff_json"),
-        "history.History": ("render.differences", "history_json"),
-        "status.Status": ("status", "status_document"),
+        "moments.diff.Diff": ("render.differences", "diff_json"),
+        "moments.history.History": ("render.differences", "history_json"),
+        "moments.status.Status": ("moments.status", "status_document"),
     }
 )
 """The module and the function that make the document of a result, by its class."""
@@ -52,10 +52,10 @@ def _fields(result: object, *, trace: bool, payload: bool) -> Any:
     kind = type(result)
     name = f"{kind.__module__}.{kind.__qualname__}".removeprefix(f"{_REPLAY}.")
     if isinstance(result, Recorded):
-        from ..moments.actors import told_by_itself  # noqa: PLC0415 -- only here needed
+        from ..moments.actors import self_attributed  # noqa: PLC0415 -- only here needed
         from ..render.events import event_fields  # noqa: PLC0415
 
-        return event_fields(told_by_itself(result), payload=payload)
+        return event_fields(self_attributed(result), payload=payload)
     if name in _FORMS:
         return _maker(name)(result, **({"trace": trace} if name.endswith("Comparison") else {}))
     if name == "facade.searching.LogAnswers":

@@ -8,7 +8,7 @@ from ...engine.errors import UsageError
 from ..lint.background import Background
 from ..lint.reading import read_conf, read_files
 from ..lint.rules import RULES, Rule
-from ..lint.task import ALL, Report, Task, check
+from ..lint.task import ALL, LintTask, Report, check
 from .options import FilePath, Names, paths_of, release_of, several
 
 
@@ -67,7 +67,7 @@ def checked(
     taken = [] if ALL in names else [release_of(name, assume=assume) for name in names]
     given = None if conf is None else read_conf(str(conf))
     written = read_files(paths_of(files))
-    return check(Task(written, background, given, namespace, tuple(several(ignore))), taken)
+    return check(LintTask(written, background, given, namespace, tuple(several(ignore))), taken)
 
 
 def lint_rules() -> tuple[Rule, ...]:

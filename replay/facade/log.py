@@ -225,11 +225,11 @@ class Log(StoredLog):
         :raises UsageError: a release is not known, or it rejects the configuration.
         :param strict: refuse to answer if the log lacks what sessions need.
         """
-        from ..compare.places import session_places  # noqa: PLC0415
-        from ..compare.upgrade import Question, upgrade_check  # noqa: PLC0415
+        from ..compare.session_moments import session_places  # noqa: PLC0415
+        from ..compare.upgrade import UpgradeQuestion, upgrade_check  # noqa: PLC0415
 
         one, other = (release_of(name, assume=assume) for name in (from_, to))
-        question = Question(
+        question = UpgradeQuestion(
             self.place, (one, other), accepted_conf(conf, [one, other], assume=assume)
         )
         end = self.moment(at)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields
 from ...engine.errors import UsageError
 from ...engine.volcano.releases import RELEASES
 from ..compare.bisection import Bisection, over_releases, releases_between
-from ..compare.crashes import Crash, Dying, dying, recorded_crashes
-from ..compare.log_bisection import Asked, LogBisection, span_of
+from ..compare.crashes import Crash, PanickingReleases, dying, recorded_crashes
+from ..compare.log_bisection import LogBisection, LogQuestion, span_of
 from ..compare.questions import PANIC, Question
 from ..compare.subjects import LogSubject
 from ..moments.log import Log, Point, Progress
@@ -26,7 +26,7 @@ class LogAnswers(Bisection):
     """
 
     crashes: Sequence[Crash] = ()
-    died: Dying | None = None
+    died: PanickingReleases | None = None
 
 
 class Search:
@@ -78,7 +78,7 @@ class Search:
         """
         name = release_of(release or DEFAULT_RELEASE, assume=self._assume)
         conf = conf_text(self._conf)
-        asked = Asked(self._place, span_of(self._log, start, end), self._question, name, conf)
+        asked = LogQuestion(self._place, span_of(self._log, start, end), self._question, name, conf)
         crashes: list[Crash] = []
         died = None
         if self._question.kind == PANIC:

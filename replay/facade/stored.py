@@ -12,7 +12,7 @@ from ...engine.errors import UsageError
 from ...engine.events import Reference
 from ...engine.kubernetes.expressions.label_selectors import EVERYTHING, Selector
 from ...engine.log import MAIN, BranchInfo, LogInfo, LogStore
-from ..moments.actors import Told, told
+from ..moments.actors import AttributedEvent, attributed
 from ..moments.coverage import Unknown, refuse, unknown_at, usual_kinds
 from ..moments.history import History
 from ..moments.kinds import CLUSTER_SCOPED, GroupKind, ObjectName
@@ -24,8 +24,8 @@ from .options import DEFAULT_RELEASE, FilePath, Names, paths_of, several
 if TYPE_CHECKING:
     from ..ingest.run import IngestOptions, IngestSummary
     from ..moments.diff import Diff
+    from ..moments.diff_actors import Who
     from ..moments.field_selectors import FieldSelector
-    from ..moments.who import Who
 
 _VERSIONS_DESCRIBED = 10
 
@@ -112,7 +112,7 @@ class StoredLog(Log):
         after: str | int | None = None,
         follow: bool = False,
         **narrowed: Any,
-    ) -> Iterator[Told]:
+    ) -> Iterator[AttributedEvent]:
         """Yield events by position: the order in which they were appended.
 
         Also takes the other fields of a query: ``namespace``, ``name``, ``uid``, ``source``,
@@ -126,7 +126,7 @@ class StoredLog(Log):
         :raises UsageError: there is no such kind, or the bounds do not go together.
         """
         from ...engine.log import Query  # noqa: PLC0415 -- only needed here
-        from ..moments.narrowing import about, bounds, known_kinds  # noqa: PLC0415
+        from ..moments.event_filters import about, bounds, known_kinds  # noqa: PLC0415
 
         if follow and (narrowed.get("newest_first") or until is not None):
             raise UsageError(
@@ -146,7 +146,7 @@ class StoredLog(Log):
         query = Query(**{**fields, **narrowed})
         read = self.store.follow(query) if follow else self.store.read(query)
         branch, clock = query.branch, self.clock()
-        return told(self.store, clock, read, branch=branch, at_once=1 if follow else AT_ONCE)
+        return attributed(self.store, clock, read, branch=branch, at_once=1 if follow else AT_ONCE)
 
     def get(
         self,
@@ -243,8 +243,8 @@ class StoredLog(Log):
         :raises ObjectNotFound: the log never held it; suggests what may be meant.
         :raises NotKnown: the kind is not known all the time, and ``strict`` is set.
         """
-        from ..moments.kin import belonging  # noqa: PLC0415 -- only needed here
-        from ..render.leads import never_held  # noqa: PLC0415
+        from ..moments.related_objects import belonging  # noqa: PLC0415 -- only needed here
+        from ..render.not_found import never_held  # noqa: PLC0415
 
         moment = self.moment(at)
         target = self.object(named, moment) if isinstance(named, str) else named
@@ -265,7 +265,7 @@ class StoredLog(Log):
 
         :param found: the result of the diff. :param before: and ``after``: its moments.
         """
-        from ..moments.who import who_made  # noqa: PLC0415 -- only needed here
+        from ..moments.diff_actors import who_made  # noqa: PLC0415 -- only needed here
 
         return who_made(self.store, found, self.moment(before), self.moment(after))
 
@@ -285,8 +285,8 @@ class StoredLog(Log):
         :raises ObjectNotFound: it does not exist at that moment.
         :raises NotKnown: not all is known, and ``strict`` is set.
         """
-        from ..render.columns import Sight  # noqa: PLC0415 -- only needed here
-        from ..render.description import Described, description_lines  # noqa: PLC0415
+        from ..render.columns import TableContext  # noqa: PLC0415 -- only needed here
+        from ..render.description import ObjectDescription, description_lines  # noqa: PLC0415
 
         moment = self.moment(at)
         target = self.object(named, moment)
@@ -303,8 +303,8 @@ class StoredLog(Log):
         if entry is None:
             raise not_found(self, kind, target.name, place, moment)
         past = Log.history(self, target, namespace=entry.reference.namespace, at=moment)
-        described = Described(
-            sight=Sight(truth),
+        described = ObjectDescription(
+            sight=TableContext(truth),
             entry=entry,
             document=next(self.documents([entry], branch=moment.branch)),
             versions=past.happenings[-_VERSIONS_DESCRIBED:],

@@ -1,7 +1,7 @@
 """Results by the behaviours they read, so that releases that agree on them share a result.
 
 There are many releases, and few of them differ in what one check reads. A check reads a record of
-behaviours through :class:`Asking`, which remembers the fields; :class:`Memory` runs it again only
+behaviours through :class:`ReadRecorder`, which remembers the fields; :class:`AnswerCache` runs it again only
 for a release that differs in one of them.
 """
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Asking:
+class ReadRecorder:
     """A record of behaviours that remembers which fields were read.
 
     :param changed: fields with other values, to find out what they alone do.
@@ -42,10 +42,10 @@ class Asking:
 
 def changed(behaviours: Behaviours, **fields: Any) -> Behaviours:
     """Return behaviours that differ in some fields; the others are read from the original."""
-    return cast("Behaviours", Asking(behaviours, **fields))
+    return cast("Behaviours", ReadRecorder(behaviours, **fields))
 
 
-class Memory(Generic[T]):
+class AnswerCache(Generic[T]):
     """A function of a release's behaviours, computed once for all releases that agree on its reads.
 
     The function must depend on nothing else.
@@ -60,7 +60,7 @@ class Memory(Generic[T]):
         for asked, answer in self._known:
             if all(getattr(behaviours, name) == value for name, value in asked.items()):
                 return answer
-        asking = Asking(behaviours)
+        asking = ReadRecorder(behaviours)
         answer = self._function(cast("Behaviours", asking))
         self._known.append((asking.asked, answer))
         return answer

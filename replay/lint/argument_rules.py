@@ -15,8 +15,8 @@ from ...engine.kubernetes.duration import parse_go_duration
 from ...engine.session.plugins.revocable_zone import why_closed
 from ...engine.volcano.arguments import go_text
 from ...engine.volcano.history_arguments import ARGUMENTS, Argument, Kind, arguments_of, is_of
-from .conf_rules import Read, read_by
-from .context import Checked
+from .conf_rules import AcceptedConf, read_by
+from .context import LintContext
 from .findings import Effect, Issue
 from .queues import exists
 
@@ -37,7 +37,7 @@ LISTED: Mapping[str, str] = MappingProxyType(
 _CARDS = MappingProxyType({"deviceshare": "deviceshare.", "predicates": "predicate."})
 
 
-class Owner(NamedTuple):
+class ArgumentOwner(NamedTuple):
     """A plugin or an action with its arguments, and where they are."""
 
     name: str
@@ -45,7 +45,7 @@ class Owner(NamedTuple):
     given: Mapping[str, Any]
 
 
-def argument_unknown(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def argument_unknown(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """An argument that its plugin or action does not read, without any message."""
     for read, owner in _owners(given, how):
         known = arguments_of(owner.name, how.release)
@@ -63,7 +63,7 @@ def argument_unknown(given: Checked, how: Behaviours) -> Iterator[Issue]:
             )
 
 
-def argument_type(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def argument_type(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """An argument of another type than its plugin or action expects.
 
     Most then count as not given, and the default applies; some end the scheduler.
@@ -81,7 +81,7 @@ def argument_type(given: Checked, how: Behaviours) -> Iterator[Issue]:
         )
 
 
-def argument_value(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def argument_value(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """An argument whose value its plugin does not accept: the default applies, or nothing."""
     for read, owner, name, argument in _known(given, how):
         value = owner.given[name]
@@ -91,7 +91,7 @@ def argument_value(given: Checked, how: Behaviours) -> Iterator[Issue]:
                 yield read.issue((*owner.path, name), Effect.IGNORED, fault)
 
 
-def argument_unlisted(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def argument_unlisted(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """An argument of a resource that is not in the plugin's list of resources."""
     for read, owner, name, _ in _known(given, how):
         for beginning, of in LISTED.items():
@@ -105,7 +105,7 @@ def argument_unlisted(given: Checked, how: Behaviours) -> Iterator[Issue]:
             yield read.issue((*owner.path, name), Effect.IGNORED, message, now)
 
 
-def device_modes_conflict(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def device_modes_conflict(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """Ways to share GPUs that exclude each other: the scheduler ends."""
     for read, owner in _owners(given, how):
         prefix = _CARDS.get(owner.name, "")
@@ -120,21 +120,23 @@ def device_modes_conflict(given: Checked, how: Behaviours) -> Iterator[Issue]:
             yield read.issue(owner.path, Effect.CRASHES, message, "keep one of them")
 
 
-def _owners(given: Checked, how: Behaviours) -> Iterator[tuple[Read, Owner]]:
+def _owners(given: LintContext, how: Behaviours) -> Iterator[tuple[AcceptedConf, ArgumentOwner]]:
     """Yield plugins that exist, and actions, with their arguments."""
     for read in read_by(given, how):
         for placed in read.plugins:
             option = placed.option
             if exists(option.name, how):
                 path = (*placed.path, "arguments")
-                yield read, Owner(option.name, path, option.arguments.raw)
+                yield read, ArgumentOwner(option.name, path, option.arguments.raw)
         for number, (action, arguments) in enumerate(read.conf.configurations):
             if action in read.conf.actions:
                 path = ("configurations", number, "arguments")
-                yield read, Owner(action, path, arguments.raw)
+                yield read, ArgumentOwner(action, path, arguments.raw)
 
 
-def _known(given: Checked, how: Behaviours) -> Iterator[tuple[Read, Owner, str, Argument]]:
+def _known(
+    given: LintContext, how: Behaviours
+) -> Iterator[tuple[AcceptedConf, ArgumentOwner, str, Argument]]:
     """Yield arguments that are read: (configuration, owner, name, expected type)."""
     for read, owner in _owners(given, how):
         known = arguments_of(owner.name, how.release)

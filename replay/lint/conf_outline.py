@@ -16,7 +16,7 @@ _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 Path = tuple[str | int, ...]
 
 
-class Key(NamedTuple):
+class OddKey(NamedTuple):
     """A key that configurations do not have, or that its mapping has twice.
 
     :param line: of the text, from 1.
@@ -28,12 +28,12 @@ class Key(NamedTuple):
     like: str = ""
 
 
-class Outline(NamedTuple):
+class ConfOutline(NamedTuple):
     """The lines by path, unknown keys, and repeated keys."""
 
     lines: dict[Path, int]
-    unknown: tuple[Key, ...]
-    repeated: tuple[Key, ...]
+    unknown: tuple[OddKey, ...]
+    repeated: tuple[OddKey, ...]
 
     def line(self, *path: str | int) -> int:
         """Return the line of a path, or of the nearest entry around it."""
@@ -42,7 +42,7 @@ class Outline(NamedTuple):
         return self.lines.get(path, 1)
 
 
-def outline(text: str) -> Outline:
+def outline(text: str) -> ConfOutline:
     """Return the outline of a configuration; empty for text that is not YAML."""
     loader = _LOADER(text)
     try:
@@ -54,7 +54,7 @@ def outline(text: str) -> Outline:
     walk = _Walk()
     if node is not None:
         walk.enter(node, CONFIGURATION, ())
-    return Outline(walk.lines, tuple(walk.unknown), tuple(walk.repeated))
+    return ConfOutline(walk.lines, tuple(walk.unknown), tuple(walk.repeated))
 
 
 class _Walk:
@@ -62,8 +62,8 @@ class _Walk:
 
     def __init__(self) -> None:
         self.lines: dict[Path, int] = {}
-        self.unknown: list[Key] = []
-        self.repeated: list[Key] = []
+        self.unknown: list[OddKey] = []
+        self.repeated: list[OddKey] = []
 
     def enter(self, node: yaml.Node, shape: Any, path: Path) -> None:
         """Visit a value that should have a given structure."""
@@ -82,12 +82,12 @@ class _Walk:
             name = key.value
             here, line = (*path, name), key.start_mark.line + 1
             if name in seen:
-                self.repeated.append(Key(here, line))
+                self.repeated.append(OddKey(here, line))
             seen[name] = None
             self.lines[here] = line
             if fields is not None and name not in fields and name != "<<":
                 like = get_close_matches(name, fields, n=1)
-                self.unknown.append(Key(here, line, like[0] if like else ""))
+                self.unknown.append(OddKey(here, line, like[0] if like else ""))
             elif fields is not None and fields.get(name) is not Shape.TEXT:
                 self.enter(value, fields.get(name), here)
             elif shape is Shape.VALUES:

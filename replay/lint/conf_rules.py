@@ -17,8 +17,8 @@ from ...engine.volcano.conf import (
     parse_scheduler_conf,
 )
 from ...engine.volcano.conf_yaml import Decoder, Shape, Struct
-from .conf_outline import Outline, outline, shown
-from .context import Checked
+from .conf_outline import ConfOutline, outline, shown
+from .context import LintContext
 from .findings import Effect, Issue
 from .inputs import Configuration
 from .queues import exists
@@ -33,7 +33,7 @@ _NO_ACTION = "failed to find Action"
 KEPT = "the previous configuration, or the built-in one, stays in force"
 
 
-class Placed(NamedTuple):
+class PlacedPlugin(NamedTuple):
     """A plugin, and its place in the configuration."""
 
     tier: int
@@ -46,18 +46,18 @@ class Placed(NamedTuple):
         return ("tiers", self.tier, "plugins", self.number)
 
 
-class Read(NamedTuple):
+class AcceptedConf(NamedTuple):
     """A configuration that a release accepts."""
 
     given: Configuration
     conf: SchedulerConf
-    outline: Outline
+    outline: ConfOutline
 
     @property
-    def plugins(self) -> list[Placed]:
+    def plugins(self) -> list[PlacedPlugin]:
         """The plugins of all tiers, in order."""
         return [
-            Placed(tier, number, option)
+            PlacedPlugin(tier, number, option)
             for tier, options in enumerate(self.conf.tiers)
             for number, option in enumerate(options)
         ]
@@ -74,7 +74,7 @@ class Read(NamedTuple):
         return Issue(subject, shown(path), effect, message, now)
 
 
-def read_by(given: Checked, how: Behaviours) -> Iterator[Read]:
+def read_by(given: LintContext, how: Behaviours) -> Iterator[AcceptedConf]:
     """Yield the configurations that a release accepts and that are not empty."""
     for conf in given.world.confs:
         try:
@@ -82,10 +82,10 @@ def read_by(given: Checked, how: Behaviours) -> Iterator[Read]:
         except ConfInvalid:
             continue
         if conf.text.strip():
-            yield Read(conf, parsed, outline(conf.text))
+            yield AcceptedConf(conf, parsed, outline(conf.text))
 
 
-def conf_rejected(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def conf_rejected(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A configuration that the scheduler cannot read or rejects, as hdrf with proportion."""
     for conf in given.world.confs:
         try:
@@ -103,7 +103,7 @@ def conf_rejected(given: Checked, how: Behaviours) -> Iterator[Issue]:
                 yield Issue(subject, "", Effect.REFUSED, told)
 
 
-def conf_key_unknown(given: Checked, _: Behaviours) -> Iterator[Issue]:
+def conf_key_unknown(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     """A key that no configuration has: it is not read, without any message."""
     for conf in given.world.confs:
         for key in outline(conf.text).unknown:
@@ -112,7 +112,7 @@ def conf_key_unknown(given: Checked, _: Behaviours) -> Iterator[Issue]:
             yield Issue(conf.place(key.line), shown(key.path), Effect.IGNORED, message, now)
 
 
-def conf_key_repeated(given: Checked, _: Behaviours) -> Iterator[Issue]:
+def conf_key_repeated(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     """A key that its mapping has twice: the last one counts."""
     for conf in given.world.confs:
         for key in outline(conf.text).repeated:
@@ -120,7 +120,7 @@ def conf_key_repeated(given: Checked, _: Behaviours) -> Iterator[Issue]:
             yield Issue(conf.place(key.line), shown(key.path), Effect.DIFFERS, message)
 
 
-def action_unknown(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def action_unknown(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """An action that the release does not have.
 
     Some releases then reject the whole configuration, others run without the action.
@@ -148,7 +148,7 @@ def action_unknown(given: Checked, how: Behaviours) -> Iterator[Issue]:
             )
 
 
-def action_allocate_missing(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def action_allocate_missing(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A configuration without the action ``allocate``: no pod with requests is placed."""
     for read in read_by(given, how):
         if "allocate" not in read.conf.actions:
@@ -156,7 +156,7 @@ def action_allocate_missing(given: Checked, how: Behaviours) -> Iterator[Issue]:
             yield read.issue(("actions",), Effect.STOPS, message, "add it")
 
 
-def action_enqueue_missing(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def action_enqueue_missing(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A configuration without the action ``enqueue``.
 
     Every PodGroup counts as enqueued: pods of all jobs are created at once, whether or not their
@@ -171,7 +171,7 @@ def action_enqueue_missing(given: Checked, how: Behaviours) -> Iterator[Issue]:
             yield read.issue(("actions",), Effect.DIFFERS, message, "put it first")
 
 
-def configuration_unknown(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def configuration_unknown(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """Arguments for an action that the release does not have, or that does not run."""
     for read in read_by(given, how):
         for number, (name, _) in enumerate(read.conf.configurations):
@@ -182,7 +182,7 @@ def configuration_unknown(given: Checked, how: Behaviours) -> Iterator[Issue]:
                 yield read.issue(path, Effect.IGNORED, message)
 
 
-def plugin_unknown(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def plugin_unknown(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A plugin that the release does not have: the scheduler runs without it."""
     for read in read_by(given, how):
         for placed in read.plugins:
@@ -198,7 +198,7 @@ def plugin_unknown(given: Checked, how: Behaviours) -> Iterator[Issue]:
             yield read.issue((*placed.path, "name"), Effect.UNKNOWN, message)
 
 
-def plugin_repeated(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def plugin_repeated(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A plugin that occurs twice: it is called in both places, with the last arguments."""
     for read in read_by(given, how):
         seen: dict[str, str] = {}
@@ -212,7 +212,7 @@ def plugin_repeated(given: Checked, how: Behaviours) -> Iterator[Issue]:
             seen[name] = shown(placed.path)
 
 
-def capacity_beside_proportion(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def capacity_beside_proportion(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """The plugins ``capacity`` and ``proportion`` together, which conflict according to Volcano.
 
     Both limit every queue, so the lower of the two limits counts, and shares of one are compared
@@ -230,7 +230,7 @@ def capacity_beside_proportion(given: Checked, how: Behaviours) -> Iterator[Issu
             )
 
 
-def queue_plugin_missing(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def queue_plugin_missing(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A configuration with neither ``capacity`` nor ``proportion``: queues have no limits."""
     for read in read_by(given, how):
         if not {"capacity", "proportion"} & read.names(how):
@@ -238,7 +238,7 @@ def queue_plugin_missing(given: Checked, how: Behaviours) -> Iterator[Issue]:
             yield read.issue(("tiers",), Effect.DIFFERS, message, "add one of them")
 
 
-def gang_missing(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def gang_missing(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A configuration without the plugin ``gang``: pods of a job are bound one by one."""
     for read in read_by(given, how):
         if "gang" not in read.names(how):
@@ -246,7 +246,7 @@ def gang_missing(given: Checked, how: Behaviours) -> Iterator[Issue]:
             yield read.issue(("tiers",), Effect.DIFFERS, message, "add gang to the first tier")
 
 
-def predicates_missing(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def predicates_missing(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A configuration without the plugin ``predicates``: taints and selectors are ignored."""
     for read in read_by(given, how):
         if "predicates" not in read.names(how):
@@ -254,7 +254,7 @@ def predicates_missing(given: Checked, how: Behaviours) -> Iterator[Issue]:
             yield read.issue(("tiers",), Effect.DIFFERS, message, "add predicates")
 
 
-def nodeorder_without_predicates(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def nodeorder_without_predicates(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """The plugin ``nodeorder`` without ``predicates``: some releases crash at the first score.
 
     In v1.12.0 and v1.12.1, ``predicates`` registers a metric that kube-scheduler's scores need.
@@ -272,7 +272,7 @@ def nodeorder_without_predicates(given: Checked, how: Behaviours) -> Iterator[Is
             yield read.issue((*scoring[0].path, "name"), Effect.CRASHES, message, now)
 
 
-def preempt_without_starving(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def preempt_without_starving(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """The action ``preempt`` without a plugin that finds starving jobs: nothing preempts."""
     for read in read_by(given, how):
         asked = [
@@ -286,7 +286,7 @@ def preempt_without_starving(given: Checked, how: Behaviours) -> Iterator[Issue]
             yield read.issue(("actions",), Effect.IGNORED, message, now)
 
 
-def preempt_without_priority(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def preempt_without_priority(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """The action ``preempt`` without ``priority``: jobs of any priority are evicted."""
     for read in read_by(given, how):
         placed = [p for p in read.plugins if p.option.name == "priority"]
@@ -299,7 +299,7 @@ def preempt_without_priority(given: Checked, how: Behaviours) -> Iterator[Issue]
             )
 
 
-def reclaim_without_queue_plugin(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def reclaim_without_queue_plugin(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """The action ``reclaim`` without a plugin that knows what queues deserve."""
     for read in read_by(given, how):
         options = [p.option for p in read.plugins if exists(p.option.name, how)]
@@ -316,7 +316,7 @@ def reclaim_without_queue_plugin(given: Checked, how: Behaviours) -> Iterator[Is
             yield read.issue(("actions",), Effect.DIFFERS, message, "add capacity or proportion")
 
 
-def hierarchy_unknown(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def hierarchy_unknown(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """``enableHierarchy`` of a plugin without hierarchies in the release."""
     knows = {
         "drf": True,

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .gangs import Gangs
-from .inputs import World
+from .inputs import LintInputs
 from .queues import Queues
 
 
-class Checked(NamedTuple):
+class LintContext(NamedTuple):
     """The inputs, with what is computed from them once for all rules."""
 
-    world: World
+    world: LintInputs
     queues: Queues
     gangs: Gangs
 
     @classmethod
-    def of(cls, world: World) -> Checked:
+    def of(cls, world: LintInputs) -> LintContext:
         """Return inputs ready to be checked."""
         return cls(world, Queues(world), Gangs(world))

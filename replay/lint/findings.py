@@ -46,7 +46,7 @@ class Effect(StrEnum):
         return self in (Effect.CRASHES, Effect.STOPS)
 
 
-class Place(NamedTuple):
+class FilePlace(NamedTuple):
     """The place of an entry in a file.
 
     :param document: the number of the document in the file, from 1.
@@ -70,7 +70,7 @@ class Subject(NamedTuple):
     group: str
     kind: str
     name: str
-    place: Place | None = None
+    place: FilePlace | None = None
 
     def __str__(self) -> str:
         return f"{self.kind} {self.name}" if self.name else self.kind

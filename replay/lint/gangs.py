@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...engine.kubernetes.objects import Pod, PodSpec
 from ...engine.model.resource import Resource
 from ...engine.model.task import pod_request
-from .answer_cache import Memory
+from .answer_cache import AnswerCache
 from .findings import Subject
-from .inputs import World
+from .inputs import LintInputs
 from .objects import Job
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ RESOURCES_OF_A_POD = frozenset({"pods"})
 """Every pod counts one of these; that is not a request of its own."""
 
 
-class Wanted(NamedTuple):
+class GangRequest(NamedTuple):
     """The resources that some pods need at once.
 
     :param field: the path of the field.
@@ -35,7 +35,7 @@ class Wanted(NamedTuple):
     amounts: Resource
 
 
-class Single(NamedTuple):
+class SinglePod(NamedTuple):
     """A single pod that must fit on a node, and the path of its field."""
 
     subject: Subject
@@ -46,13 +46,13 @@ class Single(NamedTuple):
 class Gangs:
     """The requests of all jobs, PodGroups and pods."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: LintInputs) -> None:
         self._world = world
-        self.wanted = Memory(self._wanted)
-        self.singles = Memory(self._singles)
-        self._requests = Memory(_Requests)
+        self.wanted = AnswerCache(self._wanted)
+        self.singles = AnswerCache(self._singles)
+        self._requests = AnswerCache(_Requests)
 
-    def _wanted(self, how: Behaviours) -> tuple[Wanted, ...]:
+    def _wanted(self, how: Behaviours) -> tuple[GangRequest, ...]:
         world = self._world
         found = []
         for members in world.members:
@@ -61,15 +61,19 @@ class Gangs:
                 continue
             if job is not None:
                 least = self._least(job, how)
-                found.append(Wanted(members.subject, members.queue, "spec.minAvailable", least))
+                found.append(
+                    GangRequest(members.subject, members.queue, "spec.minAvailable", least)
+                )
                 continue
             named = world.pod_groups[members.key].spec.min_resources
             if named:
                 amounts = Resource.of(named)
-                found.append(Wanted(members.subject, members.queue, "spec.minResources", amounts))
+                found.append(
+                    GangRequest(members.subject, members.queue, "spec.minResources", amounts)
+                )
         return tuple(found)
 
-    def _singles(self, how: Behaviours) -> tuple[Single, ...]:
+    def _singles(self, how: Behaviours) -> tuple[SinglePod, ...]:
         requests = self._requests(how)
         found = []
         for key, job in self._world.jobs.items():
@@ -77,11 +81,11 @@ class Gangs:
                 if task.replicas > 0:
                     amounts = requests.of(task.template.spec)
                     subject = self._world.subject("Job", key)
-                    found.append(Single(subject, f"spec.tasks[{number}].template", amounts))
+                    found.append(SinglePod(subject, f"spec.tasks[{number}].template", amounts))
         for key, pod in self._world.pods.items():
             if waits(pod):
                 subject = self._world.subject("Pod", key)
-                found.append(Single(subject, "spec.containers", requests.of(pod.spec)))
+                found.append(SinglePod(subject, "spec.containers", requests.of(pod.spec)))
         return tuple(found)
 
     def _least(self, job: Job, how: Behaviours) -> Resource:
@@ -156,9 +160,9 @@ def _names(amounts: Resource) -> Iterator[str]:
     yield from amounts.scalars or ()
 
 
-def by_amounts(singles: tuple[Single, ...]) -> Mapping[tuple[object, ...], list[Single]]:
+def by_amounts(singles: tuple[SinglePod, ...]) -> Mapping[tuple[object, ...], list[SinglePod]]:
     """Return pods grouped by requests: most are alike."""
-    found: dict[tuple[object, ...], list[Single]] = {}
+    found: dict[tuple[object, ...], list[SinglePod]] = {}
     for single in singles:
         amounts = single.amounts
         key = (amounts.cpu, amounts.memory, *sorted((amounts.scalars or {}).items()))

@@ -12,8 +12,8 @@ from ...engine.kubernetes.objects import Node, Object, Pod, PodGroup, PriorityCl
 from ...engine.kubernetes.store import default_queue
 from ...engine.model.resource import Resource
 from ...engine.volcano.conf import SchedulerConf, conf_in_force
-from .answer_cache import Memory
-from .findings import Place, Subject
+from .answer_cache import AnswerCache
+from .findings import FilePlace, Subject
 from .objects import BATCH, DEFAULT_QUEUE, ROOT, TYPES, VOLCANO, Job, Manifest, jobs_in
 
 if TYPE_CHECKING:
@@ -42,10 +42,10 @@ class Configuration(NamedTuple):
         place = self.subject.place
         if place is None or self.line < 0:
             return self.subject
-        return self.subject._replace(place=Place(place.file, self.line + line, place.document))
+        return self.subject._replace(place=FilePlace(place.file, self.line + line, place.document))
 
 
-class Members(NamedTuple):
+class GangMembers(NamedTuple):
     """Pods that must run together: those of a Job, or of a PodGroup without one.
 
     :param subject: the object that describes them. :param ended: they have run.
@@ -58,7 +58,7 @@ class Members(NamedTuple):
     ended: bool
 
 
-class World:
+class LintInputs:
     """Objects that are checked together.
 
     The last version of an object counts, so files replace a log's objects. An object that a
@@ -86,7 +86,7 @@ class World:
         self.in_force = in_force or (confs[-1] if confs else None)
         self.namespace = namespace
         self.manifests: dict[Subject, Manifest] = {}
-        self.repeated: list[tuple[Subject, Place]] = []
+        self.repeated: list[tuple[Subject, FilePlace]] = []
         for manifest in manifests:
             self._enter(jobs_in(manifest))
         self.faults: list[tuple[Subject, str]] = []
@@ -94,7 +94,7 @@ class World:
         self._objects: dict[str, dict[str, Object]] = {kind: {} for _, kind in TYPES}
         self._decode()
         self.complete = complete | {kind for kind, _ in self.subjects}
-        self.conf = Memory(self._conf)
+        self.conf = AnswerCache(self._conf)
 
     def _enter(self, manifest: Manifest) -> None:
         subject = manifest.subject(self.namespace)
@@ -180,10 +180,10 @@ class World:
         return total
 
     @cached_property
-    def members(self) -> tuple[Members, ...]:
+    def members(self) -> tuple[GangMembers, ...]:
         """The jobs, and the PodGroups that no included Job created."""
         found = [
-            Members(
+            GangMembers(
                 self.subject("Job", key),
                 key,
                 job.spec.queue or DEFAULT_QUEUE,
@@ -193,7 +193,7 @@ class World:
             for key, job in self.jobs.items()
         ]
         found += [
-            Members(
+            GangMembers(
                 self.subject("PodGroup", key),
                 key,
                 group.spec.queue or DEFAULT_QUEUE,

@@ -10,9 +10,9 @@ from ...engine.model.resource_names import PODS
 from ...engine.model.task import GROUP_NAME
 from ...engine.session.plugins.overcommit import DEFAULT_FACTOR, FACTOR
 from .amounts import amounts, lacking
-from .context import Checked
+from .context import LintContext
 from .findings import Effect, Issue, Subject
-from .gangs import Wanted, by_amounts, waits
+from .gangs import GangRequest, by_amounts, waits
 from .objects import Job
 from .queues import Mode, options_of
 
@@ -24,7 +24,7 @@ BUILT_IN_CLASSES = frozenset({"system-cluster-critical", "system-node-critical"}
 _NO_TASKS = "it has no tasks"
 
 
-def job_without_tasks(given: Checked, _: Behaviours) -> Iterator[Issue]:
+def job_without_tasks(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     """A Job without tasks, or with two tasks of one name: admission rejects it."""
     for key, job in given.world.jobs.items():
         subject = given.world.subject("Job", key)
@@ -36,7 +36,7 @@ def job_without_tasks(given: Checked, _: Behaviours) -> Iterator[Issue]:
             yield Issue(subject, "spec.tasks", Effect.REFUSED, message, "give each its own name")
 
 
-def job_min_available_unreachable(given: Checked, _: Behaviours) -> Iterator[Issue]:
+def job_min_available_unreachable(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     """A Job whose ``minAvailable`` is more than all its pods: its gang is never complete."""
     for key, job in given.world.jobs.items():
         replicas = sum(task.replicas for task in job.spec.tasks)
@@ -55,7 +55,7 @@ def job_min_available_unreachable(given: Checked, _: Behaviours) -> Iterator[Iss
             yield Issue(subject, "spec.minAvailable", Effect.INVALID, message)
 
 
-def task_min_available_unreachable(given: Checked, _: Behaviours) -> Iterator[Issue]:
+def task_min_available_unreachable(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     """A task whose ``minAvailable`` is more than its replicas."""
     for key, job in given.world.jobs.items():
         for number, task in enumerate(job.spec.tasks):
@@ -69,7 +69,7 @@ def task_min_available_unreachable(given: Checked, _: Behaviours) -> Iterator[Is
                 )
 
 
-def task_minima_ignored(given: Checked, _: Behaviours) -> Iterator[Issue]:
+def task_minima_ignored(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     """Minima of tasks whose sum is more than the job's minimum: all of them are ignored.
 
     In a Job, a task without ``minAvailable`` needs all its replicas.
@@ -93,7 +93,7 @@ def task_minima_ignored(given: Checked, _: Behaviours) -> Iterator[Issue]:
             yield _minima(subject, "spec.minTaskMember", group.spec.min_member, total)
 
 
-def pod_group_min_member_unreachable(given: Checked, _: Behaviours) -> Iterator[Issue]:
+def pod_group_min_member_unreachable(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     """A PodGroup that needs more pods than exist, and that no controller creates pods for.
 
     Only if some of its pods are known.
@@ -117,7 +117,7 @@ def pod_group_min_member_unreachable(given: Checked, _: Behaviours) -> Iterator[
             )
 
 
-def pod_group_missing(given: Checked, _: Behaviours) -> Iterator[Issue]:
+def pod_group_missing(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     """A pod that waits for a PodGroup that does not exist. Only if PodGroups are known."""
     if "PodGroup" not in given.world.complete:
         return
@@ -134,7 +134,7 @@ def pod_group_missing(given: Checked, _: Behaviours) -> Iterator[Issue]:
             )
 
 
-def job_queue_missing(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def job_queue_missing(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A job in a queue that does not exist. Only if queues are known."""
     if "Queue" not in given.world.complete:
         return
@@ -150,7 +150,7 @@ def job_queue_missing(given: Checked, how: Behaviours) -> Iterator[Issue]:
             )
 
 
-def job_queue_closed(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def job_queue_closed(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A job in a queue that is not open."""
     if given.queues.mode(how) is Mode.NOTHING:
         return
@@ -166,7 +166,7 @@ def job_queue_closed(given: Checked, how: Behaviours) -> Iterator[Issue]:
         yield Issue(members.subject, "spec.queue", effect, message, "open the queue")
 
 
-def min_resources_above_queue(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def min_resources_above_queue(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A job that needs more at once than its queue, or a parent of it, may use.
 
     For a Job that is what its ``minAvailable`` pods request at least.
@@ -194,7 +194,7 @@ def min_resources_above_queue(given: Checked, how: Behaviours) -> Iterator[Issue
         )
 
 
-def min_resources_above_cluster(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def min_resources_above_cluster(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A job that needs more at once than all nodes have. Only if nodes are known."""
     total = given.world.total
     if total is None:
@@ -217,7 +217,7 @@ def min_resources_above_cluster(given: Checked, how: Behaviours) -> Iterator[Iss
             )
 
 
-def pod_above_every_node(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def pod_above_every_node(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A pod that would not fit on any node even if empty. Only if nodes are known."""
     nodes = {
         tuple(sorted(node.status.allocatable.items(), key=str)): Resource.of(
@@ -243,7 +243,7 @@ def pod_above_every_node(given: Checked, how: Behaviours) -> Iterator[Issue]:
             )
 
 
-def priority_class_missing(given: Checked, _: Behaviours) -> Iterator[Issue]:
+def priority_class_missing(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     """A job, or a pod, of a priority class that does not exist. Only if such classes are known.
 
     The API server rejects pods of such a class; a PodGroup alone gets the default priority.
@@ -283,7 +283,7 @@ def priority_class_missing(given: Checked, _: Behaviours) -> Iterator[Issue]:
             )
 
 
-def gang_unheeded(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def gang_unheeded(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A job whose pods must run together, under a configuration without the plugin ``gang``."""
     conf = given.world.in_force
     if conf is None or any(o.name == "gang" for o in options_of(given.world.conf(how))):
@@ -300,13 +300,13 @@ def gang_unheeded(given: Checked, how: Behaviours) -> Iterator[Issue]:
             yield Issue(subject, "spec.minAvailable", Effect.IGNORED, message)
 
 
-def _waits_for_all(given: Checked, wanted: Wanted, how: Behaviours) -> bool:
+def _waits_for_all(given: LintContext, wanted: GangRequest, how: Behaviours) -> bool:
     """Return whether pods with all these requests must run together: a PodGroup's may need less."""
     gang = any(option.name == "gang" for option in options_of(given.world.conf(how)))
     return gang and wanted.subject.kind == "Job"
 
 
-def _overcommitted(given: Checked, total: Resource, how: Behaviours) -> Resource | None:
+def _overcommitted(given: LintContext, total: Resource, how: Behaviours) -> Resource | None:
     """Return the limit of what jobs may enqueue, or None if overcommit is off."""
     conf = given.world.conf(how)
     found = [option for option in options_of(conf) if option.name == "overcommit"]
@@ -328,7 +328,7 @@ def _fits(job: Job) -> bool:
     return all(task.least <= task.replicas for task in job.spec.tasks)
 
 
-def _pods_by_group(given: Checked, *, waiting: bool = False) -> dict[str, list[Subject]]:
+def _pods_by_group(given: LintContext, *, waiting: bool = False) -> dict[str, list[Subject]]:
     found: dict[str, list[Subject]] = {}
     for key, pod in given.world.pods.items():
         group = pod.annotations.get(GROUP_NAME)

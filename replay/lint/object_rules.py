@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ...engine.kubernetes.quantity import parse
 from ...engine.model.resource import Resource
 from ...engine.model.resource_names import PODS, is_scalar_name
-from .context import Checked
+from .context import LintContext
 from .findings import Effect, Issue
 from .objects import TYPES, amounts_in
 
@@ -22,13 +22,13 @@ QUOTAS = ("requests.", "limits.", "count/")
 COUNTED = frozenset({"cpu", "memory", PODS, "ephemeral-storage"})
 
 
-def object_malformed(given: Checked, _: Behaviours) -> Iterator[Issue]:
+def object_malformed(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     """An object whose fields have other types than the API's: no API server accepts it."""
     for subject, fault in given.world.faults:
         yield Issue(subject, "", Effect.REFUSED, fault, "write the field with the API's type")
 
 
-def object_unnamed(given: Checked, _: Behaviours) -> Iterator[Issue]:
+def object_unnamed(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     """An object without a name."""
     for key, manifest in given.world.manifests.items():
         if not key.name and (key.group, key.kind) in TYPES:
@@ -36,14 +36,14 @@ def object_unnamed(given: Checked, _: Behaviours) -> Iterator[Issue]:
             yield Issue(subject, "metadata.name", Effect.REFUSED, "it has no name")
 
 
-def object_repeated(given: Checked, _: Behaviours) -> Iterator[Issue]:
+def object_repeated(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     """An object that is in the files twice: the last one applied stays."""
     for subject, before in given.world.repeated:
         message = f"it is also at {before}; the last one applied stays"
         yield Issue(subject, "", Effect.DIFFERS, message, "keep one of them")
 
 
-def quantity_malformed(given: Checked, _: Behaviours) -> Iterator[Issue]:
+def quantity_malformed(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     """An amount of a resource that is not a quantity: no API server accepts the object."""
     for key, manifest in given.world.manifests.items():
         for path, amounts in amounts_in(manifest):
@@ -55,7 +55,7 @@ def quantity_malformed(given: Checked, _: Behaviours) -> Iterator[Issue]:
                     yield Issue(subject, f"{path}.{name}", Effect.REFUSED, fault, now)
 
 
-def quantity_negative(given: Checked, _: Behaviours) -> Iterator[Issue]:
+def quantity_negative(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     """A negative amount: limits and requests of resources cannot be negative."""
     for key, manifest in given.world.manifests.items():
         for path, amounts in amounts_in(manifest):
@@ -66,7 +66,7 @@ def quantity_negative(given: Checked, _: Behaviours) -> Iterator[Issue]:
                     yield Issue(subject, f"{path}.{name}", Effect.INVALID, message)
 
 
-def resource_not_counted(given: Checked, _: Behaviours) -> Iterator[Issue]:
+def resource_not_counted(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     """A resource whose name the scheduler does not count, so its amount has no effect.
 
     It counts ``cpu``, ``memory``, ``pods``, ``ephemeral-storage`` and names with a domain, such as
@@ -87,7 +87,7 @@ def resource_not_counted(given: Checked, _: Behaviours) -> Iterator[Issue]:
                     yield Issue(subject, f"{path}.{name}", Effect.IGNORED, message, now)
 
 
-def resource_nowhere(given: Checked, _: Behaviours) -> Iterator[Issue]:
+def resource_nowhere(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     """A resource that no known node has, in a queue's capability, deserved or guarantee."""
     world = given.world
     if world.total is None:

@@ -13,7 +13,7 @@ import msgspec
 
 from ...engine.kubernetes.objects import Node, Object, Pod, PodGroup, PodSpec, PriorityClass, Queue
 from ...engine.kubernetes.objects.metadata import Int32, Part
-from .findings import Place, Subject
+from .findings import FilePlace, Subject
 
 VOLCANO = "scheduling.volcano.sh"
 BATCH = "batch.volcano.sh"
@@ -95,7 +95,7 @@ class Manifest(NamedTuple):
     """
 
     document: dict[str, Any]
-    place: Place | None
+    place: FilePlace | None
 
     @property
     def group_kind(self) -> tuple[str, str]:

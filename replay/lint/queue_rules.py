@@ -10,7 +10,7 @@ from ...engine.model.queue import HIERARCHY, HIERARCHY_WEIGHTS
 from ...engine.model.resource import ZERO, Resource
 from ...engine.volcano.behaviours import TreeDeserved
 from .amounts import amount, amounts, lacking
-from .context import Checked
+from .context import LintContext
 from .findings import Effect, Issue
 from .objects import ROOT
 from .queues import Mode, options_of
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _CAPACITY = frozenset({Mode.TREE, Mode.FLAT})
 
 
-def queue_guarantee_above_deserved(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def queue_guarantee_above_deserved(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A queue that is guaranteed more than it deserves.
 
     Most releases raise its deserved to its guarantee. Admission of the newest ones rejects it, also
@@ -45,7 +45,7 @@ def queue_guarantee_above_deserved(given: Checked, how: Behaviours) -> Iterator[
             )
 
 
-def queue_deserved_above_capability(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def queue_deserved_above_capability(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A queue that deserves more than it may use: it can never get it."""
     if given.queues.mode(how) not in _CAPACITY:
         return
@@ -60,7 +60,7 @@ def queue_deserved_above_capability(given: Checked, how: Behaviours) -> Iterator
             )
 
 
-def queue_guarantee_above_capability(given: Checked, _: Behaviours) -> Iterator[Issue]:
+def queue_guarantee_above_capability(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     """A queue that is guaranteed more than it may use: the rest is reserved and unused.
 
     This holds for ``proportion`` and for ``capacity``.
@@ -78,7 +78,7 @@ def queue_guarantee_above_capability(given: Checked, _: Behaviours) -> Iterator[
             )
 
 
-def guarantees_exceed_cluster(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def guarantees_exceed_cluster(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """Queues that are guaranteed more than all nodes have together.
 
     Only if nodes are known. In a tree this is ``queue-guarantees-exceed-room`` of the root.
@@ -103,7 +103,7 @@ def guarantees_exceed_cluster(given: Checked, how: Behaviours) -> Iterator[Issue
             )
 
 
-def guarantees_break_division(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def guarantees_break_division(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """Guarantees that make ``proportion`` panic, as more is divided than is left. Nodes are known.
 
     This happens in some releases when queues request all they may use, if a queue is guaranteed
@@ -124,7 +124,7 @@ def guarantees_break_division(given: Checked, how: Behaviours) -> Iterator[Issue
             )
 
 
-def queue_deserved_ignored(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def queue_deserved_ignored(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A queue with ``deserved`` that no plugin reads: ``proportion`` divides by weight.
 
     The scheduler itself writes that of the root.
@@ -143,7 +143,7 @@ def queue_deserved_ignored(given: Checked, how: Behaviours) -> Iterator[Issue]:
             )
 
 
-def queue_weight_ignored(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def queue_weight_ignored(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A queue with a weight other than 1 that no plugin reads."""
     mode = given.queues.mode(how)
     if mode is Mode.PROPORTION:
@@ -155,7 +155,7 @@ def queue_weight_ignored(given: Checked, how: Behaviours) -> Iterator[Issue]:
             yield Issue(subject, "spec.weight", Effect.ODD, message)
 
 
-def queue_weight_negative(given: Checked, _: Behaviours) -> Iterator[Issue]:
+def queue_weight_negative(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     """A queue with a negative weight; admission sets a missing one to 1."""
     for name, queue in given.world.queues.items():
         if queue.spec.weight < 0:
@@ -163,7 +163,7 @@ def queue_weight_negative(given: Checked, _: Behaviours) -> Iterator[Issue]:
             yield Issue(given.world.subject("Queue", name), "spec.weight", Effect.INVALID, message)
 
 
-def queue_hierarchy_annotations(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def queue_hierarchy_annotations(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A queue whose annotations for ``drf`` with ``enableHierarchy`` do not fit together.
 
     ``volcano.sh/hierarchy`` is a path from ``root``, and ``volcano.sh/hierarchy-weights`` has a
@@ -179,7 +179,7 @@ def queue_hierarchy_annotations(given: Checked, how: Behaviours) -> Iterator[Iss
             yield Issue(given.world.subject("Queue", name), "metadata.annotations", effect, fault)
 
 
-def queue_hierarchy_ignored(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def queue_hierarchy_ignored(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A queue with annotations of a hierarchy that no plugin reads.
 
     They belong to ``drf`` with ``enableHierarchy``. The tree of ``capacity`` uses ``spec.parent``;
@@ -201,7 +201,7 @@ def queue_hierarchy_ignored(given: Checked, how: Behaviours) -> Iterator[Issue]:
             )
 
 
-def queue_beside_hierarchy(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def queue_beside_hierarchy(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A queue without annotations of a hierarchy, although ``drf`` uses them: it has no place."""
     if not _by_annotations(given, how):
         return
@@ -214,7 +214,7 @@ def queue_beside_hierarchy(given: Checked, how: Behaviours) -> Iterator[Issue]:
             )
 
 
-def reclaim_without_victims(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def reclaim_without_victims(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """The action ``reclaim`` without reclaimable queues: it never evicts a pod."""
     conf = given.world.in_force
     if conf is None or "reclaim" not in given.world.conf(how).actions:
@@ -229,7 +229,7 @@ def _reclaimable(queue: Queue) -> bool:
     return queue.spec.reclaimable is None or queue.spec.reclaimable
 
 
-def _by_annotations(given: Checked, how: Behaviours) -> bool:
+def _by_annotations(given: LintContext, how: Behaviours) -> bool:
     """Return whether drf uses the annotations."""
     options = options_of(given.world.conf(how))
     return any(option.name == "drf" and option.enabled_hierarchy for option in options)

@@ -30,8 +30,8 @@ from ...engine.session.plugins.capacity.hierarchy import Hierarchy
 from ...engine.session.plugins.capacity.soundness import Complaint
 from ...engine.session.plugins.proportion import Proportion
 from ...engine.volcano.conf import Arguments, PluginOption, SchedulerConf
-from .answer_cache import Memory, changed
-from .inputs import ENDLESS, World
+from .answer_cache import AnswerCache, changed
+from .inputs import ENDLESS, LintInputs
 from .objects import ROOT, amounts_in
 
 if TYPE_CHECKING:
@@ -103,13 +103,13 @@ class Limits(NamedTuple):
 class Queues:
     """The queues of the inputs."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: LintInputs) -> None:
         self.world = world
-        self.tree = Memory(self._tree)
-        self.mode = Memory(self._mode)
-        self.division = Memory(self._division)
+        self.tree = AnswerCache(self._tree)
+        self.mode = AnswerCache(self._mode)
+        self.division = AnswerCache(self._division)
         """The panic of ``proportion`` in a release if all queues request everything; or None."""
-        self.limits = Memory(self._limits)
+        self.limits = AnswerCache(self._limits)
         """What each queue may use in a release, by name; none if no plugin limits it."""
 
     @cached_property

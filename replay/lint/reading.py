@@ -20,7 +20,7 @@ from ...engine.ingest.reading.formats import Context
 from ...engine.ingest.reading.inputs import Document, documents, find_files
 from ...engine.ingest.reading.json_text import json_documents
 from ...engine.kubernetes.yaml import YamlFault, YamlReader
-from .findings import Place, Subject
+from .findings import FilePlace, Subject
 from .inputs import Configuration
 from .objects import Manifest
 
@@ -32,7 +32,7 @@ _JSON = (b"{", b"[")
 _NOW = "give files as for kubectl apply; other files are for plinian ingest"
 
 
-class Written(NamedTuple):
+class WrittenFiles(NamedTuple):
     """The objects and configurations that were read, in the order of the files."""
 
     manifests: tuple[Manifest, ...]
@@ -46,11 +46,11 @@ class _Item(NamedTuple):
     """
 
     value: Any
-    place: Place
+    place: FilePlace
     texts: Mapping[str, int] = NOTHING
 
 
-def read_files(paths: Sequence[str]) -> Written:
+def read_files(paths: Sequence[str]) -> WrittenFiles:
     """Read files, folders, and ``-`` for standard input.
 
     :raises InputError: a file cannot be read, is neither YAML nor JSON, or holds something that is
@@ -68,7 +68,7 @@ def read_files(paths: Sequence[str]) -> Written:
             for item in _items(document):
                 manifests.append(Manifest(_object(item), item.place))
                 confs += _confs_in(item)
-    return Written(tuple(manifests), tuple(confs))
+    return WrittenFiles(tuple(manifests), tuple(confs))
 
 
 def read_conf(path: str) -> Configuration:
@@ -93,7 +93,7 @@ def _conf(document: Document) -> Configuration:
     data = document.stream.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise InputError("a configuration of more than 1 MiB", where=document.source)
-    subject = Subject("", "SchedulerConfiguration", "", Place(document.source, 1, 1))
+    subject = Subject("", "SchedulerConfiguration", "", FilePlace(document.source, 1, 1))
     return Configuration(_text(data, document.source), subject)
 
 
@@ -140,7 +140,7 @@ def _items(document: Document) -> Iterator[_Item]:
 def _json_items(document: Document) -> Iterator[_Item]:
     context = Context(source=document.source)
     for number, (line, text) in enumerate(json_documents(document.stream, context), start=1):
-        place = Place(document.source, line, number)
+        place = FilePlace(document.source, line, number)
         try:
             value = msgspec.json.decode(text)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
@@ -184,7 +184,7 @@ def _yaml_items(document: Document) -> Iterator[_Item]:
 def _yaml_document(reader: YamlReader, source: str, number: int) -> Iterator[_Item]:
     """Yield the objects of one document; the items of its list have their own lines."""
     root = reader.next()
-    place = Place(source, reader.line, number)
+    place = FilePlace(source, reader.line, number)
     if not isinstance(root, yaml.MappingStartEvent):
         value = reader.value(root)
         each_of = value if isinstance(value, list) else [value]
@@ -215,7 +215,7 @@ def _yaml_document(reader: YamlReader, source: str, number: int) -> Iterator[_It
 def _yaml_sequence(reader: YamlReader, source: str, number: int) -> Iterator[_Item]:
     while not isinstance(event := reader.next(), yaml.SequenceEndEvent):
         line = reader.line
-        yield _Item(reader.value(event, 2), Place(source, line, number))
+        yield _Item(reader.value(event, 2), FilePlace(source, line, number))
 
 
 def _yaml_texts(reader: YamlReader, texts: dict[str, int]) -> dict[str, Any]:

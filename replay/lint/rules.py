@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...engine.errors import UsageError
 from . import argument_rules, conf_rules, job_rules, object_rules, queue_rules, tree_rules
-from .context import Checked
+from .context import LintContext
 from .findings import Issue
 
 if TYPE_CHECKING:
     from ...engine.volcano.behaviours import Behaviours
 
-Check = Callable[[Checked, "Behaviours"], Iterator[Issue]]
+Check = Callable[[LintContext, "Behaviours"], Iterator[Issue]]
 
 
 class Rule(NamedTuple):

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from .answer_cache import Memory
-from .context import Checked
+from .answer_cache import AnswerCache
+from .context import LintContext
 from .findings import Effect, Finding, Issue, Severity
-from .inputs import World
+from .inputs import LintInputs
 from .rules import RULES, Check, Rule
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ _ORDER = tuple(Severity)
 
 
 def lint(
-    world: World, releases: Sequence[Behaviours], rules: Sequence[Rule] = RULES
+    world: LintInputs, releases: Sequence[Behaviours], rules: Sequence[Rule] = RULES
 ) -> list[Finding]:
     """Return the findings on inputs in any of some releases, the most severe first.
 
@@ -27,10 +27,10 @@ def lint(
 
     :param releases: their behaviours; findings name them in this order.
     """
-    given = Checked.of(world)
+    given = LintContext.of(world)
     found: dict[tuple[str, Issue], list[str]] = {}
     for rule in rules:
-        memory = Memory(partial(_issues, rule.check, given))
+        memory = AnswerCache(partial(_issues, rule.check, given))
         for how in releases:
             for issue in memory(how):
                 found.setdefault((rule.name, issue), []).append(how.release)
@@ -38,7 +38,7 @@ def lint(
     return sorted(findings, key=_rank)
 
 
-def _issues(check: Check, given: Checked, how: Behaviours) -> tuple[Issue, ...]:
+def _issues(check: Check, given: LintContext, how: Behaviours) -> tuple[Issue, ...]:
     """Return what a rule finds, without duplicates."""
     return tuple(dict.fromkeys(check(given, how)))
 

@@ -8,19 +8,19 @@ from typing import NamedTuple
 from ...engine.volcano.history import SUPPORTED, record, resolve
 from .background import Background
 from .findings import Finding
-from .inputs import Configuration, World
+from .inputs import Configuration, LintInputs
 from .queues import Mode, Queues
-from .reading import Written
+from .reading import WrittenFiles
 from .rules import rules_without
 from .run import brought, lint
 
 ALL = "all"
 """The name that stands for all releases."""
 
-EMPTY = Written((), ())
+EMPTY = WrittenFiles((), ())
 
 
-class Task(NamedTuple):
+class LintTask(NamedTuple):
     """What to check.
 
     :param written: the content of the files. :param background: the content of a log, if given.
@@ -28,7 +28,7 @@ class Task(NamedTuple):
     :param namespace: the namespace of objects that have none. :param ignored: rules to leave out.
     """
 
-    written: Written = EMPTY
+    written: WrittenFiles = EMPTY
     background: Background | None = None
     conf: Configuration | None = None
     namespace: str = "default"
@@ -49,7 +49,7 @@ class Report(NamedTuple):
     remark: str
 
 
-def check(task: Task, releases: Sequence[str]) -> Report:
+def check(task: LintTask, releases: Sequence[str]) -> Report:
     """Return the findings on a task's files, or without files on the state of a log.
 
     :param releases: as in ``v1.12.1``; without any, all of Volcano's whose sessions can be run.
@@ -74,14 +74,14 @@ def check(task: Task, releases: Sequence[str]) -> Report:
     )
 
 
-def _world(task: Task) -> World:
+def _world(task: LintTask) -> LintInputs:
     """Combine files with a background; a given configuration is in force before any other."""
     behind = task.background or Background((), None)
     confs = [*task.written.confs, *([] if task.conf is None else [task.conf])]
     in_force = task.conf or (confs[-1] if confs else behind.conf)
     if not confs and not task.written.manifests and behind.conf is not None:
         confs = [behind.conf]
-    return World(
+    return LintInputs(
         (*behind.manifests, *task.written.manifests),
         confs,
         in_force=in_force,
@@ -95,7 +95,7 @@ def _source(conf: Configuration) -> str:
     return conf.subject.name if place is None else place.file
 
 
-def _remark(world: World) -> str:
+def _remark(world: LintInputs) -> str:
     """Return what is assumed about a scheduler without a known configuration."""
     if not world.subjects:
         return ""

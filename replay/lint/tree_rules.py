@@ -10,7 +10,7 @@ from ...engine.session.plugins.capacity.attrs import QueueAttr
 from ...engine.session.plugins.capacity.soundness import Complaint
 from ...engine.volcano.behaviours import RootQueueBounds
 from .amounts import amounts, few, lacking, names_of
-from .context import Checked
+from .context import LintContext
 from .findings import Effect, Issue, Subject
 from .objects import ROOT
 from .queues import Mode
@@ -23,7 +23,7 @@ LOGGED = "the scheduler logs it and continues"
 NOT_GRANTED = "the excess is not granted"
 
 
-def queue_parent_missing(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def queue_parent_missing(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A queue whose parent does not exist: nothing in the cluster is scheduled.
 
     Without ``--at`` only the files are checked.
@@ -42,7 +42,7 @@ def queue_parent_missing(given: Checked, how: Behaviours) -> Iterator[Issue]:
             )
 
 
-def queue_parent_cycle(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def queue_parent_cycle(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A queue that is below itself.
 
     It has child queues, so a job in it stops all scheduling, and none of them ever gets a limit:
@@ -73,7 +73,7 @@ def queue_parent_cycle(given: Checked, how: Behaviours) -> Iterator[Issue]:
             yield Issue(subject, "spec.parent", effect, message, now)
 
 
-def queue_exceeds_parent(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def queue_exceeds_parent(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A queue with more capability than its parent, in any resource.
 
     Also a queue with a resource other than cpu and memory that its parent lacks. The root has the
@@ -93,17 +93,17 @@ def queue_exceeds_parent(given: Checked, how: Behaviours) -> Iterator[Issue]:
         )
 
 
-def queue_children_exceed_deserved(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def queue_children_exceed_deserved(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A queue whose children together deserve more than it, in any resource."""
     yield from _sums(given, how, "deserved", "deserve")
 
 
-def queue_children_exceed_guarantee(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def queue_children_exceed_guarantee(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A queue whose children together are guaranteed more than it, in any resource."""
     yield from _sums(given, how, "guarantee", "are guaranteed")
 
 
-def queue_guarantees_exceed_room(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def queue_guarantees_exceed_room(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A queue whose children are guaranteed more than it may use."""
     if given.queues.mode(how) is not Mode.TREE:
         return
@@ -127,7 +127,7 @@ def queue_guarantees_exceed_room(given: Checked, how: Behaviours) -> Iterator[Is
         yield Issue(subject, "spec.guarantee", effect, message, "guarantee less")
 
 
-def queue_below_busy_queue(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def queue_below_busy_queue(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A queue below one that has jobs: only a queue without children may have jobs."""
     if given.queues.mode(how) is not Mode.TREE:
         return
@@ -147,7 +147,7 @@ def queue_below_busy_queue(given: Checked, how: Behaviours) -> Iterator[Issue]:
         )
 
 
-def job_in_parent_queue(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def job_in_parent_queue(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A job in a queue with child queues, such as the root."""
     if given.queues.mode(how) is not Mode.TREE:
         return
@@ -159,7 +159,7 @@ def job_in_parent_queue(given: Checked, how: Behaviours) -> Iterator[Issue]:
             yield Issue(members.subject, "spec.queue", Effect.STOPS, message, now)
 
 
-def root_capability_ignored(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def root_capability_ignored(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A root queue with a capability, which the release replaces by the sum of the nodes."""
     root = given.world.queues.get(ROOT)
     if root is None or not root.spec.capability or given.queues.mode(how) is not Mode.TREE:
@@ -170,7 +170,7 @@ def root_capability_ignored(given: Checked, how: Behaviours) -> Iterator[Issue]:
         yield Issue(subject, "spec.capability", Effect.IGNORED, message)
 
 
-def queue_parent_ignored(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def queue_parent_ignored(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A queue with a parent although queues are not a tree: the parent is ignored."""
     if given.queues.mode(how) is Mode.TREE:
         return
@@ -190,12 +190,12 @@ def queue_parent_ignored(given: Checked, how: Behaviours) -> Iterator[Issue]:
             )
 
 
-def _complaints(given: Checked, how: Behaviours, what: str) -> Iterator[Complaint]:
+def _complaints(given: LintContext, how: Behaviours, what: str) -> Iterator[Complaint]:
     if given.queues.mode(how) is Mode.TREE:
         yield from (each for each in given.queues.tree(how).complaints if each.what == what)
 
 
-def _sums(given: Checked, how: Behaviours, what: str, verb: str) -> Iterator[Issue]:
+def _sums(given: LintContext, how: Behaviours, what: str, verb: str) -> Iterator[Issue]:
     for complaint in _complaints(given, how, what):
         names = lacking(complaint.own, complaint.theirs)
         attr = given.queues.tree(how).attrs[complaint.queue]
@@ -235,7 +235,7 @@ def _has(complaint: Complaint, names: list[str], own: str | None = None) -> str:
     return owner + text
 
 
-def _of_children(given: Checked, attr: QueueAttr) -> Subject:
+def _of_children(given: LintContext, attr: QueueAttr) -> Subject:
     """Return the queue; at the place of one of its children if it is in no file."""
     subject = given.world.subject("Queue", attr.name)
     if subject.place is not None:
@@ -243,7 +243,7 @@ def _of_children(given: Checked, attr: QueueAttr) -> Subject:
     return subject._replace(place=_written_below(given, attr.name).place)
 
 
-def _written_below(given: Checked, queue: str) -> Subject:
+def _written_below(given: LintContext, queue: str) -> Subject:
     """Return a child of a queue, preferably one in a file."""
     subjects = [
         given.world.subject("Queue", child) for child in given.queues.children.get(queue, ())

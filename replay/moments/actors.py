@@ -13,7 +13,7 @@ from .times import AT_ONCE, own_span, with_spans
 _MADE = (Effect.VERSION, Effect.DELETED)
 
 
-class Told(Recorded, frozen=True, kw_only=True, gc=False):
+class AttributedEvent(Recorded, frozen=True, kw_only=True, gc=False):
     """An event of the log, with what other events say about it.
 
     :param span: between which times it happened.
@@ -27,14 +27,14 @@ class Told(Recorded, frozen=True, kw_only=True, gc=False):
     made: int = 0
 
 
-def told(
+def attributed(
     store: LogStore,
     clock: Clock,
     events: Iterable[Recorded],
     *,
     branch: str,
     at_once: int = AT_ONCE,
-) -> Iterator[Told]:
+) -> Iterator[AttributedEvent]:
     """Yield events with the bounds of their times, and who caused them.
 
     :param at_once: how many are held in memory; 1 for events that are waited for.
@@ -50,9 +50,9 @@ def told(
             yield _told(recorded, span, actor, made.get(recorded.position, (span, 0))[1])
 
 
-def told_by_itself(recorded: Recorded) -> Told:
+def self_attributed(recorded: Recorded) -> AttributedEvent:
     """Return an event with only what it says itself."""
-    if isinstance(recorded, Told):
+    if isinstance(recorded, AttributedEvent):
         return recorded
     return _told(recorded, own_span(recorded), recorded.event.actor)
 
@@ -71,8 +71,8 @@ def actor_of(recorded: Recorded, span: Span) -> str:
     )
 
 
-def _told(recorded: Recorded, span: Span, actor: str, made: int = 0) -> Told:
-    return Told(
+def _told(recorded: Recorded, span: Span, actor: str, made: int = 0) -> AttributedEvent:
+    return AttributedEvent(
         position=recorded.position,
         branch=recorded.branch,
         recorded_at=recorded.recorded_at,

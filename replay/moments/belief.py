@@ -16,8 +16,8 @@ from ...engine.cache.scheduler_flags import CacheOptions
 from ...engine.log.store import NO_REVISION, LogStore
 from ...engine.volcano.behaviours import Behaviours
 from .moment import Moment
+from .ordered_events import OrderedEvent, OrderedEvents, had_happened
 from .stored_belief import Way, believed, start_of
-from .story import Step, Story, had_happened
 
 Progress = Callable[[int, int], None]
 
@@ -65,7 +65,7 @@ def beliefs_along(
         way: _begin(store, moments, behaviours)
         for way, behaviours in zip(ways, several, strict=True)
     }
-    story = Story(store, moments[-1], min(after for _, after in starts.values()))
+    story = OrderedEvents(store, moments[-1], min(after for _, after in starts.values()))
     steps = story.steps()
     step = next(steps, None)
     for moment in moments:
@@ -112,7 +112,7 @@ def play(
     projector: Projector,
     *,
     after: int = NO_REVISION,
-    after_each: Callable[[Step], None] | None = None,
+    after_each: Callable[[OrderedEvent], None] | None = None,
     progress: Progress | None = None,
 ) -> Projector:
     """Give a projector everything that had happened by a moment, and return it.
@@ -120,7 +120,7 @@ def play(
     :param after: the revision up to which it has processed everything.
     :param after_each: called after every event that it has processed.
     """
-    story = Story(store, moment, after)
+    story = OrderedEvents(store, moment, after)
     for number, step in enumerate(story.steps()):
         projector.apply(step.event, position=step.position, lives_on=story.lives_on)
         if after_each is not None:

@@ -102,8 +102,8 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _place(revision: int | None, time: int | None) -> str:
-    told = "" if time is None else f" ({format_time(time)})"
-    return f"rv:{revision}{told}"
+    at = "" if time is None else f" ({format_time(time)})"
+    return f"rv:{revision}{at}"
 
 
 def document_of(unknown: Unknown) -> dict[str, Any]:
@@ -227,13 +227,13 @@ def usual_kinds(log: Log, moment: Moment) -> list[Pair]:
     holds anything of them, even a request without its result. Other kinds in an audit log are not
     included.
     """
-    told = {*log.truth(moment).kinds(), *log.coverage(moment).kinds()}
+    unknown_text = {*log.truth(moment).kinds(), *log.coverage(moment).kinds()}
     return [
         *SCHEDULING,
         *(
             pair
             for pair in _BESIDES
-            if pair in told or log.store.objects_of(*pair, cluster=moment.cluster)
+            if pair in unknown_text or log.store.objects_of(*pair, cluster=moment.cluster)
         ),
     ]
 
@@ -319,7 +319,7 @@ class _Look:
         return None if revision is None else self._clock.time_of(revision)
 
 
-def told(unknowns: Sequence[Unknown]) -> str:
+def unknown_text(unknowns: Sequence[Unknown]) -> str:
     """Return one sentence that says what is not known, when and why."""
     return "; ".join(reasons(unknowns))
 
@@ -338,10 +338,10 @@ def refuse(unknowns: Sequence[Unknown]) -> None:
     :raises NotKnown: something is.
     """
     if unknowns:
-        raise NotKnown(told(unknowns), now=unknowns[0].remedy)
+        raise NotKnown(unknown_text(unknowns), now=unknowns[0].remedy)
 
 
-class Beginning(msgspec.Struct, frozen=True, kw_only=True):
+class SchedulingBegin(msgspec.Struct, frozen=True, kw_only=True):
     """The moment from which on sessions can be run.
 
     :param revision: the first at which every kind that sessions need is known, not counting kinds
@@ -354,13 +354,13 @@ class Beginning(msgspec.Struct, frozen=True, kw_only=True):
     never: tuple[Pair, ...]
 
 
-def beginning_of(log: Log, moment: Moment) -> Beginning:
+def beginning_of(log: Log, moment: Moment) -> SchedulingBegin:
     """Return the first moment at which a log knows what sessions need."""
     coverage = log.coverage(moment)
     begins = {pair: coverage.begin(pair) for pair in SCHEDULING}
     listed = [pair for pair, begin in begins.items() if begin is not None]
     together = coverage.begin_together(listed)
-    return Beginning(
+    return SchedulingBegin(
         revision=together,
         latest=tuple(
             pair

@@ -93,7 +93,7 @@ class HoldingChanged(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     first_seen: bool = False
 
 
-class Begun(msgspec.Struct, frozen=True, kw_only=True):
+class KindBegin(msgspec.Struct, frozen=True, kw_only=True):
     """A kind that is compared from a later point on, because nothing of it is known before."""
 
     group: str
@@ -123,7 +123,7 @@ class Diff(msgspec.Struct, frozen=True, kw_only=True):
     queues: list[HoldingChanged]
     not_known: tuple[Unknown, ...] = ()
     first_seen: list[ObjectThen] = []
-    begun: tuple[Begun, ...] = ()
+    begun: tuple[KindBegin, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.added or self.removed or self.changed)

@@ -12,11 +12,11 @@ from ...engine.log.store import NO_REVISION, LogStore
 from ...engine.volcano.behaviours import Behaviours
 from .belief import Progress, play
 from .moment import Moment
+from .ordered_events import OrderedEvent
 from .stored_belief import Start, start_of
-from .story import Step
 
 
-class Parted(NamedTuple):
+class CacheDifference(NamedTuple):
     """One difference, and the position of the event that caused it."""
 
     difference: Difference
@@ -32,7 +32,7 @@ class Drift(NamedTuple):
 
     at: str
     release: str
-    differences: list[Parted]
+    differences: list[CacheDifference]
     crashes: list[str]
 
 
@@ -55,13 +55,13 @@ def drift_at(
         start = Start(projector, NO_REVISION, DriftHistory(projector))
     projector, after, history = start
 
-    def compare(step: Step) -> None:
+    def compare(step: OrderedEvent) -> None:
         history.after(step.event, step.position)
 
     play(store, moment, projector, after=after, after_each=compare, progress=progress)
     return Drift(
         at=moment.label,
         release=behaviours.release,
-        differences=[Parted(*entry) for entry in history.differences()],
+        differences=[CacheDifference(*entry) for entry in history.differences()],
         crashes=[str(crash) for crash in projector.crashes],
     )

@@ -20,7 +20,7 @@ from ...engine.state.coverage import Pair, Why
 from ...engine.state.fold import Record
 from ...engine.state.truth import Truth
 from .coverage import unknown_at
-from .diff import Begun, Diff, HoldingChanged, ObjectThen, Scope, diff
+from .diff import Diff, HoldingChanged, KindBegin, ObjectThen, Scope, diff
 from .moment import Moment
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def _joined(
         queues=_unsure(queues, ("scheduling.volcano.sh", "Queue"), first_seen),
         first_seen=first_seen,
         begun=tuple(
-            Begun(group=pair[0], kind=pair[1], point=moment.label)
+            KindBegin(group=pair[0], kind=pair[1], point=moment.label)
             for pair, moment in begins.items()
         ),
     )

@@ -56,7 +56,7 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
     redacted: bool = False
 
 
-class Stretch(msgspec.Struct, frozen=True, kw_only=True):
+class KnownRange(msgspec.Struct, frozen=True, kw_only=True):
     """A range of revisions at which a kind is fully known; ``open`` if it may continue."""
 
     first: int
@@ -67,15 +67,15 @@ class Stretch(msgspec.Struct, frozen=True, kw_only=True):
     open: bool
 
 
-class Known(msgspec.Struct, frozen=True, kw_only=True):
+class KnownKind(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of a kind. :param namespaces: where; empty for all namespaces."""
 
     pair: Pair
     namespaces: tuple[str, ...]
-    stretches: tuple[Stretch, ...]
+    stretches: tuple[KnownRange, ...]
 
 
-class Started(msgspec.Struct, frozen=True, order=True):
+class ReportedRelease(msgspec.Struct, frozen=True, order=True):
     """A release that a component reported."""
 
     component: str
@@ -117,9 +117,9 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     times: Times
     inputs: tuple[Input, ...]
     whole: bool
-    coverage: tuple[Known, ...]
+    coverage: tuple[KnownKind, ...]
     missing: tuple[Pair, ...]
-    releases: tuple[Started, ...]
+    releases: tuple[ReportedRelease, ...]
     configurations: tuple[str, ...]
     advice: tuple[str, ...]
 
@@ -204,7 +204,7 @@ def _input(one: SourceInfo) -> Input:
     )
 
 
-def _known(log: Log, moment: Moment, coverage: Coverage) -> Iterator[Known]:
+def _known(log: Log, moment: Moment, coverage: Coverage) -> Iterator[KnownKind]:
     """Yield what is known by kind; namespaces with the same ranges are joined."""
     others = [pair for pair in coverage.kinds() if pair not in SCHEDULING]
     for pair in [pair for pair in SCHEDULING if coverage.spans(pair)] + others:
@@ -213,17 +213,17 @@ def _known(log: Log, moment: Moment, coverage: Coverage) -> Iterator[Known]:
         for name in names:
             together.setdefault(coverage.spans(pair, name), []).append(name)
         for spans, some in (together or {coverage.spans(pair): []}).items():
-            yield Known(
+            yield KnownKind(
                 pair=pair,
                 namespaces=tuple(some),
                 stretches=tuple(_stretch(log, moment, span) for span in spans),
             )
 
 
-def _stretch(log: Log, moment: Moment, span: Span) -> Stretch:
+def _stretch(log: Log, moment: Moment, span: Span) -> KnownRange:
     clock = log.clock(moment)
     first, last = (clock.time_of(at) for at in (span.first, span.last))
-    return Stretch(
+    return KnownRange(
         first=span.first,
         last=span.last,
         first_time=first,
@@ -256,10 +256,12 @@ class _Asked:
         for recorded in self.log.store.read(query):
             yield msgspec.json.decode(recorded.event.payload, type=form)
 
-    def releases(self) -> tuple[Started, ...]:
+    def releases(self) -> tuple[ReportedRelease, ...]:
         """Return the versions that processes reported, each once."""
         told = self._payloads("process.started", ProcessStarted)
-        return tuple(sorted({Started(one.component, one.version) for one in told if one.version}))
+        return tuple(
+            sorted({ReportedRelease(one.component, one.version) for one in told if one.version})
+        )
 
     def configurations(self) -> tuple[str, ...]:
         """Return the sources of the scheduler's configurations, in order, each once."""
@@ -284,8 +286,8 @@ class _Asked:
 
 def _advice(
     missing: Sequence[Pair],
-    known: Sequence[Known],
-    releases: Sequence[Started],
+    known: Sequence[KnownKind],
+    releases: Sequence[ReportedRelease],
     configurations: Sequence[str],
     asked: _Asked,
 ) -> Iterator[str]:

@@ -30,7 +30,7 @@ from ...engine.state.clock import Clock
 from ...engine.volcano.behaviours import Behaviours
 from .clock import clock_of
 from .moment import Moment
-from .story import STRETCH, Step, Story, steering, told_later
+from .ordered_events import STRETCH, OrderedEvent, OrderedEvents, steering, told_later
 
 Progress = Callable[[int, int], None]
 
@@ -181,7 +181,7 @@ def clock_of_moment(store: LogStore, moment: Moment) -> Clock:
     return clock_of(store, branch=moment.branch, cluster=moment.cluster)
 
 
-def _placing(clock: Clock, steps: Sequence[Step], revision: int) -> tuple[int, bytes]:
+def _placing(clock: Clock, steps: Sequence[OrderedEvent], revision: int) -> tuple[int, bytes]:
     """Return a mark of the places of all events without a revision up to a revision."""
     told = [(step.key, step.position) for step in steps if step.key <= revision * 2 + 1]
     return clock.mark(revision * 2), hashlib.sha256(_ENCODE(told)).digest()[:_HASH_BYTES]
@@ -342,7 +342,7 @@ def _play_on(
     projector, history = start.projector, start.drift
     if end.revision is not None and end.revision <= start.revision:
         return
-    story = Story(store, end, start.revision)
+    story = OrderedEvents(store, end, start.revision)
     known = 0 if start.revision <= NO_REVISION else _known_at(store, end, start.revision, place)
     for until, told in story.stretches():
         if until is None or until == end.revision:

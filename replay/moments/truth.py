@@ -29,7 +29,7 @@ from ...engine.state.facts import Fact
 from ...engine.state.fold import Record
 from .clock import clock_of, columns_of, facts_of, placed, store_clock, times_of, without_damage
 from .coverage import read_coverage
-from .later import later_events
+from .later_events import later_events
 from .moment import Moment
 
 BLOCK_ROWS = 1024

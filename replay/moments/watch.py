@@ -29,7 +29,7 @@ _PAYLOADS_AT_ONCE = 512
 _Name = tuple[str, str]
 
 
-class Seen(NamedTuple):
+class ObjectChange(NamedTuple):
     """One change of an object.
 
     :param what: ``ADDED``, ``MODIFIED`` or ``DELETED``, as Kubernetes calls it.
@@ -68,7 +68,7 @@ class Watch:
         """Return the watched objects in their current state, by namespace and name."""
         return [self._state[name] for name in sorted(self._state)]
 
-    def changes(self, *, timeout: float | None = None) -> Iterator[Seen]:
+    def changes(self, *, timeout: float | None = None) -> Iterator[ObjectChange]:
         """Yield changes after the moment: those in the log, then those that are appended.
 
         In the order in which they happened, if they are appended in that order; events that are
@@ -100,7 +100,7 @@ class Watch:
             objects=(self._kind,),
         )
 
-    def _told(self, after: int, until: int) -> Iterator[Seen]:
+    def _told(self, after: int, until: int) -> Iterator[ObjectChange]:
         """Yield the changes that the events of some positions make."""
         news, late = [], False
         for recorded in self._events(after, until):
@@ -166,7 +166,7 @@ class Watch:
             self._moment, known=self._known, revision=revision, time=None, label=label
         )
 
-    def _applied(self, recorded: Recorded, place: int, payload: bytes) -> Iterator[Seen]:
+    def _applied(self, recorded: Recorded, place: int, payload: bytes) -> Iterator[ObjectChange]:
         event = recorded.event
         if event.observed_at is not None:
             self._time = max(self._time or event.observed_at, event.observed_at)
@@ -195,7 +195,9 @@ class Watch:
             case Effect.LISTED:
                 yield from self._reconciled(self._at(place))
 
-    def _bound(self, old: Entry, recorded: Recorded, place: int, payload: bytes) -> Iterator[Seen]:
+    def _bound(
+        self, old: Entry, recorded: Recorded, place: int, payload: bytes
+    ) -> Iterator[ObjectChange]:
         """Yield a binding that no version shows yet."""
         node = msgspec.json.decode(payload).get("node", "")
         if node and isinstance(old.fact, PodFact) and not old.fact.node:
@@ -207,20 +209,20 @@ class Watch:
             )
             yield from self._changed(old, entry, self._at(min(place, _LAST)))
 
-    def _changed(self, old: Entry | None, entry: Entry, moment: Moment) -> Iterator[Seen]:
+    def _changed(self, old: Entry | None, entry: Entry, moment: Moment) -> Iterator[ObjectChange]:
         if not self._choose([entry]):
             if old is not None:
                 yield self._gone(old, moment.revision)
             return
         self._state[_name(entry.reference)] = entry
-        yield Seen(ADDED if old is None else MODIFIED, entry, moment, self._time)
+        yield ObjectChange(ADDED if old is None else MODIFIED, entry, moment, self._time)
 
-    def _gone(self, old: Entry, place: int | None) -> Seen:
+    def _gone(self, old: Entry, place: int | None) -> ObjectChange:
         del self._state[_name(old.reference)]
         last = old.revision if place is None else max(old.revision, place - 1)
-        return Seen(DELETED, old, self._at(last), self._time)
+        return ObjectChange(DELETED, old, self._at(last), self._time)
 
-    def _reconciled(self, moment: Moment) -> Iterator[Seen]:
+    def _reconciled(self, moment: Moment) -> Iterator[ObjectChange]:
         """Yield changes that were not seen yet: objects absent from a list, or late events."""
         truth = self._log.truth(moment)
         now = {_name(entry.reference): entry for entry in self._choose(truth.of(*self._kind))}
@@ -230,7 +232,7 @@ class Watch:
             old = self._state.get(name)
             if old is None or old.revision < entry.revision or old.node_bound != entry.node_bound:
                 self._state[name] = entry
-                yield Seen(ADDED if old is None else MODIFIED, entry, moment, self._time)
+                yield ObjectChange(ADDED if old is None else MODIFIED, entry, moment, self._time)
 
 
 def _name(reference: Reference) -> _Name:

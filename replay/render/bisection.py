@@ -11,10 +11,10 @@ import msgspec
 from ...engine.events import Recorded
 from ...engine.kubernetes.units import format_time
 from ..compare import bisection
-from ..compare.bisection import Bisection, Flip, LeftOut, Probe, Side, There
-from ..compare.crashes import Crash, Dying
+from ..compare.bisection import Bisection, Flip, FlipSide, LeftOut, ObjectRange, Probe
+from ..compare.crashes import Crash, PanickingReleases
 from ..compare.sessions import parting_document
-from ..moments.coverage import document_of, plurals, told
+from ..moments.coverage import document_of, plurals, unknown_text
 from ..sessions.session import step_document
 from .comparison import behaviour_lines, cause_text, numbers_of, parting_lines, step_lines
 from .figures import counted
@@ -51,14 +51,14 @@ def _unchanged_lines(found: Bisection) -> Iterator[str]:
     if not found.answered:
         yield (
             f"{found.question}: not known, because the log lacks what sessions need "
-            f"({told(found.not_known)}). With what is in the log: {answer}\n"
+            f"({unknown_text(found.not_known)}). With what is in the log: {answer}\n"
         )
     else:
         yield f"{found.question}: {answer}\n"
     if 0 < found.doubtful < len(found.probes):
         yield (
             f"{found.doubtful} of the {len(found.probes)} are at moments for which the log lacks "
-            f"what sessions need: {told(found.not_known)}\n"
+            f"what sessions need: {unknown_text(found.not_known)}\n"
         )
     if found.there is not None and _missing(found):
         yield f"{_there_text(found.there)}\n"
@@ -69,7 +69,7 @@ def _missing(found: Bisection) -> bool:
     return any(probe.answer.text.startswith("no such") for probe in found.probes)
 
 
-def _there_text(there: There) -> str:
+def _there_text(there: ObjectRange) -> str:
     last = "" if there.first == there.last else f" to rv:{there.last}"
     gone = ", when it was deleted" if there.gone else ""
     return f"The log holds {there.name} from rv:{there.first}{last}{gone}."
@@ -127,7 +127,9 @@ def _everywhere(found: Bisection) -> str:
             return f"at {both}{between}: {why}"
 
 
-def dying_text(count: int, found: Dying | None, taken: str, *, placed: bool = True) -> str:
+def dying_text(
+    count: int, found: PanickingReleases | None, taken: str, *, placed: bool = True
+) -> str:
     """Return which releases panic at a crash that the log records, and which one is used.
 
     :param found: None if no release does.
@@ -180,8 +182,8 @@ def _flip_lines(found: Bisection, flip: Flip, style: Style) -> Iterator[str]:
     for parting in flip.partings:
         yield "\n"
         yield from parting_lines(parting, (before.at, after.at), style=style)
-    told = any(numbers_of(parting.alike) for parting in flip.partings)
-    for side in (flip.before, flip.after) if not told else ():
+    numbered = any(numbers_of(parting.alike) for parting in flip.partings)
+    for side in (flip.before, flip.after) if not numbered else ():
         if side.steps:
             yield f"\n{side.probe.at}:\n"
             yield from step_lines(side.steps, style=style)
@@ -213,7 +215,7 @@ def _yes(probe: Probe) -> str:
 
 
 def bisection_document(
-    found: Bisection, crashes: Sequence[Crash] = (), died: Dying | None = None
+    found: Bisection, crashes: Sequence[Crash] = (), died: PanickingReleases | None = None
 ) -> dict[str, Any]:
     """Return a bisection for JSON.
 
@@ -250,7 +252,7 @@ def _crash(crash: Crash) -> dict[str, Any]:
     }
 
 
-def _died(died: Dying) -> dict[str, Any]:
+def _died(died: PanickingReleases) -> dict[str, Any]:
     return {
         "crash": died.crash.position,
         "same": died.same,
@@ -281,5 +283,5 @@ def _flip(flip: Flip) -> dict[str, Any]:
     }
 
 
-def _side(side: Side) -> dict[str, Any]:
+def _side(side: FlipSide) -> dict[str, Any]:
     return _probe(side.probe) | {"steps": [step_document(step) for step in side.steps]}

@@ -27,7 +27,7 @@ Row = list[str]
 _IN_FULL: Mapping[str, str] = MappingProxyType({})
 
 
-class Sight:
+class TableContext:
     """The state for tables: the moment, and totals that are computed when first needed."""
 
     def __init__(self, truth: Truth | Callable[[], Truth], *, now: int | None = None) -> None:
@@ -105,16 +105,16 @@ class Labels(NamedTuple):
         return [*some, every or NONE] if self.all else some
 
 
-class Columns(NamedTuple):
+class KindColumns(NamedTuple):
     """The columns of one kind; ``wide`` are those that ``-o wide`` adds at the end."""
 
     headers: tuple[str, ...]
-    row: Callable[[Sight, Entry], Row]
-    wide: Callable[[Sight, Sequence[Entry]], tuple[tuple[str, ...], Callable[[Entry], Row]]]
+    row: Callable[[TableContext, Entry], Row]
+    wide: Callable[[TableContext, Sequence[Entry]], tuple[tuple[str, ...], Callable[[Entry], Row]]]
 
 
 def table_of(
-    sight: Sight,
+    sight: TableContext,
     group: str,
     kind: str,
     entries: Sequence[Entry],
@@ -164,12 +164,12 @@ def short_names(group: str, kind: str, entries: Sequence[Entry]) -> Mapping[str,
 
 
 def _nothing_wide(
-    _sight: Sight, _entries: Sequence[Entry]
+    _sight: TableContext, _entries: Sequence[Entry]
 ) -> tuple[tuple[str, ...], Callable[[Entry], Row]]:
     return (), lambda _entry: []
 
 
-def _pod(sight: Sight, entry: Entry) -> Row:
+def _pod(sight: TableContext, entry: Entry) -> Row:
     fact = entry.fact
     assert isinstance(fact, PodFact)
     return [
@@ -182,7 +182,7 @@ def _pod(sight: Sight, entry: Entry) -> Row:
 
 
 def _pod_wide(
-    sight: Sight, _entries: Sequence[Entry]
+    sight: TableContext, _entries: Sequence[Entry]
 ) -> tuple[tuple[str, ...], Callable[[Entry], Row]]:
     def more(entry: Entry) -> Row:
         fact = entry.fact
@@ -205,7 +205,7 @@ def node_status(fact: NodeFact) -> str:
     return f"{status},SchedulingDisabled" if fact.unschedulable else status
 
 
-def _node(sight: Sight, entry: Entry) -> Row:
+def _node(sight: TableContext, entry: Entry) -> Row:
     fact = entry.fact
     assert isinstance(fact, NodeFact)
     row = sight.node_rows[entry.reference.name]
@@ -224,7 +224,7 @@ def _node(sight: Sight, entry: Entry) -> Row:
 
 
 def _node_wide(
-    sight: Sight, entries: Sequence[Entry]
+    sight: TableContext, entries: Sequence[Entry]
 ) -> tuple[tuple[str, ...], Callable[[Entry], Row]]:
     table = sight.nodes
     rows = [sight.node_rows[entry.reference.name] for entry in entries]
@@ -254,7 +254,7 @@ def _node_wide(
     return ("PODS", *(name.upper() for _, name in shown)), more
 
 
-def _queue(sight: Sight, entry: Entry) -> Row:
+def _queue(sight: TableContext, entry: Entry) -> Row:
     fact = entry.fact
     assert isinstance(fact, QueueFact)
     table, row = sight.queues, sight.queue_rows[entry.reference.name]
@@ -280,7 +280,7 @@ def _not_zero(amounts: Mapping[str, float]) -> dict[str, float]:
 
 
 def _queue_wide(
-    _sight: Sight, _entries: Sequence[Entry]
+    _sight: TableContext, _entries: Sequence[Entry]
 ) -> tuple[tuple[str, ...], Callable[[Entry], Row]]:
     def more(entry: Entry) -> Row:
         fact = entry.fact
@@ -297,7 +297,7 @@ def counted(members: Mapping[str, int]) -> str:
     return ",".join(f"{status}={count}" for status, count in order) or NONE
 
 
-def _podgroup(sight: Sight, entry: Entry) -> Row:
+def _podgroup(sight: TableContext, entry: Entry) -> Row:
     fact = entry.fact
     assert isinstance(fact, PodGroupFact)
     key = (entry.reference.namespace, entry.reference.name)
@@ -312,7 +312,7 @@ def _podgroup(sight: Sight, entry: Entry) -> Row:
 
 
 def _podgroup_wide(
-    _sight: Sight, _entries: Sequence[Entry]
+    _sight: TableContext, _entries: Sequence[Entry]
 ) -> tuple[tuple[str, ...], Callable[[Entry], Row]]:
     def more(entry: Entry) -> Row:
         fact = entry.fact
@@ -322,7 +322,7 @@ def _podgroup_wide(
     return ("PRIORITYCLASS", "MINRESOURCES"), more
 
 
-def _job(sight: Sight, entry: Entry) -> Row:
+def _job(sight: TableContext, entry: Entry) -> Row:
     fact = entry.fact
     assert isinstance(fact, JobFact)
     return [
@@ -339,7 +339,7 @@ def _job(sight: Sight, entry: Entry) -> Row:
 
 
 def _job_wide(
-    _sight: Sight, _entries: Sequence[Entry]
+    _sight: TableContext, _entries: Sequence[Entry]
 ) -> tuple[tuple[str, ...], Callable[[Entry], Row]]:
     def more(entry: Entry) -> Row:
         fact = entry.fact
@@ -356,12 +356,12 @@ def _summary(entry: Entry, length: int) -> Sequence[str]:
     return [*summary, *("",) * length][:length]
 
 
-def _priority_class(sight: Sight, entry: Entry) -> Row:
+def _priority_class(sight: TableContext, entry: Entry) -> Row:
     value, default = _summary(entry, 2)
     return [entry.reference.name, value, default, sight.age_of(entry)]
 
 
-def _event(sight: Sight, entry: Entry) -> Row:
+def _event(sight: TableContext, entry: Entry) -> Row:
     seen, severity, reason, about, message, _ = _summary(entry, 6)
     try:
         last_seen = age(sight.now, parse_time(seen))
@@ -371,7 +371,7 @@ def _event(sight: Sight, entry: Entry) -> Row:
 
 
 def _event_wide(
-    sight: Sight, _entries: Sequence[Entry]
+    sight: TableContext, _entries: Sequence[Entry]
 ) -> tuple[tuple[str, ...], Callable[[Entry], Row]]:
     return ("COUNT", "FIRST SEEN", "NAME"), lambda entry: [
         _summary(entry, 6)[5],
@@ -380,25 +380,25 @@ def _event_wide(
     ]
 
 
-def _other(sight: Sight, entry: Entry) -> Row:
+def _other(sight: TableContext, entry: Entry) -> Row:
     return [entry.reference.name, sight.age_of(entry)]
 
 
-_OTHER = Columns(("NAME", "AGE"), _other, _nothing_wide)
-_EVENT = Columns(("LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"), _event, _event_wide)
+_OTHER = KindColumns(("NAME", "AGE"), _other, _nothing_wide)
+_EVENT = KindColumns(("LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"), _event, _event_wide)
 
-_COLUMNS: Mapping[tuple[str, str], Columns] = MappingProxyType(
+_COLUMNS: Mapping[tuple[str, str], KindColumns] = MappingProxyType(
     {
-        ("", "Pod"): Columns(("NAME", "READY", "STATUS", "RESTARTS", "AGE"), _pod, _pod_wide),
-        ("", "Node"): Columns(
+        ("", "Pod"): KindColumns(("NAME", "READY", "STATUS", "RESTARTS", "AGE"), _pod, _pod_wide),
+        ("", "Node"): KindColumns(
             ("NAME", "STATUS", "ROLES", "AGE", "VERSION", "CPU", "MEMORY"), _node, _node_wide
         ),
         ("", "Event"): _EVENT,
         ("events.k8s.io", "Event"): _EVENT,
-        ("scheduling.k8s.io", "PriorityClass"): Columns(
+        ("scheduling.k8s.io", "PriorityClass"): KindColumns(
             ("NAME", "VALUE", "GLOBAL-DEFAULT", "AGE"), _priority_class, _nothing_wide
         ),
-        ("scheduling.volcano.sh", "Queue"): Columns(
+        ("scheduling.volcano.sh", "Queue"): KindColumns(
             (
                 *("NAME", "STATE", "WEIGHT", "PARENT", "CAPABILITY", "DESERVED"),
                 *("GUARANTEE", "ALLOCATED", "PODS", "AGE"),
@@ -406,10 +406,10 @@ _COLUMNS: Mapping[tuple[str, str], Columns] = MappingProxyType(
             _queue,
             _queue_wide,
         ),
-        ("scheduling.volcano.sh", "PodGroup"): Columns(
+        ("scheduling.volcano.sh", "PodGroup"): KindColumns(
             ("NAME", "STATUS", "MINMEMBER", "MEMBERS", "QUEUE", "AGE"), _podgroup, _podgroup_wide
         ),
-        ("batch.volcano.sh", "Job"): Columns(
+        ("batch.volcano.sh", "Job"): KindColumns(
             (
                 *("NAME", "STATUS", "MINAVAILABLE", "RUNNINGS", "PENDING", "SUCCEEDED"),
                 *("FAILED", "QUEUE", "AGE"),

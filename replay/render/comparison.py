@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ...engine.session.framework.trace import Step
 from ..compare.causes import Cause
-from ..compare.consultation import Consultation
+from ..compare.checked_behaviours import CheckedBehaviour
 from ..compare.decisions import CONTEXT, Differing, Parting
 from ..compare.releases import BehaviourDiff
 from ..compare.sessions import Comparison
-from ..moments.coverage import told
+from ..moments.coverage import unknown_text
 from .amounts import exact_amount
 from .session import number_text, trace_lines
 from .short_names import short
@@ -30,7 +30,7 @@ def comparison_lines(
         shown = None if trace else DECISIONS_SHOWN
         yield from decision_lines(found.decisions, labels, style=style, shown=shown, wide=wide)
     elif found.not_known:
-        yield f"All decide the same with what is in the log, but {told(found.not_known)}.\n"
+        yield f"All decide the same with what is in the log, but {unknown_text(found.not_known)}.\n"
     else:
         yield "All decide the same.\n"
     for parting in found.partings:
@@ -90,7 +90,7 @@ def _behaviours(found: Comparison, style: Style) -> Iterator[str]:
         yield f"{rest} other {changes} had no effect: {command}\n"
 
 
-def consulted_lines(found: Sequence[Consultation], *, style: Style = PLAIN) -> Iterator[str]:
+def consulted_lines(found: Sequence[CheckedBehaviour], *, style: Style = PLAIN) -> Iterator[str]:
     """Yield the behaviours that were checked where two sessions first differ, causes first."""
     said = {True: "yes", False: "no", None: "not tried"}
     rows = [

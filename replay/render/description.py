@@ -13,7 +13,7 @@ from ...engine.state.facts import NodeFact, OtherFact, PodFact, PodGroupFact, Qu
 from ...engine.state.truth import Entry
 from ..moments.history import Happening
 from .amounts import age, resource_list, short_amount
-from .columns import Sight, counted, short_names, table_of
+from .columns import TableContext, counted, short_names, table_of
 from .differences import version_table
 from .tables import NONE, PLAIN, Style, Table, cut, lines_of
 
@@ -25,20 +25,20 @@ _FINISHED = frozenset({"Succeeded", "Failed"})
 Lines = Iterator[str]
 
 
-class Described(NamedTuple):
+class ObjectDescription(NamedTuple):
     """The input of a description.
 
     :param versions: the last entries of the object's history, oldest first.
     """
 
-    sight: Sight
+    sight: TableContext
     entry: Entry
     document: dict[str, Any]
     versions: Sequence[Happening]
     style: Style = PLAIN
 
 
-def description_lines(described: Described) -> Lines:
+def description_lines(described: ObjectDescription) -> Lines:
     """Yield the description of one object."""
     reference = described.entry.reference
     yield from _metadata(described)
@@ -58,7 +58,7 @@ def description_lines(described: Described) -> Lines:
     yield from _kubernetes_events(described, reference)
 
 
-def _metadata(described: Described) -> Lines:
+def _metadata(described: ObjectDescription) -> Lines:
     reference, fact = described.entry.reference, described.entry.fact
     yield _pair("Name", reference.name)
     if reference.namespace:
@@ -93,7 +93,7 @@ def _many_fields(values: Any) -> list[dict[str, Any]]:
     )
 
 
-def _mapping(described: Described, name: str, values: Any) -> Lines:
+def _mapping(described: ObjectDescription, name: str, values: Any) -> Lines:
     """Yield one pair per line; cut to a terminal's width, and only on a terminal."""
     width = described.style.width
     room = None if width is None else max(_WIDTH, width - _WIDTH)
@@ -104,14 +104,14 @@ def _mapping(described: Described, name: str, values: Any) -> Lines:
         yield _pair("", line)
 
 
-def _by_kind(described: Described) -> Lines:
+def _by_kind(described: ObjectDescription) -> Lines:
     reference = described.entry.reference
     highlight = _HIGHLIGHTS.get((reference.group, reference.kind))
     if highlight is not None:
         yield from highlight(described)
 
 
-def _pod(described: Described) -> Lines:
+def _pod(described: ObjectDescription) -> Lines:
     fact = described.entry.fact
     assert isinstance(fact, PodFact)
     yield _pair("Status", fact.status)
@@ -131,7 +131,7 @@ def _pod(described: Described) -> Lines:
         yield from _mapping(described, "Node selector", selector)
 
 
-def _node(described: Described) -> Lines:
+def _node(described: ObjectDescription) -> Lines:
     fact = described.entry.fact
     assert isinstance(fact, NodeFact)
     yield _pair("Unschedulable", str(fact.unschedulable).lower())
@@ -157,7 +157,7 @@ def _node(described: Described) -> Lines:
     yield from _indented(lines_of(Table(headers, rows), style=_narrower(described.style)))
 
 
-def _queue(described: Described) -> Lines:
+def _queue(described: ObjectDescription) -> Lines:
     fact = described.entry.fact
     assert isinstance(fact, QueueFact)
     table = described.sight.queues
@@ -193,7 +193,7 @@ def _queue(described: Described) -> Lines:
     yield from _indented(lines_of(Table(headers, rows), style=_narrower(described.style)))
 
 
-def _podgroup(described: Described) -> Lines:
+def _podgroup(described: ObjectDescription) -> Lines:
     fact = described.entry.fact
     assert isinstance(fact, PodGroupFact)
     yield _pair("Status", fact.phase or NONE)
@@ -203,7 +203,7 @@ def _podgroup(described: Described) -> Lines:
     yield _pair("Priority class", fact.priority_class or NONE)
 
 
-def _job(described: Described) -> Lines:
+def _job(described: ObjectDescription) -> Lines:
     spec, status = (_fields(described.document.get(part)) for part in ("spec", "status"))
     state = _fields(status.get("state"))
     yield _pair("Status", str(state.get("phase") or NONE))
@@ -232,7 +232,7 @@ def _job(described: Described) -> Lines:
         yield from _indented(lines_of(table, style=_narrower(described.style)))
 
 
-_HIGHLIGHTS: Mapping[tuple[str, str], Callable[[Described], Lines]] = MappingProxyType(
+_HIGHLIGHTS: Mapping[tuple[str, str], Callable[[ObjectDescription], Lines]] = MappingProxyType(
     {
         ("", "Pod"): _pod,
         ("", "Node"): _node,
@@ -243,7 +243,7 @@ _HIGHLIGHTS: Mapping[tuple[str, str], Callable[[Described], Lines]] = MappingPro
 )
 
 
-def _conditions(described: Described) -> Lines:
+def _conditions(described: ObjectDescription) -> Lines:
     conditions = _many_fields(_fields(described.document.get("status")).get("conditions"))
     rows = [
         [
@@ -261,7 +261,7 @@ def _conditions(described: Described) -> Lines:
         yield from _indented(lines_of(Table(headers, rows), style=_narrower(described.style)))
 
 
-def _related(described: Described) -> Iterator[tuple[str, str, str, list[Entry]]]:
+def _related(described: ObjectDescription) -> Iterator[tuple[str, str, str, list[Entry]]]:
     """Yield (title, group, kind, objects) of the objects that belong to an object."""
     reference = described.entry.reference
     match (reference.group, reference.kind):
@@ -278,7 +278,7 @@ def _related(described: Described) -> Iterator[tuple[str, str, str, list[Entry]]
             yield "Pods", "", "Pod", _pods(described, lambda pod: pod.job == reference.name)
 
 
-def _pods(described: Described, belongs: Callable[[PodFact], bool]) -> list[Entry]:
+def _pods(described: ObjectDescription, belongs: Callable[[PodFact], bool]) -> list[Entry]:
     """Return the pods that belong to an object: in its namespace, if it has one."""
     namespace = described.entry.reference.namespace or None
     return [
@@ -288,7 +288,7 @@ def _pods(described: Described, belongs: Callable[[PodFact], bool]) -> list[Entr
     ]
 
 
-def _podgroups(described: Described, queue: str) -> list[Entry]:
+def _podgroups(described: ObjectDescription, queue: str) -> list[Entry]:
     return [
         entry
         for entry in described.sight.truth.of(_VOLCANO, "PodGroup")
@@ -296,7 +296,7 @@ def _podgroups(described: Described, queue: str) -> list[Entry]:
     ]
 
 
-def _queues_below(described: Described, parent: str) -> list[Entry]:
+def _queues_below(described: ObjectDescription, parent: str) -> list[Entry]:
     return [
         entry
         for entry in described.sight.truth.of(_VOLCANO, "Queue")
@@ -304,7 +304,7 @@ def _queues_below(described: Described, parent: str) -> list[Entry]:
     ]
 
 
-def _kubernetes_events(described: Described, reference: Reference) -> Lines:
+def _kubernetes_events(described: ObjectDescription, reference: Reference) -> Lines:
     about = f"{reference.kind.lower()}/{reference.name}"
     found = [
         entry
@@ -322,7 +322,7 @@ def _kubernetes_events(described: Described, reference: Reference) -> Lines:
         yield from _indented(lines_of(table, style=_narrower(described.style)))
 
 
-def _section(described: Described, title: str) -> Lines:
+def _section(described: ObjectDescription, title: str) -> Lines:
     yield f"\n{described.style.bold(title)}\n"
 
 

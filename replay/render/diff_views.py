@@ -11,10 +11,10 @@ import msgspec
 from ...engine.events import Reference
 from ...engine.kubernetes.units import format_time
 from ..moments.diff import Diff
+from ..moments.diff_actors import NOBODY_KNOWN, Maker, Who
 from ..moments.diff_counts import counted_by_kind
 from ..moments.kinds import plural_of
 from ..moments.times import span_text
-from ..moments.who import NOBODY_KNOWN, Maker, Who
 from .differences import Made, diff_json, side_lines, summary_line
 from .tables import PLAIN, Style, Table, lines_of
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from ..lint.findings import Finding, Place, Severity, Subject
+from ..lint.findings import FilePlace, Finding, Severity, Subject
 from ..lint.rules import RULES, Rule
 from ..lint.task import Report
 from ..moments.kinds import resource_name
@@ -48,7 +48,7 @@ def _row(finding: Finding, releases: Sequence[str], *, wide: bool) -> tuple[str,
     )
 
 
-def _where(place: Place | None) -> str:
+def _where(place: FilePlace | None) -> str:
     return NONE if place is None else str(place)
 
 

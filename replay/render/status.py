@@ -12,7 +12,7 @@ from .figures import pair_lines
 from .tables import NONE, PLAIN, Style, Table, lines_of, paragraph
 
 if TYPE_CHECKING:
-    from ..moments.status import Known, Status, Stretch
+    from ..moments.status import KnownKind, KnownRange, Status
 
 _NAMES_SHOWN = 2
 _SHOWN = 3
@@ -83,7 +83,7 @@ def _coverage(status: Status) -> Table:
     return Table(("KIND", "NAMESPACES", "COMPLETE", "GAPS", "SOURCE"), rows)
 
 
-def _row(one: Known) -> tuple[str, ...]:
+def _row(one: KnownKind) -> tuple[str, ...]:
     stretches = one.stretches
     by = dict.fromkeys(word for stretch in stretches for word in stretch.by)
     return (
@@ -101,7 +101,7 @@ def _names(names: tuple[str, ...]) -> str:
     return f"{few} and {more} more" if more > 0 else few or "all"
 
 
-def _holes(stretches: tuple[Stretch, ...]) -> list[tuple[int, int]]:
+def _holes(stretches: tuple[KnownRange, ...]) -> list[tuple[int, int]]:
     """Return the first and last revision of each gap between known ranges."""
     return [(earlier.last + 1, later.first - 1) for earlier, later in pairwise(stretches)]
 

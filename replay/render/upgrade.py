@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 
 from ..compare import verdict
-from ..compare.upgrade import Changed, Group, Upgrade
-from ..compare.verdict import Effect, Verdict
-from ..moments.coverage import document_of, told
+from ..compare.upgrade import ChangedDecision, Group, Upgrade
+from ..compare.verdict import Verdict, VerdictEffect
+from ..moments.coverage import document_of, unknown_text
 from .comparison import behaviour_lines, cause_text, value_text
 from .figures import counted
 from .tables import NONE, PLAIN, Style, Table, lines_of
@@ -65,7 +65,9 @@ def _why_unknown(found: Upgrade) -> str:
     """Return why no session could be compared with all that it needs."""
     if found.not_known:
         count = counted(found.sessions, "session")
-        return f"the log lacks what sessions need at all of {count} ({told(found.not_known)})"
+        return (
+            f"the log lacks what sessions need at all of {count} ({unknown_text(found.not_known)})"
+        )
     if found.left_out:
         before = counted(found.left_out, "session")
         are = "is" if found.left_out == 1 else "are"
@@ -87,7 +89,7 @@ def _as_far(found: Upgrade) -> str:
     return "".join(f", {limit}" if number else f" {limit}" for number, limit in enumerate(limits))
 
 
-def _effect_text(effect: Effect) -> str:
+def _effect_text(effect: VerdictEffect) -> str:
     does, noun = _DOES[effect.level]
     objects, sessions = counted(effect.objects, noun), counted(effect.sessions, "session")
     return f"{does} ({objects} in {sessions})"
@@ -153,7 +155,7 @@ def _group_lines(group: Group, releases: tuple[str, str], style: Style) -> Itera
         yield f"({len(group.changed) - _SHOWN} more: -o json)\n"
 
 
-def _row(changed: Changed) -> tuple[str, ...]:
+def _row(changed: ChangedDecision) -> tuple[str, ...]:
     values = map(value_text, changed.values)
     return changed.at, f"@{changed.position}", changed.kind, changed.about or NONE, *values
 

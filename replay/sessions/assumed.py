@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from ..moments.scheduler_confs import ConfText
 
 
-class Taken(NamedTuple):
+class ChosenRelease(NamedTuple):
     """A requested release.
 
     :param release: the one to run.
@@ -20,7 +20,7 @@ class Taken(NamedTuple):
     remark: str
 
 
-def taken_release(name: str, *, assume: bool) -> Taken:
+def taken_release(name: str, *, assume: bool) -> ChosenRelease:
     """Return the release that a name stands for.
 
     :param assume: use the nearest release for an unknown one.
@@ -30,12 +30,12 @@ def taken_release(name: str, *, assume: bool) -> Taken:
     from ...engine.volcano.releases import nearest_release, parse_release  # noqa: PLC0415
 
     try:
-        return Taken(str(parse_release(name)), "")
+        return ChosenRelease(str(parse_release(name)), "")
     except UsageError as fault:
         near = nearest_release(name.strip()) if assume else None
         if near is None:
             raise
-        return Taken(str(near), f"{fault.what}: using {near} instead")
+        return ChosenRelease(str(near), f"{fault.what}: using {near} instead")
 
 
 def rejections(

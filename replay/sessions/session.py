@@ -26,7 +26,7 @@ from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.scheduler_confs import ConfText, confs_at
 from .external_inputs import lend_inputs
-from .tie_breaking import LEAST, Chance
+from .tie_breaking import LEAST, TieBreaking
 
 
 class SessionAnswer(NamedTuple):
@@ -50,7 +50,7 @@ class SessionAnswer(NamedTuple):
     not_known: tuple[Unknown, ...] = ()
 
 
-class Scene(NamedTuple):
+class SessionInputs(NamedTuple):
     """The inputs at a moment that sessions of all releases share.
 
     :param confs: configurations of the scheduler up to then, newest first.
@@ -63,14 +63,14 @@ class Scene(NamedTuple):
     now: int
 
 
-def scene_at(log: Log, at: str | Moment, conf: ConfText | None = None) -> Scene:
+def scene_at(log: Log, at: str | Moment, conf: ConfText | None = None) -> SessionInputs:
     """Return the inputs at a moment that sessions share.
 
     :param conf: a configuration instead of those in the log.
     """
     moment = log.moment(at) if isinstance(at, str) else at
     confs = tuple(confs_at(log.store, moment)) if conf is None else (conf,)
-    return Scene(log, moment, confs, present(log.store, moment))
+    return SessionInputs(log, moment, confs, present(log.store, moment))
 
 
 def session_at(
@@ -80,7 +80,7 @@ def session_at(
     release: str | Behaviours,
     conf: ConfText | None = None,
     trace: bool = False,
-    chance: Chance = LEAST,
+    chance: TieBreaking = LEAST,
 ) -> SessionAnswer:
     """Run one session on the cache of a release's scheduler at a point, and return its answer.
 
@@ -104,13 +104,13 @@ def session_at(
 
 
 def session_in(
-    scene: Scene,
+    scene: SessionInputs,
     behaviours: Behaviours,
     cache: SchedulerCache,
     *,
     binding: CacheActions | None = None,
     into: Trace | None = None,
-    chance: Chance = LEAST,
+    chance: TieBreaking = LEAST,
 ) -> SessionAnswer:
     """Run one session on shared inputs.
 

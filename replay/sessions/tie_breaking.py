@@ -17,7 +17,7 @@ RECORDED = "recorded"
 _SEED_DIGITS = 1000
 
 
-class Chance(NamedTuple):
+class TieBreaking(NamedTuple):
     """How random choices are made.
 
     :param chooser: picks one of several equal nodes.
@@ -29,22 +29,22 @@ class Chance(NamedTuple):
     samples_nodes: bool = False
 
 
-LEAST = Chance()
+LEAST = TieBreaking()
 """Nothing is random: the least name wins, and all nodes are considered."""
 
 
-def chance_of(log: Log, moment: Moment, choose: str, *, samples_nodes: bool) -> Chance:
+def chance_of(log: Log, moment: Moment, choose: str, *, samples_nodes: bool) -> TieBreaking:
     """Return the tie breaking for an option.
 
     :param choose: ``least-name``, ``recorded``, or a number: the seed.
     :raises UsageError: it is none of these.
     """
     if choose == LEAST_NAME:
-        return Chance(LeastName(), samples_nodes)
+        return TieBreaking(LeastName(), samples_nodes)
     if choose == RECORDED:
-        return Chance(Recorded(recorded_nodes(log, moment)), samples_nodes)
+        return TieBreaking(Recorded(recorded_nodes(log, moment)), samples_nodes)
     if choose.isascii() and choose.isdecimal() and len(choose) <= _SEED_DIGITS:
-        return Chance(Seeded(int(choose)), samples_nodes)
+        return TieBreaking(Seeded(int(choose)), samples_nodes)
     raise UsageError(
         f"invalid --choose {choose!r}", now=f"write {LEAST_NAME}, {RECORDED}, or a seed: 7"
     )

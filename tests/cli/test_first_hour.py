@@ -15,7 +15,7 @@ from typer.testing import Result
 import plinian
 from clusters import compact, watched
 from plinian.engine.kubernetes.units import parse_time
-from plinian.replay.cli.completing import candidates_of
+from plinian.replay.cli.completion_candidates import candidates_of
 from plinian.replay.cli.main import app
 from plinian.replay.moments.points import resolve
 

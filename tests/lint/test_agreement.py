@@ -13,7 +13,7 @@ from linting import FLAT, PROPORTION, TREE, Document, conf_of, node
 from decisions import decided
 from plinian.engine.volcano.behaviours import Behaviours
 from plinian.engine.volcano.history import resolve
-from plinian.replay.lint.inputs import World
+from plinian.replay.lint.inputs import LintInputs
 from plinian.replay.lint.objects import TYPES, Manifest
 from plinian.replay.lint.run import lint
 from plinian.replay.simulate.cases import Case, Step, parse_case
@@ -102,7 +102,7 @@ def _job(name: str, queue: str, requests: dict[str, str]) -> list[Document]:
 
 def fatal(objects: list[Document], conf: str, how: Behaviours) -> list[str]:
     """Return what is found to be fatal under a release."""
-    world = World([Manifest(document, None) for document in objects], [conf_of(conf)])
+    world = LintInputs([Manifest(document, None) for document in objects], [conf_of(conf)])
     return [f"{f.rule}: {f.issue}" for f in lint(world, [how]) if f.issue.effect.fatal]
 
 

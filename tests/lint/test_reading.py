@@ -10,7 +10,7 @@ import pytest
 from linting import TREE, queue
 
 from plinian.engine.errors import InputError
-from plinian.replay.lint.reading import Written, read_conf, read_files
+from plinian.replay.lint.reading import WrittenFiles, read_conf, read_files
 
 TWO = """\
 apiVersion: scheduling.volcano.sh/v1beta1
@@ -48,7 +48,7 @@ data:
 """
 
 
-def names_and_places(written: Written) -> list[tuple[str, str, int]]:
+def names_and_places(written: WrittenFiles) -> list[tuple[str, str, int]]:
     """Return (name, place, document) of each object."""
     found = []
     for manifest in written.manifests:

@@ -270,10 +270,10 @@ def _look(typed: _Typed, ask: Callable[[Any], list[str]]) -> list[str]:
     import sqlite3
 
     from ...engine.errors import PlinianError
-    from ..moments.glance import glance
+    from ..moments.completion_names import open_names
 
     try:
-        with glance(typed.log) as log:
+        with open_names(typed.log) as log:
             return ask(log)
     except (OSError, sqlite3.Error, PlinianError):
         return []

@@ -12,7 +12,7 @@ from ...engine.events import KINDS, Effect, Event, Recorded, Reference, kind_of_
 from ...engine.kubernetes.units import parse_time
 from ...engine.log.store import LogStore, Query
 from ...engine.state.clock import Span
-from .actors import told as told_by
+from .actors import attributed as told_by
 from .changes import payload_changes
 from .clock import clock_of
 from .diff import Diff, ObjectChanged
@@ -150,9 +150,9 @@ class _Events:
         if not versions:
             return NOBODY_KNOWN
         first = min(versions, key=lambda recorded: recorded.event.revision or 0)
-        told = self._told.get((reference, first.event.revision))
+        attributed = self._told.get((reference, first.event.revision))
         created = first.event.kind.endswith(".created") or (
-            told is not None and b'"created"' in told.event.payload
+            attributed is not None and b'"created"' in attributed.event.payload
         )
         maker = self._maker(first)
         return maker if created else msgspec.structs.replace(maker, actor="")
@@ -193,12 +193,12 @@ class _Events:
         return self._made("", recorded)
 
     def _made(self, actor: str, recorded: Recorded) -> Maker:
-        (told,) = told_by(self._store, self._clock, [recorded], branch=recorded.branch)
+        (attributed,) = told_by(self._store, self._clock, [recorded], branch=recorded.branch)
         return Maker(
-            actor=told.actor or actor,
-            position=told.position,
-            span=told.span,
-            kind=told.event.kind,
+            actor=attributed.actor or actor,
+            position=attributed.position,
+            span=attributed.span,
+            kind=attributed.event.kind,
         )
 
 

@@ -25,7 +25,7 @@ _EVERYDAY: tuple[GroupKind, ...] = (
 )
 
 
-class Glance(Protocol):
+class LogNames(Protocol):
     """The queries that completion needs."""
 
     def namespaces(self) -> list[str]:
@@ -124,7 +124,7 @@ class _Opened:
 
 
 @contextmanager
-def glance(place: str, *, most: int = 500) -> Iterator[Glance]:
+def open_names(place: str, *, most: int = 500) -> Iterator[LogNames]:
     """Open a log for completion.
 
     :param place: a path, or a URL.

@@ -10,7 +10,7 @@ from ...engine.session.framework.behaviour_recorder import Consulted
 from ...engine.session.framework.trace import Step
 from ...engine.volcano.behaviours import Behaviours
 from ..moments.stored_belief import believed
-from .bounded_traces import Enough, Until
+from .bounded_traces import EndingTrace, TraceComplete
 from .causes import Cause, changed, partly, suspects
 from .decisions import Parting
 from .releases import BehaviourDiff
@@ -22,7 +22,7 @@ PODS_RETRIED = 2_000
 """Caches of up to this many pods are rebuilt for a retry; larger ones take too long."""
 
 
-class Consultation(NamedTuple):
+class CheckedBehaviour(NamedTuple):
     """A behaviour that differs between two releases and was checked at their first difference.
 
     :param decides: with the first one's value, the second takes that step as the first does; None
@@ -38,11 +38,11 @@ class Consultation(NamedTuple):
 class Retried(Protocol):
     """A session that can be run again as another release."""
 
-    def traced(self, behaviours: Behaviours, trace: Until) -> object:
+    def traced(self, behaviours: Behaviours, trace: EndingTrace) -> object:
         """Run the session with a trace that may end it."""
 
 
-class Way(NamedTuple):
+class TracedSession(NamedTuple):
     """A session that was run: its release, and the steps that were kept."""
 
     consulted: Consulted
@@ -50,13 +50,13 @@ class Way(NamedTuple):
 
 
 def consultations(
-    ways: tuple[Way, Way],
+    ways: tuple[TracedSession, TracedSession],
     parting: Parting,
     rows: Sequence[BehaviourDiff],
     subject: Retried | None,
     *,
     pods: int = 0,
-) -> list[Consultation]:
+) -> list[CheckedBehaviour]:
     """Return the behaviours that differ and were checked at the first difference of two sessions.
 
     Those that decide the step come first. Of those checked before it, only these are included.
@@ -79,12 +79,12 @@ def consultations(
         found = retries.deciding([name for name in names if name in asked and name not in there])
         far = [name for name, decides in found.items() if decides]
     releases = (one.consulted.release, other.consulted.release)
-    told = [Consultation(known[name], deciding[name], releases) for name in near]
-    told += [Consultation(known[name], decides=True, releases=releases) for name in far]
+    told = [CheckedBehaviour(known[name], deciding[name], releases) for name in near]
+    told += [CheckedBehaviour(known[name], decides=True, releases=releases) for name in far]
     return sorted(told, key=lambda each: (not each.decides, each.row.behaviour))
 
 
-def _names_at(ways: tuple[Way, Way], number: int) -> set[str]:
+def _names_at(ways: tuple[TracedSession, TracedSession], number: int) -> set[str]:
     one, other = (dict(believed(way.consulted.plain)) for way in ways)
     names = {name for name in one if one[name] != other[name]}
     return names.union(*(way.consulted.at(way.trace, number) for way in ways))
@@ -94,7 +94,11 @@ class _Retries:
     """Runs the second of two sessions again, up to the step of their first difference."""
 
     def __init__(
-        self, ways: tuple[Way, Way], parting: Parting, subject: Retried | None, pods: int
+        self,
+        ways: tuple[TracedSession, TracedSession],
+        parting: Parting,
+        subject: Retried | None,
+        pods: int,
     ) -> None:
         self._one, self._other = ways
         self._number, self._subject, self._pods = parting.number, subject, pods
@@ -127,8 +131,8 @@ class _Retries:
         if self._pods > PODS_RETRIED and believed(behaviours) != believed(plain):
             return None
         self._left -= self._number + 1
-        trace = Until(self._number + 1)
-        with suppress(Enough):
+        trace = EndingTrace(self._number + 1)
+        with suppress(TraceComplete):
             self._subject.traced(behaviours, trace)
         self._tried[names] = trace.steps
         return trace.steps

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...engine.errors import ObjectNotFound
-from ..moments.kin import meant
 from ..moments.kinds import ObjectName, plural_of
 from ..moments.names import never_known
-from .kin import meant_text
+from ..moments.related_objects import meant
+from .related_objects import meant_text
 
 if TYPE_CHECKING:
     from ..moments.history import History

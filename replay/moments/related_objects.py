@@ -32,7 +32,7 @@ _OWNED = frozenset(
 )
 
 
-class Meant(msgspec.Struct, frozen=True, kw_only=True):
+class NameSuggestions(msgspec.Struct, frozen=True, kw_only=True):
     """What a name may have meant of which the log holds no object.
 
     :param begin: objects of the kind whose names begin with it.
@@ -52,7 +52,7 @@ class Meant(msgspec.Struct, frozen=True, kw_only=True):
         return any(msgspec.structs.astuple(self))
 
 
-def meant(store: LogStore, named: ObjectName, namespace: str, moment: Moment) -> Meant:
+def meant(store: LogStore, named: ObjectName, namespace: str, moment: Moment) -> NameSuggestions:
     """Return the objects that may have been meant by a name that the log does not hold.
 
     :param namespace: empty for kinds without one.
@@ -69,7 +69,7 @@ def meant(store: LogStore, named: ObjectName, namespace: str, moment: Moment) ->
         names = sorted({one.name for one in here})
         close = get_close_matches(named.name, names, n=3, cutoff=0.7)
         near = [one for one in here if one.name in close]
-    return Meant(
+    return NameSuggestions(
         begin=_one_each(begin),
         owned=_one_each(owned),
         elsewhere=_one_each(

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .knowledge import tell_unknown
+from .coverage_warnings import tell_unknown
 
 if TYPE_CHECKING:
     from ...engine.errors import ObjectNotFound
@@ -27,7 +27,7 @@ _NEEDED = frozenset(
 """Kinds of the category ``all`` that are warned about if a log records nothing of them."""
 
 
-class Wanted(NamedTuple):
+class RequestedKind(NamedTuple):
     """Objects of one kind that the arguments name; no names means all.
 
     :param place: the namespace in the argument; None is the namespace of the whole command.
@@ -40,14 +40,14 @@ class Wanted(NamedTuple):
     place: str | None = None
 
 
-class Found(NamedTuple):
+class FoundObjects(NamedTuple):
     """The objects that exist of one kind."""
 
     kind: GroupKind
     entries: list[Entry]
 
 
-class Look(NamedTuple):
+class ObjectQuery(NamedTuple):
     """Where to look, and which objects to select.
 
     :param place: the namespace; None is all.
@@ -63,7 +63,7 @@ class Look(NamedTuple):
     beginnings: bool = False
 
 
-def wanted_of(resources: Sequence[str], look: Look) -> list[Wanted]:
+def wanted_of(resources: Sequence[str], look: ObjectQuery) -> list[RequestedKind]:
     """Read arguments: kinds, or one kind with names, or any number of ``KIND/NAME``.
 
     A name may have its namespace before it: ``KIND/NAMESPACE/NAME``.
@@ -79,7 +79,9 @@ def wanted_of(resources: Sequence[str], look: Look) -> list[Wanted]:
         named = [object_named(text, known) for text in resources]
         groups = groupby(named, key=lambda one: (one.group, one.kind, one.namespace))
         return [
-            Wanted(key[:2], tuple(dict.fromkeys(one.name for one in some)), place=key[2] or None)
+            RequestedKind(
+                key[:2], tuple(dict.fromkeys(one.name for one in some)), place=key[2] or None
+            )
             for key, some in groups
         ]
     kinds = kinds_named(resources[0], known)
@@ -92,7 +94,7 @@ def wanted_of(resources: Sequence[str], look: Look) -> list[Wanted]:
         )
     named_by = {part.strip().lower() for part in resources[0].split(",")}
     own = set(kinds_named(",".join(named_by - {"all"}), known))
-    return [Wanted(kind, names, category=kind not in own) for kind in kinds]
+    return [RequestedKind(kind, names, category=kind not in own) for kind in kinds]
 
 
 def _refuse_mixture(resources: Sequence[str]) -> None:
@@ -106,7 +108,9 @@ def _refuse_mixture(resources: Sequence[str]) -> None:
         )
 
 
-def look_for(look: Look, wanted: Sequence[Wanted]) -> tuple[list[Found], list[ObjectNotFound]]:
+def look_for(
+    look: ObjectQuery, wanted: Sequence[RequestedKind]
+) -> tuple[list[FoundObjects], list[ObjectNotFound]]:
     """Return the objects that exist of each kind, and an error for each name that does not.
 
     :raises UsageError: a selector cannot be read, or is combined with names; or a name fits several
@@ -117,7 +121,7 @@ def look_for(look: Look, wanted: Sequence[Wanted]) -> tuple[list[Found], list[Ob
     if any(one.names for one in wanted) and (look.selector or look.fields):
         raise UsageError("names and a selector cannot be combined", now="leave out one of them")
     _check_fields(look, wanted)
-    found: list[Found] = []
+    found: list[FoundObjects] = []
     missing: list[ObjectNotFound] = []
     for kind, names, _, own in wanted:
         here = look if own is None else look._replace(place=own)
@@ -127,11 +131,11 @@ def look_for(look: Look, wanted: Sequence[Wanted]) -> tuple[list[Found], list[Ob
         if names:
             entries, faults = _by_name(here, kind, names, entries)
             missing += faults
-        found.append(Found(kind, entries))
+        found.append(FoundObjects(kind, entries))
     return found, missing
 
 
-def warn_of_kinds(look: Look, wanted: Sequence[Wanted], *, strict: bool) -> None:
+def warn_of_kinds(look: ObjectQuery, wanted: Sequence[RequestedKind], *, strict: bool) -> None:
     """Warn on standard error which of the requested kinds are not fully known in the namespace.
 
     Of a category such as ``all``, only kinds that the log records anything of are warned about.
@@ -153,7 +157,7 @@ def warn_of_kinds(look: Look, wanted: Sequence[Wanted], *, strict: bool) -> None
 
 
 def _by_name(
-    look: Look, kind: GroupKind, names: Sequence[str], entries: Sequence[Entry]
+    look: ObjectQuery, kind: GroupKind, names: Sequence[str], entries: Sequence[Entry]
 ) -> tuple[list[Entry], list[ObjectNotFound]]:
     """Return the objects with these names, in order, and an error for each that does not exist."""
     from ..moments.names import name_at, not_found
@@ -175,7 +179,7 @@ def _by_name(
     return [entry for some in found.values() for entry in some], missing
 
 
-def _check_fields(look: Look, wanted: Sequence[Wanted]) -> None:
+def _check_fields(look: ObjectQuery, wanted: Sequence[RequestedKind]) -> None:
     """Refuse a field that none of the kinds has: it may be misspelt and would select nothing."""
     from ..moments.field_selectors import no_such_field, parse_field_selector
 

@@ -36,7 +36,7 @@ _DECIDING = frozenset(
 _CHANGING = (Effect.VERSION, Effect.DELETED, Effect.BOUND)
 
 
-class Place(NamedTuple):
+class SessionMoment(NamedTuple):
     """A moment for a session.
 
     :param moment: a revision, or the end of a log that has none.
@@ -50,7 +50,7 @@ class Place(NamedTuple):
     known: bool = True
 
 
-class Places(NamedTuple):
+class SessionMoments(NamedTuple):
     """Moments in the order of happening.
 
     :param logged: they are those of sessions that the log tells of; else of changes of objects.
@@ -63,14 +63,14 @@ class Places(NamedTuple):
     """
 
     logged: bool
-    found: list[Place]
+    found: list[SessionMoment]
     left_out: int = 0
     unsure: Unsure | None = None
     not_known: tuple[Unknown, ...] = ()
     unconfigured: bool = False
 
 
-def session_places(log: Log, end: Moment, *, since: int = 0) -> Places:
+def session_places(log: Log, end: Moment, *, since: int = 0) -> SessionMoments:
     """Return the moments of all sessions by a moment.
 
     A session in a component's log is at the last revision before its time; one in a scenario is at
@@ -82,15 +82,15 @@ def session_places(log: Log, end: Moment, *, since: int = 0) -> Places:
     logged = _of_sessions(log.store, end)
     revisions = logged or _of_changes(log.store, end)
     found = [
-        Place(at_revision(end, revision), position)
+        SessionMoment(at_revision(end, revision), position)
         for revision, position in sorted(revisions.items())
         if revision >= since and (end.revision is None or revision <= end.revision)
     ]
     bare = has_no_conf(log, end)
     if not revisions:
         unknown = unknown_at(log, end, SCHEDULING)
-        last = Place(end, log.store.last(end.branch), not unknown)
-        return Places(False, [last], 0, end.unsure, tuple(unknown), bare)
+        last = SessionMoment(end, log.store.last(end.branch), not unknown)
+        return SessionMoments(False, [last], 0, end.unsure, tuple(unknown), bare)
     begin = beginning_of(log, end).revision or 0
     taken = [place for place in found if (place.moment.revision or 0) >= begin]
     if taken:
@@ -99,12 +99,12 @@ def session_places(log: Log, end: Moment, *, since: int = 0) -> Places:
         unknown = unknown_at(log, end, SCHEDULING)
     left_out = len(found) - len(taken)
     sure = list(_judged(log, end, taken, unknown)) if unknown else taken
-    return Places(bool(logged), sure, left_out, end.unsure, tuple(unknown), bare)
+    return SessionMoments(bool(logged), sure, left_out, end.unsure, tuple(unknown), bare)
 
 
 def _judged(
-    log: Log, end: Moment, places: Sequence[Place], unknown: Sequence[Unknown]
-) -> Iterator[Place]:
+    log: Log, end: Moment, places: Sequence[SessionMoment], unknown: Sequence[Unknown]
+) -> Iterator[SessionMoment]:
     """Yield places, with whether the log knows all that a session needs there."""
     clock = log.clock(end)
     for place in places:
@@ -123,7 +123,7 @@ def at_revision(end: Moment, revision: int) -> Moment:
     return msgspec.structs.replace(end, revision=revision, time=None, label=f"rv:{revision}")
 
 
-def evenly(places: Sequence[Place], count: int) -> list[Place]:
+def evenly(places: Sequence[SessionMoment], count: int) -> list[SessionMoment]:
     """Return a number of the places, evenly spread, with the first and the last."""
     if count <= 0 or count >= len(places):
         return list(places)

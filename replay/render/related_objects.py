@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from ...engine.events import Reference
-from ..moments.kin import Meant
 from ..moments.kinds import plain_name, plural_of
+from ..moments.related_objects import NameSuggestions
 from .figures import counted
 
 _SHOWN = 10
@@ -20,7 +20,7 @@ def history_command(one: Reference) -> str:
     return f"plinian history {plain_name(one.group, one.kind)}/{one.name}{option}"
 
 
-def meant_text(found: Meant, name: str) -> str:
+def meant_text(found: NameSuggestions, name: str) -> str:
     """Return the objects that may be meant, one per line with the command that shows it."""
     lines: list[str] = []
     for title, some in (

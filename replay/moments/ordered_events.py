@@ -19,7 +19,7 @@ from ...engine.state.clock import Clock
 from ...engine.state.columns import Columns, concatenate
 from ...engine.state.fold import Placed, in_order
 from .clock import clock_of, columns_of, placed
-from .later import later_events
+from .later_events import later_events
 from .moment import Moment
 
 PAYLOADS_AT_ONCE = 1024
@@ -32,7 +32,7 @@ _TELLING = (Effect.VERSION, Effect.DELETED, Effect.BOUND, Effect.LISTED)
 _VERBS = MappingProxyType({Effect.VERSION: "updated", Effect.DELETED: "deleted"})
 
 
-class Step(NamedTuple):
+class OrderedEvent(NamedTuple):
     """An event in the order in which events happened.
 
     :param key: twice its revision; events without one are between two revisions.
@@ -45,12 +45,12 @@ class Step(NamedTuple):
     event: Event
 
 
-def had_happened(step: Step, revision: int | None) -> bool:
+def had_happened(step: OrderedEvent, revision: int | None) -> bool:
     """Return whether a step had happened at a revision; None is the end."""
     return revision is None or step.key <= revision * 2 + (step.rank == 0)
 
 
-class Story:
+class OrderedEvents:
     """The events for a scheduler from just after a revision up to a moment.
 
     Stretches end at revisions, so a shorter story has the same events up to there.
@@ -69,12 +69,12 @@ class Story:
         """
         return self._stretch is not None and self._stretch.lives_on(reference)
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Iterator[OrderedEvent]:
         """Yield the steps in order."""
         for _, steps in self.stretches():
             yield from steps
 
-    def stretches(self) -> Iterator[tuple[int | None, Iterator[Step]]]:
+    def stretches(self) -> Iterator[tuple[int | None, Iterator[OrderedEvent]]]:
         """Yield the last revision of each stretch (None is the end), and its steps."""
         after, references, last = self._after, dict[int, Reference](), False
         while not last:
@@ -110,11 +110,11 @@ def _within(key: int, after: int, until: int | None) -> bool:
     return (after < 0 or key > after * 2 + 1) and (until is None or key <= until * 2 + 1)
 
 
-def steering(store: LogStore, moment: Moment, clock: Clock) -> list[Step]:
+def steering(store: LogStore, moment: Moment, clock: Clock) -> list[OrderedEvent]:
     """Return the starts of processes and the marks of a scenario, in order."""
     query = Query(branch=moment.branch, cluster=moment.cluster, until=moment.known, kinds=_STEERING)
     steps = [
-        Step(_place(recorded.event, clock), 0, recorded.position, recorded.event)
+        OrderedEvent(_place(recorded.event, clock), 0, recorded.position, recorded.event)
         for recorded in store.read(query)
     ]
     return sorted(steps, key=itemgetter(0, 2))
@@ -182,7 +182,7 @@ class _Stretch:
             self._store, self._moment, reference
         )
 
-    def changes(self) -> Iterator[Step]:
+    def changes(self) -> Iterator[OrderedEvent]:
         """Yield the changes; payloads are read a few at a time."""
         rows = self._rows
         for start in range(0, len(rows), PAYLOADS_AT_ONCE):
@@ -202,7 +202,7 @@ class _Stretch:
                 self._row = row
                 event = self._event(number, effect, revision, payloads[position])
                 # An event without a revision does not belong to an earlier revision.
-                yield Step(key, 2 if revision < 0 else 0, position, event)
+                yield OrderedEvent(key, 2 if revision < 0 else 0, position, event)
 
     def _event(self, number: int, effect: int, revision: int, payload: bytes) -> Event:
         reference = self.references[number]

@@ -87,12 +87,12 @@ def tell_unknown(unknown: Sequence[Unknown], *, strict: bool) -> None:
 
     :raises NotKnown: there is anything, and ``strict`` is set.
     """
-    from ..moments.coverage import refuse, told
+    from ..moments.coverage import refuse, unknown_text
 
     if strict:
         refuse(unknown)
     if unknown:
-        note(f"warning: {told(unknown)}")
+        note(f"warning: {unknown_text(unknown)}")
 
 
 def refuse_own_panic(answers: Iterable[SessionAnswer], unknown: Sequence[Unknown]) -> None:
@@ -105,14 +105,14 @@ def refuse_own_panic(answers: Iterable[SessionAnswer], unknown: Sequence[Unknown
     """
     from ...engine.errors import NotKnown
     from ...engine.state.coverage import Why
-    from ..moments.coverage import told
+    from ..moments.coverage import unknown_text
 
     lacking = [one for one in unknown if one.gap.why in (Why.NEVER, Why.BEFORE)]
     for answer in answers:
         if lacking and answer.result.panic is not None:
             raise NotKnown(
                 f"the session of {answer.release} at {answer.at} panics, possibly only because "
-                f"of what the log lacks: {told(lacking)}",
+                f"of what the log lacks: {unknown_text(lacking)}",
                 now=lacking[0].remedy,
             )
 
@@ -148,7 +148,7 @@ def range_of(
     :param kinds: None is the kinds that a command about everything needs.
     :raises NotKnown: something is not known at an end, and ``strict`` is set.
     """
-    from ..moments.coverage import known_from, refuse, told, usual_kinds
+    from ..moments.coverage import known_from, refuse, unknown_text, usual_kinds
 
     before, after = ends
     asked = usual_kinds(log, after) if kinds is None else kinds
@@ -161,7 +161,7 @@ def range_of(
     if strict:
         refuse(found)
     if found:
-        parts.append(told(found))
+        parts.append(unknown_text(found))
     if parts:
         note(f"warning: {'; '.join(parts)}")
     return before, after
