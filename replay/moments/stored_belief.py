@@ -51,7 +51,7 @@ _TRIES = 8
 _TELLING = (Effect.VERSION, Effect.DELETED, Effect.BOUND)
 _SOURCES = (
     ("plinian.engine", ("kubernetes", "model", "cache")),
-    ("plinian.replay.moments", ("story.py",)),
+    ("plinian.replay.moments", ("ordered_events.py",)),
 )
 
 
