@@ -112,7 +112,7 @@ def parting_lines(
 
     :param wide: print full names of PodGroups.
     """
-    what = "First different numbers:" if parting.what == "numbers" else "First difference:"
+    what = "Numbers first differ:" if parting.what == "numbers" else "First difference:"
     yield f"{what} step {parting.number + 1}\n"
     rows = [("all", *_step(step)) for step in parting.before]
     for label, side in zip(labels, parting.steps, strict=True):
