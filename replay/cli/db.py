@@ -75,7 +75,7 @@ def downgrade(
         bool, typer.Option("--yes", help="Needed for base, which drops the whole log.")
     ] = False,
 ) -> None:
-    """Downgrade the tables to an older schema revision, for an older Plinian.
+    """Downgrade the tables to an older revision, for an older Plinian.
 
     Going back to base drops the log with everything in it, and needs --yes.
     """

@@ -103,7 +103,7 @@ def list_releases(output: options.JsonOrText = "text") -> None:
 def show(
     name: Name, part: Parts = None, output: Output = "text", assume: options.Assume = False
 ) -> None:
-    """Show how a release behaves, since which release, and what that means.
+    """Show how a release behaves, since when, and what that means.
 
     Sources are paths below Volcano's pkg/scheduler/, or full paths, which begin with pkg/.
     """

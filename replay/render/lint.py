@@ -128,7 +128,7 @@ def _counts(report: Report) -> dict[str, int]:
 def rule_lines(*, style: Style = PLAIN) -> Iterator[str]:
     """Yield the lines of a table of all rules."""
     rows = [(rule.name, rule.group, rule.about.replace("``", "")) for rule in RULES]
-    yield from lines_of(Table(("RULE", "KIND", "FINDS"), rows), style=style)
+    yield from lines_of(Table(("RULE", "GROUP", "FINDS"), rows), style=style)
 
 
 def rule_document(rule: Rule) -> dict[str, str]:

@@ -151,7 +151,7 @@ def releases_lines(
         for fact in known
         if step in {None, fact.step} and not _stays(fact, sides)
     ]
-    headers = ("SESSION", "DECISION", "OF", *map(spans, groups.values()))
+    headers = ("SESSION", "DECISION", "OBJECT", *map(spans, groups.values()))
     yield from lines_of(Table(headers, rows), style=style)
     yield from _crash_lines(results, step, style)
 

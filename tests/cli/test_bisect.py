@@ -97,7 +97,7 @@ def test_halving_that_finds_nothing_says_that_it_asked_at_the_ends_alone(log: Pa
     ran = run("bisect", "--log", log, "--panic", "--release", "v1.8.2", "--halve")
     assert ran.exit_code == 1
     assert "panic: no at both ends (rv:1 and rv:" in ran.stdout
-    assert "leave out --halve to ask at every session" in ran.stdout
+    assert "leave out --halve to check every session" in ran.stdout
 
 
 def test_a_search_that_finds_nothing_says_where_it_asked(log: Path) -> None:

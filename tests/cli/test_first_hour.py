@@ -175,10 +175,10 @@ def test_a_moment_needs_no_seconds(log: str, text: str) -> None:
 def test_a_release_that_nobody_named_is_said_to_be_assumed(run: Run, log: str) -> None:
     unnamed = run("session", "--log", log).stderr
     assert "as v1.12.1 (the default; choose another with --release)" in unnamed
-    assert "usual" not in run("session", "--log", log, "--release", "v1.12.1").stderr
+    assert "(the default" not in run("session", "--log", log, "--release", "v1.12.1").stderr
     search = ("bisect", "--enqueued", "ml/bert", "--log", log, "-j", "1")
-    assert "sessions as v1.12.1 (the usual one" in run(*search).stderr
-    assert "usual" not in run(*search, "--release", "v1.11.0").stderr
+    assert "sessions as v1.12.1 (the default" in run(*search).stderr
+    assert "(the default" not in run(*search, "--release", "v1.11.0").stderr
 
 
 def test_all_kinds_are_not_missed_one_by_one(run: Run, log: str) -> None:

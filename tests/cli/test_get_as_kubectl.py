@@ -55,7 +55,7 @@ def test_a_field_selector_and_labels_must_both_hold(ask: Ask) -> None:
     [
         ("spec.nodename=n1", "none of pods has a field 'spec.nodename'"),
         ("spec.nodename=n1", "did you mean spec.nodeName"),
-        ("spec.containers=c", "has parts"),
+        ("spec.containers=c", "is a map or list"),
         ("metadata.name", "is not a condition on a field"),
         ("=x", "is not a condition on a field"),
     ],
@@ -120,7 +120,7 @@ def test_names_of_one_kind_in_a_row_are_one_table(ask: Ask) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("pods", "node/n1"), "'pods' stands beside KIND/NAME"),
+        (("pods", "node/n1"), "'pods' is not KIND/NAME"),
         (("pod", "train-0", "-l", "app=train"), "names and a selector cannot be combined"),
         (("all", "train-0"), "names can follow one kind only"),
     ],

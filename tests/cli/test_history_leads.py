@@ -108,7 +108,7 @@ def test_other_namespaces_and_names_much_the_same_are_named(run: Run, log: str) 
     assert "plinian history pod/lonely -n other" in lost(run, log, "pod/lonely")
     assert "plinian history pod/train-w-1" in lost(run, log, "pod/trian-w-1")
     (_, now) = lost(run, log, "pod/zzz")
-    assert now == "the log never held it; plinian get pods -A lists what there is"
+    assert now == "the log never held it; list what exists: plinian get pods -A"
 
 
 def test_what_belongs_to_a_job_follows_its_history(run: Run, log: str) -> None:

@@ -178,7 +178,7 @@ def test_a_range_begins_at_what_is_known_and_says_so(run: Run, log_of: Callable[
     assert "begins there" in result.stderr
     result = run("events", "--since", "rv:1", "--log", log, "-o", "ndjson")
     assert len(result.stdout.splitlines()) == 4
-    assert "rv:1 is before the log's first revision, rv:6: this begins there" in result.stderr
+    assert "rv:1 is before the log's first revision, rv:6: the range begins there" in result.stderr
     for question in (("diff", "rv:1"), ("events", "--since", "rv:1")):
         assert run(*question, "--log", log, "--strict").exit_code == 2
 
@@ -312,7 +312,7 @@ def test_a_panic_that_comes_of_missing_queues_is_not_told_as_the_schedulers(
     log = log_of(some=a_list(ALL[0], ALL[3], at(9, POD)))
     result = run(*asked, "--log", log)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "may come of what is missing here: queues" in result.stderr
+    assert "possibly only because of what the log lacks: queues" in result.stderr
 
 
 def test_sessions_before_the_first_lists_are_left_out_and_counted(

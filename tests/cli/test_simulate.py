@@ -82,7 +82,7 @@ def test_a_bad_scenario_is_named_and_the_others_run(cases: list[Path], tmp_path:
     assert ran.stdout == "1 of 4 scenarios run as v1.12.1\n"
     lines = [line for line in ran.stderr.splitlines() if line.startswith("plinian: ")]
     assert "unknown type 'PATCHED' at $.steps[0].events[0].type" in lines[0]
-    assert lines[1].startswith(f"plinian: {torn}: not what was packed")
+    assert lines[1].startswith(f"plinian: {torn}: damaged compressed data")
     assert lines[2] == f"plinian: {tmp_path / 'none.case.json'}: there is no such file"
     assert [path.name for path in out.iterdir()] == ["gang-0.v1.12.1.json"]
 

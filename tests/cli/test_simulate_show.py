@@ -63,7 +63,7 @@ def test_a_crash_and_what_the_scheduler_logs_are_told(tmp_path: Path) -> None:
     assert "The scheduler panics: resource is not sufficient to do operation: <cpu 30000.00" in dies
     assert "\n  at api.(*Resource).Sub < plugins/capacity." in dies
     stands = run(case, "--release", "v1.12.1").stdout
-    assert "THE SCHEDULER LOGS\nFailed to check queue's hierarchical structure" in stands
+    assert "SCHEDULER LOG\nFailed to check queue's hierarchical structure" in stands
 
 
 def test_releases_that_did_the_same_share_a_column(case: Path) -> None:
@@ -72,7 +72,7 @@ def test_releases_that_did_the_same_share_a_column(case: Path) -> None:
     assert ran.exit_code == 0
     assert rows(ran.stdout) == [
         ["004-both-at-once"],
-        ["SESSION", "DECISION", "OF", "v1.12.1", "v1.11.0..v1.11.2"],
+        ["SESSION", "DECISION", "OBJECT", "v1.12.1", "v1.11.0..v1.11.2"],
         ["1", "bind", "default/job-1-0", "n1", "n1"],
         ["1", "phase", "default/job-1", "Running", "Running"],
         ["1", "phase", "default/job-2", "Pending", "Inqueue"],

@@ -167,7 +167,7 @@ def test_a_verdict_says_that_it_rests_on_the_built_in_configuration(
     pod = an_object("Pod", "p", 6, 4, spec={"containers": [{"name": "c"}]}, status={})
     log = log_of(a_list(a_node("n1", 5), a_queue("default", 6), a_group(7), pod))
     (first, *_) = run("upgrade-check", *PAIR, "--log", log, "-j", "1").stdout.splitlines()
-    assert "with the configuration built into each release" in first
+    assert "with each release's built-in configuration" in first
 
 
 def test_sessions_that_decide_the_same_on_less_than_they_need_are_not_called_the_same(
@@ -179,7 +179,7 @@ def test_sessions_that_decide_the_same_on_less_than_they_need_are_not_called_the
         assert run(*asked).exit_code == 0
         result = run(*asked, "--exit-code")
         assert result.exit_code == 2
-        assert "All decide the same on what is in the log, but nodes" in result.stdout
+        assert "All decide the same with what is in the log, but nodes" in result.stdout
 
 
 # -- diff, digest ---------------------------------------------------------------------------------
@@ -251,7 +251,7 @@ def test_a_search_says_what_it_left_out_and_how_to_ask_it(
     asked = ("bisect", "--enqueued", "ml/train", "--log", log, "-j", "1")
     result = run(*asked)
     assert "before rv:40 are left out: there is no earlier complete list of" in result.stderr
-    assert "to ask all the same, on what is known there: --from rv:1" in result.stderr
+    assert "to include them, with what is known then: --from rv:1" in result.stderr
     left = json.loads(run(*asked, "-o", "json").stdout)["left_out"]
     assert left["before"] == "rv:40"
     assert left["count"] == int(result.stderr.partition(" moments of a change before")[0][-1])
@@ -289,7 +289,7 @@ def test_a_component_log_alone_answers_no_question_about_sessions(
     assert "of the 2 sessions that the log records, none is known" in result.stdout
     assert "rv:-1" not in result.stdout
     assert "no panic; there is no node" in result.stdout
-    assert "Of the cluster it holds nothing by then" in result.stderr
+    assert "It holds nothing of the cluster before a crash" in result.stderr
 
 
 # -- get --watch, and what comes after the end ---------------------------------------------------

@@ -55,7 +55,7 @@ def test_a_kept_head_is_looked_for(place: str) -> None:
     assert [(one["position"], one["later"]) for one in told["held"]] == [(39, 1)]
     other = run(place, "verify", "--head", "ab" * 32)
     assert other.exit_code == 2
-    assert f"holds no batch with the hash {'ab' * 32}" in other.stderr
+    assert f"has no batch with the hash {'ab' * 32}" in other.stderr
     assert "verified" not in other.stdout
     none = run(place, "verify", "--head", "main")
     assert none.exit_code == 2

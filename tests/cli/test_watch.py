@@ -188,9 +188,9 @@ def test_only_news_are_printed_if_that_is_asked_for_and_in_other_forms(own_log: 
     ("words", "told_of"),
     [
         (("pods,nodes", "-w"), "only one kind can be watched"),
-        (("pods", "-w", "-o", "jsonpath={.a}"), "a watch is not printed as"),
-        (("pods", "-w", "--sort-by", ".metadata.name"), "a watch goes on"),
-        (("pods", "-w", "--as-known-at", "@3"), "a watch goes on"),
+        (("pods", "-w", "-o", "jsonpath={.a}"), "a watch has no output form"),
+        (("pods", "-w", "--sort-by", ".metadata.name"), "cannot be combined with a watch"),
+        (("pods", "-w", "--as-known-at", "@3"), "cannot be combined with a watch"),
     ],
 )
 def test_what_a_watch_cannot_do_is_refused(

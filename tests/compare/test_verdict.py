@@ -73,7 +73,7 @@ def test_the_gravest_comes_first_and_objects_are_counted_once() -> None:
         VerdictEffect("unfelt", 1, 1, 1),
     )
     assert text(found).splitlines()[0] == (
-        "Verdict: v1.13.0 dies where v1.12.1 does not (1 session), placements change "
+        "Verdict: v1.13.0 panics where v1.12.1 does not (1 session), placements change "
         "(2 pods in 1 session), evictions change (1 pod in 1 session), "
         "phases change (1 PodGroup in 2 sessions)"
     )
@@ -83,8 +83,11 @@ def test_the_gravest_comes_first_and_objects_are_counted_once() -> None:
 def test_what_nobody_feels_is_one_line_unless_it_is_asked_for() -> None:
     found = upgrade(differs("pipeline", "n1", "n2", "d/s", 4), differs("evict", "a", "b", "d/t", 4))
     folded, unfolded = text(found), text(found, unfold=True)
-    assert folded.startswith("Verdict: nothing changes that anybody would notice\n")
-    assert "Folded: 2 differences of texts and of plans for pods that wait (--all)" in folded
+    assert folded.startswith("Verdict: nothing changes but texts and plans for waiting pods\n")
+    assert (
+        "Not shown: 2 differences of texts and of plans for waiting pods (see them with --all)"
+        in folded
+    )
     assert "d/s" not in folded
     assert "d/s" in unfolded
     assert "d/t" in unfolded

@@ -160,7 +160,7 @@ def test_scenarios_that_real_schedulers_were_given_are_judged_as_they_judged_the
         told = any(mark in text for text in session.result.errors for mark in TOLD)
         found = fatal(objects, case.conf or "", how)
         if how.deserved_within_request:  # what is asked for is not known before it is
-            found = [text for text in found if "as soon as jobs ask" not in text]
+            found = [text for text in found if "as soon as jobs request" not in text]
         assert bool(found) == (told or session.result.panic is not None), (number, found)
 
 

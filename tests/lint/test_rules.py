@@ -383,9 +383,9 @@ def test_a_queue_that_is_guaranteed_more_than_it_deserves_is_judged_by_release()
     document = queue("a", deserved={"cpu": 1}, guarantee={"resource": {"cpu": 2}})
     findings = found(document, conf=TREE, rule="queue-guarantee-above-deserved")
     told = {release: f.issue.message for f in findings for release in f.releases}
-    assert "deserves that as well" in told["v1.12.1"]
+    assert "deserved rises to it" in told["v1.12.1"]
     assert "reclaim less" in told["v1.13.0"]
-    assert "deserves that as well" in told["v1.15.1"]
+    assert "deserved rises to it" in told["v1.15.1"]
 
 
 def test_what_volcano_writes_itself_is_no_fault() -> None:

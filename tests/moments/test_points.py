@@ -50,7 +50,7 @@ def test_a_time_can_be_named_in_many_ways(
 
 def test_how_a_time_of_day_was_understood_is_said(store: LogStore) -> None:
     (remark,) = remarks_on(resolve(store, "23:00"))
-    assert remark.startswith("23:00 is taken to be 2026-01-02T23:00:00Z")
+    assert remark.startswith("23:00 is read as 2026-01-02T23:00:00Z")
     (remark,) = remarks_on(resolve(store, "2026-01-03"))
     assert remark == "2026-01-03 is the beginning of that day, in UTC"
     assert remarks_on(resolve(store, "2026-01-02T23:00:00Z")) == []
@@ -70,7 +70,7 @@ def test_a_moment_past_the_end_is_said_to_be_so(store: LogStore) -> None:
 
 @pytest.mark.parametrize("text", ["25:00", "10:61", "2026-13-01", "10:42:07+01:00", "noon", "-5"])
 def test_what_is_no_time_is_refused(store: LogStore, text: str) -> None:
-    with pytest.raises(PointUnknown, match="names no point"):
+    with pytest.raises(PointUnknown, match="invalid point"):
         resolve(store, text)
 
 
