@@ -137,7 +137,7 @@ def test_what_could_not_be_asked_is_no_verdict_that_nothing_changes(
         result = run(*check, *more)
         assert result.exit_code == 2, result.stdout
         first = result.stdout.splitlines()[0]
-        assert first.startswith("Verdict: not known whether anything changes: none of ")
+        assert first.startswith("Verdict: not known whether anything changes: the log lacks what ")
         assert "nodes, queues, podgroups, pods: not fully known" in first
     document = json.loads(run(*check, "-o", "json").stdout)
     assert (document["verdict"], document["doubtful"]) == ("unknown", document["sessions"])

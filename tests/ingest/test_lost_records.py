@@ -127,9 +127,8 @@ def test_a_watch_that_ends_within_its_list_is_noted(tmp_path: Path) -> None:
     summary, _ = given(tmp_path, alone)
     assert summary.notes == [
         (
-            f"{alone}: it ends within its initial list (2 of kind Pod),"
-            " and no bookmark says that these are all; if the file was split there, join its parts"
-            " into one file and ingest that"
+            f"{alone}: it ends within its initial list (2 of kind Pod), before the bookmark that"
+            " completes it; if the file was split, join its parts into one file and ingest that"
         )
     ]
 

@@ -60,7 +60,7 @@ def test_a_moment_past_the_end_is_said_to_be_so(store: LogStore) -> None:
     (remark,) = remarks_on(resolve(store, "2026-02-01T00:00:00Z"))
     assert remark == (
         "2026-02-01T00:00:00Z is after the last event of the log (2026-01-03T03:00:00Z): "
-        "this is how it ends"
+        "showing the end"
     )
     now = resolve(store, "now")
     assert now.revision == 20
