@@ -64,10 +64,9 @@ def verdict_text(judged: Verdict, found: Upgrade) -> str:
 def _why_unknown(found: Upgrade) -> str:
     """Return why no session could be compared with all that it needs."""
     if found.not_known:
-        count = counted(found.sessions, "session")
-        return (
-            f"the log lacks what sessions need at all of {count} ({unknown_text(found.not_known)})"
-        )
+        one = found.sessions == 1
+        needed = "the session needs" if one else f"all {found.sessions:,} sessions need"
+        return f"the log lacks what {needed} ({unknown_text(found.not_known)})"
     if found.left_out:
         before = counted(found.left_out, "session")
         are = "is" if found.left_out == 1 else "are"
