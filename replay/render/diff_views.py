@@ -94,7 +94,7 @@ def made_by(who: Who) -> Made:
 
 def maker_text(maker: Maker) -> str:
     """Return who made a difference, and where in the log that is told."""
-    parts = [f"by {maker.actor}" if maker.actor else f"by whom is {NOT_KNOWN}"]
+    parts = [f"by {maker.actor}" if maker.actor else "by an unknown actor"]
     if maker.position:
         parts += [f"@{maker.position}", span_text(maker.span)]
     return "  ".join(parts)

@@ -263,7 +263,7 @@ def test_python_refuses_what_is_not_known_and_tells_it(log: str) -> None:
     with plinian.open(log) as opened:
         assert [one.name for one in opened.not_known("pods")] == ["pods"]
         assert {one.pair[1] for one in opened.not_known()} >= {"Node", "Queue", "PodGroup", "Pod"}
-        assert opened.not_known("pods", namespace="ml")[0].reason.startswith("not known")
+        assert opened.not_known("pods", namespace="ml")[0].reason.startswith("not fully known")
         for ask in (
             lambda: opened.get("pods", strict=True),
             lambda: opened.history("pod/ml/bert-w-0", strict=True),
