@@ -221,7 +221,7 @@ def test_whatever_compares_sessions_says_first_what_is_missing_and_tells_it_in_j
     result = run(*question, "--log", log, "-o", "json")
     first = [line for line in result.stderr.splitlines() if "begins there" not in line]
     assert first[0].startswith("warning: THE LOG LACKS WHAT SESSIONS NEED"), result.stderr
-    assert first[1].startswith("  - no configuration of the scheduler")
+    assert first[1].startswith("  - the log holds no configuration of the scheduler")
     assert first[2].startswith("  - nodes, queues")
     document = json.loads(result.stdout)
     assert {one["kind"] for one in document["not_known"]} >= {"Node", "Queue"}
@@ -251,7 +251,7 @@ def test_a_scenario_without_nodes_or_configuration_is_told_before_its_results(
     result = run("simulate", str(tmp_path / "a.case.json"), "--release", "v1.12.1")
     assert result.stderr.splitlines() == [
         f"warning: {tmp_path / 'a.case.json'} LACKS WHAT SESSIONS NEED:",
-        "  - no configuration of the scheduler: each release runs with its built-in configuration",
+        "  - the log holds no configuration of the scheduler: each release runs with its built-in configuration",
         "  - no nodes: sessions place no pods",
     ]
 
