@@ -59,7 +59,11 @@ SESSIONS, CHANGES, HALVES, RELEASES_IN_TURN, STEPS = SEARCHES = (
     *("sessions", "changes", "halves"),
     *("releases", "steps"),
 )
-"""How an answer was searched for: at every recorded session; if there is none, after every change of an object that sessions read; by halving; by release; by step of a scenario."""
+"""How an answer was searched for.
+
+At every recorded session; if there is none, after every change of an object that sessions read; by
+halving; by release; by step of a scenario.
+"""
 
 
 class LeftOut(NamedTuple):

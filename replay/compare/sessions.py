@@ -45,7 +45,8 @@ class Comparison:
     """Compared sessions and their differences; true if there is any.
 
     :param partings: see :func:`.decisions.partings`.
-    :param consulted: behaviours that were checked at the last of them; see :mod:`.checked_behaviours`.
+    :param consulted: behaviours that were checked at the last of them; see
+        :mod:`.checked_behaviours`.
     :param behaviours: those in which their releases differ, with or without effect here.
     :param compared: the number of steps compared; None is all.
     """

@@ -1,8 +1,8 @@
 """Results by the behaviours they read, so that releases that agree on them share a result.
 
 There are many releases, and few of them differ in what one check reads. A check reads a record of
-behaviours through :class:`ReadRecorder`, which remembers the fields; :class:`AnswerCache` runs it again only
-for a release that differs in one of them.
+behaviours through :class:`ReadRecorder`, which remembers the fields; :class:`AnswerCache` runs it
+again only for a release that differs in one of them.
 """
 
 from __future__ import annotations

@@ -251,7 +251,7 @@ def test_a_scenario_without_nodes_or_configuration_is_told_before_its_results(
     result = run("simulate", str(tmp_path / "a.case.json"), "--release", "v1.12.1")
     assert result.stderr.splitlines() == [
         f"warning: {tmp_path / 'a.case.json'} LACKS WHAT SESSIONS NEED:",
-        "  - the log holds no configuration of the scheduler: each release runs with its built-in configuration",
+        "  - no configuration of the scheduler: each release runs with its built-in configuration",
         "  - no nodes: sessions place no pods",
     ]
 
