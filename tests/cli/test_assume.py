@@ -58,7 +58,7 @@ def test_the_nearest_release_is_named_and_taken_on_request(
     refused = run("session", "--log", log, "--release", asked)
     assert refused.exit_code == 2
     assert asked in refused.stderr
-    assert f"with --assume using {near} instead" in refused.stderr
+    assert f"with --assume {near} is taken for it" in refused.stderr
     ran = run("session", "--log", log, "--release", asked, "--assume", "-o", "json")
     assert ran.exit_code == 0, ran.output
     assert f"using {near} instead" in ran.stderr
