@@ -34,7 +34,7 @@ Load = Callable[[int, int], bytes]
 
 
 class Unsure(msgspec.Struct, frozen=True):
-    """Changes that may have happened before or after a time: how many, and between which revisions."""
+    """Changes that may have come before or after a time: how many, and between which revisions."""
 
     count: int
     first: int
@@ -201,7 +201,7 @@ class Clock:
         return self._dated(row)[0] if row < sum(b.rows for b in self._index.dated) else None
 
     def unsure_at(self, time: int) -> Unsure | None:
-        """Return the changes that may have happened before or after a time; None if there are none."""
+        """Return the changes that may have come before or after a time; None if there are none."""
         begun, over = self._rows_until(1, time), self._rows_until(2, time)
         if begun <= over:
             return None
