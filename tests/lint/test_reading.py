@@ -132,10 +132,10 @@ def test_a_configuration_in_force_may_be_a_file_or_a_config_map(tmp_path: Path) 
     [
         ("a: {{ .Values.queue }}\nkind: x\n", "not YAML|not a mapping|no scalar"),
         ("kind: Queue\nkind: Queue\n", "occurs twice"),
-        ("- just\n- words\n", "expected an object of Kubernetes"),
-        ("name: a\n", "expected an object of Kubernetes"),
+        ("- just\n- words\n", "expected a Kubernetes object"),
+        ("name: a\n", "expected a Kubernetes object"),
         ('{"kind": "Queue", ', "not JSON|ends in the middle"),
-        ("hello\n", "expected an object of Kubernetes"),
+        ("hello\n", "expected a Kubernetes object"),
     ],
 )
 def test_what_is_no_manifest_is_refused_with_its_place(
