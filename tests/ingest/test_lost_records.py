@@ -110,7 +110,7 @@ def test_a_file_that_was_split_within_its_list_makes_no_list(
     assert "list.observed" not in kinds
     notes = "\n".join(summary.notes)
     assert f"{first}: it ends within its initial list" in notes
-    assert f"may be the rest of the one that {first} begins" in notes
+    assert f"may be the rest of the one that begins in {first}" in notes
 
 
 def test_a_list_that_has_the_objects_of_an_earlier_watch_is_complete(tmp_path: Path) -> None:
