@@ -402,7 +402,7 @@ def test_options_that_would_do_nothing_are_refused(demo: Log, case: Path) -> Non
         {"panic": True, "releases": f"{OLD}..{NEW}", "halve": True},
         {"panic": True, "at": "end"},
     ):
-        with pytest.raises(plinian.UsageError, match="means nothing"):
+        with pytest.raises(plinian.UsageError, match="has no effect"):
             demo.bisect(**options_given)  # type: ignore[arg-type]
     with pytest.raises(plinian.UsageError, match="0 questions"):
         demo.bisect()
