@@ -114,7 +114,7 @@ def test_other_namespaces_and_names_much_the_same_are_named(run: Run, log: str) 
 def test_what_belongs_to_a_job_follows_its_history(run: Run, log: str) -> None:
     result = run("history", "job/train", "--log", log)
     assert result.exit_code == 0
-    assert "13 names of objects that belong to it:\n" in result.stdout
+    assert "13 object names belong to it:\n" in result.stdout
     assert "  plinian history pod/train-w-0\n" in result.stdout
     assert "(3 more: -o json)" in result.stdout
     found = json.loads(run("history", "job/train", "-o", "json", "--log", log).stdout)

@@ -99,7 +99,7 @@ def test_what_is_not_proven_is_listed_with_the_reason() -> None:
     listed = json.loads(run("unproven", "-o", "json").stdout)
     told = run("unproven")
     assert f"{len(listed)} of " in told.output
-    heads = ["BEHAVIOUR", "PART", "VALUE", "SINCE", "WHY", "NOT"]
+    heads = ["BEHAVIOUR", "PART", "VALUE", "SINCE", "REASON"]
     assert told.stdout.splitlines()[0].split() == heads
     assert len(told.stdout.splitlines()) == 1 + len(listed)
     assert all(row["lack"] and row["source"] for row in listed)

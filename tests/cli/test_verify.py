@@ -50,7 +50,7 @@ def test_a_kept_head_is_looked_for(place: str) -> None:
         store.append(pods(50))
     whole = run(place, "verify", "--head", kept[0], "--head", kept[1])
     assert whole.exit_code == 0, whole.stderr
-    assert f"{kept[0]} is batch 2 of branch main, which ends at @39; 1 event" in whole.stdout
+    assert f"{kept[0]} is batch 2 of branch main, up to @39; 1 event" in whole.stdout
     told = json.loads(run(place, "verify", "--head", kept[0], "-o", "json").stdout)
     assert [(one["position"], one["later"]) for one in told["held"]] == [(39, 1)]
     other = run(place, "verify", "--head", "ab" * 32)
