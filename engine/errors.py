@@ -1,25 +1,25 @@
-"""Every error that a user can meet, by what can be done about it.
+"""All errors that a user can meet, grouped by what can be done about them.
 
-A message has three parts: what went wrong, where, and what to do now. The parts are attributes too,
-so that a program need not parse the text. Exit codes follow ``diff(1)``: 0 success, 1 a difference
-that was asked about, 2 anything that broke; 130 is an interrupt.
+A message has three parts: what went wrong, where, and what to do now. The parts are also
+attributes, so that a program need not parse the text. Exit codes follow ``diff(1)``: 0 success, 1 a
+difference, 2 anything that broke; 130 is an interrupt.
 """
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # Not from typing: a program must take interrupts before it loads much.
+TYPE_CHECKING = False  # Not from typing: a program must handle interrupts before it loads much.
 
 if TYPE_CHECKING:
     from typing import ClassVar
 
 LONGEST_VALUE = 320
-"""Characters of a value that a message quotes whole."""
+"""The most characters of a value that a message quotes in full."""
 
 
 def shortened(message: str) -> str:
-    """Return a message without the middle of values that are too long to be read.
+    """Return a message with overlong values shortened in the middle.
 
-    A value is what stands in quotes, or has no space in it.
+    A value is text in quotes, or text without spaces.
     """
     if len(message) <= LONGEST_VALUE:
         return message
@@ -29,9 +29,9 @@ def shortened(message: str) -> str:
 
 
 class PlinianError(Exception):
-    """Root of everything a user can meet; caught in the shell and nowhere else.
+    """The base of all errors that a user can meet; caught only in the command line's shell.
 
-    :param what: one sentence that names the fault, with the values found; long ones are
+    :param what: one sentence that names the fault, with the values found; overlong ones are
         :func:`shortened`.
     :param where: ``file:line``, a table, a position; empty if there is no place.
     :param now: what the user can do next; empty if there is nothing.
@@ -51,9 +51,9 @@ class UsageError(PlinianError):
 
 
 class ObjectNotFound(UsageError):
-    """An object that was asked for by name does not exist at the moment looked at.
+    """A named object does not exist at the moment.
 
-    The exit code is 1, as kubectl's: nothing broke, and a script can tell the two apart.
+    The exit code is 1, as kubectl's: nothing broke, and a script can distinguish the two.
     """
 
     exit_code: ClassVar[int] = 1
@@ -68,9 +68,9 @@ class FormatUnknown(InputError):
 
 
 class InputDamaged(InputError):
-    """The bytes of an input, or of one member of an archive, are not what was written.
+    """The bytes of an input, or of one member of an archive, are damaged.
 
-    With ``--skip-malformed`` the rest of it is left out and counted.
+    With ``--skip-malformed`` its rest is left out and counted.
     """
 
 
@@ -86,7 +86,7 @@ class EventMalformed(InputError):
 
 
 class LogError(PlinianError):
-    """The log cannot do what was asked."""
+    """The log cannot do this."""
 
 
 class LogUnavailable(LogError):
@@ -102,11 +102,11 @@ class LogNewer(LogError):
 
 
 class LogOlder(LogError):
-    """The log's tables are of an older Plinian and must be upgraded first."""
+    """The log's tables were made by an older Plinian and must be upgraded first."""
 
 
 class LogCorrupt(LogError):
-    """Stored bytes are not what was committed.
+    """Stored bytes differ from what was committed.
 
     :param position: the first position that cannot be trusted.
     """
@@ -117,7 +117,7 @@ class LogCorrupt(LogError):
 
 
 class HeadMissing(LogCorrupt):
-    """The log does not hold a hash that was kept elsewhere: its end was cut off, or it is another.
+    """The log lacks a hash that was kept elsewhere: its end was cut off, or it is another log.
 
     :param head: the hash, in hexadecimal.
     """
@@ -125,17 +125,17 @@ class HeadMissing(LogCorrupt):
     def __init__(self, head: str, *, where: str) -> None:
         self.head = head
         super().__init__(
-            f"the log holds no batch with the hash {head}",
+            f"the log has no batch with the hash {head}",
             position=0,
             where=where,
-            now="a part of it was cut off or rewritten, or this is another log: restore a copy",
+            now="a part was cut off or rewritten, or this is another log: restore a copy",
         )
 
 
 class DerivedDamaged(LogError):
-    """A row that was derived from the log is not what was stored; the log is not concerned.
+    """A row that was derived from the log is damaged; the log itself is not affected.
 
-    It is left out from now on: to ask again answers from what is left, and from the events.
+    The row is left out from now on: running the query again uses other rows and the events.
     """
 
 
@@ -151,20 +151,20 @@ class PositionConflict(LogError):
         self.last = last
         super().__init__(
             f"expected the log to end at @{expected}, but it ends at @{last}; nothing was appended",
-            now=f"read the events after @{expected}, decide again, and append with {last} expected",
+            now=f"read the events after @{expected}, decide again, and append with expected={last}",
         )
 
 
 class PointUnknown(UsageError):
-    """A point names no moment of this log: malformed, before its begin or after its end."""
+    """A point is not a moment of this log: malformed, before its begin or after its end."""
 
 
 class NotKnown(PlinianError):
-    """The log does not know all that was asked for, and ``--strict`` demands that it does."""
+    """The log does not know all that is needed, and ``--strict`` requires it."""
 
 
 class PointTooEarly(PointUnknown):
-    """A point lies before everything that the log holds.
+    """A point is before everything that the log holds.
 
     :param first: the first moment of the log, as a point.
     """

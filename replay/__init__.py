@@ -1,1 +1,1 @@
-"""Everything that asks questions of a log and shows the answers; built on :mod:`plinian.engine`."""
+"""Everything that reads a log and shows the answers; built on :mod:`plinian.engine`."""

@@ -1,4 +1,4 @@
-"""The demonstration: a real recording that travels with Plinian, and where to look in it."""
+"""The demo: a real recording that comes with Plinian, and its interesting moments."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ JOB = "vcjob/train-b"
 """A job that lost a pod in the drain and came back."""
 
 QUIET = ("metadata.generation", "status.conditions", "status.taskStatusCount")
-"""Fields that change with every breath of the controllers; left out to see the rest."""
+"""Fields that controllers change all the time; left out to see the rest."""
 
 INPUTS = ("*.jsonl.xz", "*.log.xz", "scheduler-conf/*")
-"""What of the recording is ingested; the diary of the person at the cluster is not."""
+"""The files of the recording that are ingested; the operator's notes are not."""
 
 
 @contextmanager
 def recorded_inputs() -> Iterator[list[str]]:
-    """Give the paths of the recording's inputs, unpacked if Plinian is installed in an archive."""
+    """Yield the paths of the recording's inputs, unpacked if Plinian is installed in an archive."""
     with as_file(files(__package__).joinpath(*RECORDING)) as folder:
         yield [str(path) for path in sorted(_inputs(folder))]
 
 
 def copy_inputs(folder: Path) -> list[Path]:
-    """Copy the recording's inputs into a folder, which is made if need be; return the copies.
+    """Copy the recording's inputs into a folder, which is created if needed; return the copies.
 
-    :raises UsageError: another file of the name of one is there already.
+    :raises UsageError: another file with one of the names already exists.
     """
     copies = []
     with recorded_inputs() as paths:
@@ -46,7 +46,9 @@ def copy_inputs(folder: Path) -> list[Path]:
             copy = folder / path.name
             if copy.exists() and copy.read_bytes() != path.read_bytes():
                 raise UsageError(
-                    "another file is here already", where=str(copy), now="choose an empty folder"
+                    "another file already exists here",
+                    where=str(copy),
+                    now="choose an empty folder",
                 )
             folder.mkdir(parents=True, exist_ok=True)
             copies.append(Path(shutil.copyfile(path, copy)))

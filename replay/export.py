@@ -1,4 +1,4 @@
-"""Events out of the log into files that others can read: JSON lines, CSV and Parquet."""
+"""Export events of the log to files for other programs: JSON lines, CSV and Parquet."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NDJSON, CSV, PARQUET = FORMATS = ("ndjson", "csv", "parquet")
 SUFFIXES: Mapping[str, str] = MappingProxyType(
     {".ndjson": NDJSON, ".jsonl": NDJSON, ".csv": CSV, ".parquet": PARQUET, ".pq": PARQUET}
 )
-"""What the end of a file's name says of its format."""
+"""The format of each file suffix."""
 
 _COMPRESSED = (".gz", ".xz", ".zst", ".bz2", ".zip")
 
@@ -37,11 +37,11 @@ def format_of(name: str, given: str | None = None) -> str:
 
     Standard output (``-``) and names without a suffix, such as pipes, get JSON lines.
 
-    :param given: the format that was asked for.
-    :raises UsageError: there is no such format, the name says another one, or it says none.
+    :param given: the format that was chosen, if any.
+    :raises UsageError: there is no such format, or the suffix is of another one or of none.
     """
     if given is not None and given not in FORMATS:
-        raise UsageError(f"there is no format {given!r}", now=f"choose: {', '.join(FORMATS)}")
+        raise UsageError(f"no format {given!r}", now=f"choose from: {', '.join(FORMATS)}")
     suffix = PurePath(name).suffix.lower()
     named = SUFFIXES.get(suffix)
     if suffix in _COMPRESSED:
@@ -52,15 +52,15 @@ def format_of(name: str, given: str | None = None) -> str:
         )
     if given is not None and named not in {None, given}:
         raise UsageError(
-            f"the name ends in {suffix}, and --format says {given}",
+            f"the name ends in {suffix}, but --format is {given}",
             where=name,
-            now=f"leave --format out to write {named}, or choose another name",
+            now=f"leave out --format to write {named}, or choose another name",
         )
     if given is None and named is None and suffix:
         raise UsageError(
-            f"a name that ends in {suffix} does not say which format to write",
+            f"the suffix {suffix} is of no known format",
             where=name,
-            now=f"let it end in {', '.join(SUFFIXES)}, or say --format {'|'.join(FORMATS)}",
+            now=f"use {', '.join(SUFFIXES)}, or give --format {'|'.join(FORMATS)}",
         )
     return given or named or NDJSON
 
@@ -68,8 +68,7 @@ def format_of(name: str, given: str | None = None) -> str:
 class Line(msgspec.Struct, frozen=True, kw_only=True):
     """One event with its whole envelope; times are microseconds since 1970 UTC.
 
-    A line of the JSON export is this, with the payload as JSON; a row of the CSV and the Parquet
-    export is this, with the payload as text.
+    In the JSON export the payload is JSON; in the CSV and Parquet exports it is text.
     """
 
     position: int
@@ -94,7 +93,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def line_of(recorded: Recorded) -> Line:
-    """Return an event as it is exported."""
+    """Return an event in its exported form."""
     event = recorded.event
     reference = event.reference
     return Line(
@@ -123,7 +122,7 @@ def line_of(recorded: Recorded) -> Line:
 def write_ndjson(
     events: Iterable[Recorded], out: BinaryIO, *, progress: Count | None = None
 ) -> int:
-    """Write one JSON object a line, and return how many; holds few events in memory."""
+    """Write one JSON object per line, and return their number; holds few events in memory."""
     encoder = msgspec.json.Encoder()
     written = 0
     for some in _in_parts(events):
@@ -135,9 +134,9 @@ def write_ndjson(
 
 
 def write_csv(events: Iterable[Recorded], out: BinaryIO, *, progress: Count | None = None) -> int:
-    """Write a line of names and one line an event, and return the number of events.
+    """Write a header line and one line per event, and return the number of events.
 
-    Values are quoted as in RFC 4180; lines end in a line feed; what is not known is empty.
+    Values are quoted as in RFC 4180; lines end in a line feed; unknown values are empty.
     """
     names = Line.__struct_fields__
     written = 0
@@ -198,15 +197,15 @@ def write_file(
     path: Path,
     write: Callable[[BinaryIO], int],
 ) -> int:
-    """Write a file whole or not at all: beside it first, then in its place.
+    """Write a file completely or not at all: first to a temporary file beside it.
 
-    A new file is its owner's alone, as a log is; one that is there keeps its mode. A pipe or a
-    device is written to as it is; its place must not be taken by a file.
+    Only its owner can read a new file, like a log; an existing one keeps its mode. A pipe or a
+    device is written directly; a file must not replace it.
     """
     if path.exists() and not path.is_file():
         with path.open("wb") as out:
             return write(out)
-    path = path.resolve()  # Else a link would be replaced, and not what it points at.
+    path = path.resolve()  # Otherwise a link would be replaced instead of its target.
     beside = path.with_name(f".{path.name}.part")
     mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else PRIVATE
     beside.unlink(missing_ok=True)

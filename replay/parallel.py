@@ -1,4 +1,4 @@
-"""Independent pieces of work, done by several processes; commands share CPUs in no other way."""
+"""Independent tasks in several processes, the only parallelism of commands."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def run_all(
     jobs: int,
     progress: Progress | None = None,
 ) -> Iterator[Result]:
-    """Yield what a function makes of each task, in the order of the tasks.
+    """Yield a function's result for each task, in the order of the tasks.
 
-    :param work: a function of a module, which other processes can find; so are tasks and results
-        what can be sent to them.
+    :param work: a function of a module, which other processes can import; tasks and results must be
+        picklable.
     :param jobs: processes; 1 does all in this one.
-    :param progress: called with (tasks done, tasks in all).
-    :raises PlinianError: of the first task that failed; what was not begun by then is left.
+    :param progress: called with (tasks done, total).
+    :raises PlinianError: of the first task that failed; tasks that have not begun are dropped.
     """
     total = len(tasks)
     if jobs <= 1 or total <= 1:
@@ -41,7 +41,7 @@ def run_all(
             if progress is not None:
                 progress(done, total)
         return
-    # Spawned processes start from nothing, whatever threads and connections this one has.
+    # Spawned processes start fresh, whatever threads and connections this one has.
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(min(jobs, total), mp_context=context)
     try:
@@ -52,7 +52,7 @@ def run_all(
             if progress is not None:
                 progress(done, total)
     except KeyboardInterrupt:
-        # Nobody waits for what is being done; the command line ends the processes.
+        # Running tasks are not waited for; the command line ends the processes.
         pool.shutdown(wait=False, cancel_futures=True)
         raise
     except BaseException:
@@ -62,7 +62,7 @@ def run_all(
 
 
 def _sendable(work: Callable[[Task], Result], task: Task) -> Result:
-    """Do a piece of work; an error becomes one that can be sent to another process."""
+    """Run a task; turn an error into one that can be sent to another process."""
     try:
         return work(task)
     except PlinianError as fault:
@@ -71,11 +71,10 @@ def _sendable(work: Callable[[Task], Result], task: Task) -> Result:
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Let processes that are started meanwhile take no interrupts: the one that waits decides.
+    """Start processes without interrupts: only the waiting process handles them.
 
-    They inherit that interrupts are held back. One that comes meanwhile is taken afterwards.
-    Threads of libraries may not hold them back, and Python hands what they get to this one: so it
-    is noted.
+    They inherit that interrupts are blocked. An interrupt meanwhile is handled afterwards. Threads
+    of libraries may not block interrupts, and Python passes theirs to this one: so it is noted.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

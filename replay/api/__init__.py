@@ -1,6 +1,6 @@
 """Plinian: the recorded history of a cluster that runs Volcano, and its state at any moment.
 
-What this module lists is the public API; everything else may move between releases::
+The names in this module are the public API; everything else may move between releases::
 
     from datetime import UTC, datetime
 
@@ -12,10 +12,10 @@ What this module lists is the public API; everything else may move between relea
         print(log.diff("-5m", "end").changed)
         print(log.session(release="v1.12.1").result.binds)
 
-Every command of the command line is a method of :class:`Log`, or where it needs no log a function.
-Results are typed; :func:`document` turns each into what ``-o json`` prints. All errors are kinds of
-:class:`PlinianError`. Nothing here reads the clock, and nothing but ``ingest``, ``export``,
-``create_branch``, ``demo`` and the checkpoints writes.
+Every command of the command line is a method of :class:`Log`, or a function if it needs no log.
+Results are typed; :func:`document` turns each into what ``-o json`` prints. All errors are
+subclasses of :class:`PlinianError`. Nothing here reads the clock, and nothing but ``ingest``,
+``export``, ``create_branch``, ``demo`` and the checkpoints writes.
 """
 
 from __future__ import annotations
@@ -72,12 +72,12 @@ if TYPE_CHECKING:
     from .replay.lint.rules import Rule as LintRule
     from .replay.lint.task import Report as LintReport
     from .replay.moments.diff import Diff
+    from .replay.moments.diff_actors import Who
     from .replay.moments.drift import Drift
     from .replay.moments.history import Happening, History
     from .replay.moments.moment import Moment
     from .replay.moments.scheduler_confs import ConfText
     from .replay.moments.status import Status
-    from .replay.moments.who import Who
     from .replay.sessions.session import SessionAnswer
 
     __version__: str
@@ -185,7 +185,7 @@ _PLACES = MappingProxyType(
         "replay.moments.scheduler_confs": "ConfText",
         "replay.sessions.session": "SessionAnswer",
         "replay.moments.status": "Status",
-        "replay.moments.who": "Who",
+        "replay.moments.diff_actors": "Who",
     }
 )
 """Where the names are that are loaded when they are asked for: the import itself stays quick."""
@@ -201,10 +201,10 @@ def open(  # noqa: A001 -- plinian.open reads as what it is
 ) -> Log:
     """Open the log at a path, an ``sqlite:///`` or a ``postgresql://`` URL.
 
-    :param create: found a new log if there is none.
-    :param read_only: promise to write nothing; works on a log that may not be written.
-    :param branch: which branch is meant where none is named.
-    :param cluster: which cluster; may be left out while the log holds only one.
+    :param create: create a log if there is none.
+    :param read_only: write nothing; works on a read-only log.
+    :param branch: the branch of points that do not name one.
+    :param cluster: the cluster; may be left out if the log holds only one.
     :raises LogNotFound: there is no log, and ``create`` is not set.
     """
     from .replay.facade.log import opened  # noqa: PLC0415 -- import plinian stays cheap
@@ -213,12 +213,12 @@ def open(  # noqa: A001 -- plinian.open reads as what it is
 
 
 def demo(place: str | PathLike[str] = "plinian-demo.db") -> Log:
-    """Put the recording that comes with Plinian into a log, and return that log, open.
+    """Ingest the recording that comes with Plinian, and return the open log.
 
     Two and a half minutes of a real cluster with Volcano 1.12.1: a node is drained, another is
-    deleted while pods run on it. Doing it again adds nothing.
+    deleted while pods run on it. Running it again adds nothing.
 
-    :raises LogUnavailable: there can be no log at this place.
+    :raises LogUnavailable: a log cannot be created at this place.
     """
     from .replay.facade.log import demonstration  # noqa: PLC0415 -- import plinian stays cheap
 
@@ -226,11 +226,11 @@ def demo(place: str | PathLike[str] = "plinian-demo.db") -> Log:
 
 
 def demo_files(folder: str | PathLike[str]) -> list[str]:
-    """Copy the files of that recording into a folder, to try inputs with, and return their paths.
+    """Copy the files of that recording into a folder, to try ingest with, and return their paths.
 
     Watches, an audit log, logs of the scheduler and the controllers, and a configuration.
 
-    :raises UsageError: another file of the name of one is there already.
+    :raises UsageError: another file with one of the names already exists.
     """
     from pathlib import Path  # noqa: PLC0415 -- import plinian stays cheap
 

@@ -6,7 +6,7 @@ from .replay.cli.interruption import Interruption
 
 
 def main() -> None:
-    """Run the command line; an interrupt ends it quietly, also while it is being loaded."""
+    """Run the command line; an interrupt ends it quietly, also while modules are loaded."""
     Interruption().run(_run)
 
 

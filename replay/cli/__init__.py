@@ -1,1 +1,1 @@
-"""The command line: one module a command, none of which computes anything."""
+"""The command line: one module per command; none of them computes anything."""

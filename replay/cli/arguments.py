@@ -1,7 +1,7 @@
-"""Arguments as kubectl takes them, made into what the parser of the command line takes.
+"""Arguments in kubectl's style, rearranged for the command line's parser.
 
-kubectl's options are those of pflag: ``-n=ml``, ``-nml`` and ``-n ml`` are the same, a flag may be
-given a truth (``--no-headers=false``), and options may stand before the command that they are for.
+kubectl's options are those of pflag: ``-n=ml``, ``-nml`` and ``-n ml`` are the same, a flag may
+have a value (``--no-headers=false``), and options may stand before the command they belong to.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _TRUTHS: Mapping[str, bool] = MappingProxyType(
     dict.fromkeys(("1", "t", "T", "TRUE", "true", "True"), True)
     | dict.fromkeys(("0", "f", "F", "FALSE", "false", "False"), False)
 )
-"""What a flag may be given, as strconv.ParseBool of Go has it."""
+"""The values that a flag may have, as in Go's strconv.ParseBool."""
 
 _HELP = frozenset({"-h", "--help"})
 
@@ -39,9 +39,9 @@ class Commands(TyperGroup):
 def arranged(root: Any, arguments: Sequence[str]) -> list[str]:
     """Return arguments with the command first, and each value apart from its option.
 
-    What no command knows stays as it is, for the parser to complain of.
+    What no command knows stays as it is; the parser reports it.
 
-    :raises typer.BadParameter: a flag is given what is neither true nor false.
+    :raises typer.BadParameter: a flag has a value that is neither true nor false.
     """
     everywhere = _options_below(root)
     command, rest = root, list(arguments)
@@ -92,7 +92,7 @@ def _options_of(command: Any) -> Options:
 
 
 def _options_below(group: Any) -> Options:
-    """Return the options of all commands; tests hold that one name always takes as many values."""
+    """Return the options of all commands; a test checks that an option is the same in each."""
     found: dict[str, Any] = {}
     for command in group.commands.values():
         below = hasattr(command, "commands")
@@ -110,7 +110,7 @@ def _option(word: str, options: Options) -> Any:
 
 
 def _wants_next(word: str, options: Options) -> bool:
-    """Say whether the value of the last option in a word is the word after it."""
+    """Return whether the value of the last option in a word is the next word."""
     if word.startswith("--"):
         return "=" not in word and not options[word].is_flag
     for place, letter in enumerate(word[1:], start=1):
@@ -123,10 +123,10 @@ def _wants_next(word: str, options: Options) -> bool:
 
 
 def _separated(arguments: Sequence[str], options: Options) -> Iterator[str]:
-    """Yield arguments with every value apart from its option, and points marked.
+    """Yield arguments with every value separated from its option, and points marked.
 
-    A point such as ``-5m`` gets a space before it: it is read with white space stripped, and what
-    begins with a space is no option.
+    A point such as ``-5m`` gets a space before it: white space is stripped when it is read, and a
+    word that begins with a space is not an option.
     """
     rest = iter(arguments)
     for word in rest:
@@ -155,7 +155,7 @@ def _long(word: str, rest: Iterator[str], options: Options) -> Iterator[str]:
 
 
 def _letters(letters: str, rest: Iterator[str], options: Options) -> Iterator[str]:
-    """Yield the options of ``-Ao=json``: flags, and at the end perhaps one with a value."""
+    """Yield the options of a word such as ``-Ao=json``: flags, then possibly one with a value."""
     while letters:
         item = options.get(f"-{letters[0]}")
         if item is None:
@@ -172,14 +172,14 @@ def _letters(letters: str, rest: Iterator[str], options: Options) -> Iterator[st
 
 
 def _next(rest: Iterator[str]) -> Iterator[str]:
-    """Yield the value that stands in a word of its own; it may look like anything."""
+    """Yield the value that is a separate word; it may have any form."""
     for value in rest:
         yield value
         return
 
 
 def _flag(item: Any, name: str, value: str) -> Iterator[str]:
-    """Yield a flag that is given a truth: itself, its opposite, or nothing."""
+    """Yield what a flag with a value amounts to: itself, its opposite, or nothing."""
     if value not in _TRUTHS:
         raise typer.BadParameter(f"{name}={value}: a flag is true or false")
     if _TRUTHS[value]:

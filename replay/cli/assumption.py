@@ -1,4 +1,4 @@
-"""What commands take for a release that is not known, or a configuration that is rejected."""
+"""What commands use in place of an unknown release or a rejected configuration."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ if TYPE_CHECKING:
     from ..sessions.session import SessionAnswer
 
 
-class Chosen(NamedTuple):
-    """Releases that a command runs as.
+class ChosenReleases(NamedTuple):
+    """The releases that a command runs as.
 
-    :param assumed: by the name that was asked for: the release that is taken for it.
+    :param assumed: by the name that was requested: the release that is used for it.
     """
 
     names: list[str]
     assumed: dict[str, str]
 
     def told(self, document: dict[str, Any]) -> dict[str, Any]:
-        """Return a document that tells what was assumed, if anything was."""
+        """Return a document that says what was assumed, if anything was."""
         return {**document, "assumed": self.assumed} if self.assumed else document
 
 
-def chosen(names: Sequence[str], *, assume: bool) -> Chosen:
-    """Return the releases of names; what is taken for an unknown one is said on standard error.
+def chosen(names: Sequence[str], *, assume: bool) -> ChosenReleases:
+    """Return the releases with these names; note on standard error what replaces an unknown one.
 
-    :param assume: take the nearest release for one that is not known.
-    :raises UsageError: one is not known, and nothing is to be assumed, or nothing is near.
+    :param assume: use the nearest release for one that is not known.
+    :raises UsageError: one is not known, and nothing may be assumed, or no release is near.
     """
     from ..sessions.assumed import taken_release
 
@@ -43,14 +43,14 @@ def chosen(names: Sequence[str], *, assume: bool) -> Chosen:
             assumed[name] = release
             note(remark)
         found.append(release)
-    return Chosen(found, assumed)
+    return ChosenReleases(found, assumed)
 
 
 def check_confs(confs: Sequence[ConfText | None], releases: Sequence[str], *, assume: bool) -> None:
-    """Refuse configurations that were given and that a release would reject.
+    """Refuse given configurations that a release would reject.
 
-    :param assume: say instead what such a release runs with.
-    :raises UsageError: one rejects one.
+    :param assume: note instead what such a release runs with.
+    :raises UsageError: a release rejects a configuration.
     """
     from ..sessions.assumed import rejections
 
@@ -58,14 +58,14 @@ def check_confs(confs: Sequence[ConfText | None], releases: Sequence[str], *, as
         note(remark)
 
 
-UNNAMED = "the usual one, as none was named; --release takes another"
+UNNAMED = "the default; choose another with --release"
 
 
 def note_session(answer: SessionAnswer, *, recorded: bool, named: bool = True) -> None:
-    """Say on standard error what a session was run on.
+    """Note on standard error what a session was run on.
 
-    :param named: the release is one that was asked for.
-    :param recorded: its configuration is the log's: say as well which ones it did not take.
+    :param named: the release was named on the command line.
+    :param recorded: its configuration is the log's: note as well which ones it rejected.
     """
     for fault in answer.rejected if recorded else ():
         note(_kept(answer.release, fault, answer.conf))
@@ -74,7 +74,7 @@ def note_session(answer: SessionAnswer, *, recorded: bool, named: bool = True) -
 
 
 def note_rejected(log: Log, moment: Moment, releases: Sequence[str]) -> None:
-    """Say on standard error which configurations of a log releases do not take."""
+    """Note on standard error which configurations of a log releases reject."""
     from ...engine.volcano.session.history import resolve
     from ..moments.scheduler_confs import confs_at
     from ..sessions.session import conf_of
@@ -87,4 +87,4 @@ def note_rejected(log: Log, moment: Moment, releases: Sequence[str]) -> None:
 
 
 def _kept(release: str, fault: str, conf: str) -> str:
-    return f"{release} rejects the configuration: {fault}; it keeps the one of before: {conf}"
+    return f"{release} rejects the configuration: {fault}; it keeps the previous one: {conf}"

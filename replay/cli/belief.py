@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options
-from .assumption import Chosen, chosen
-from .knowledge import warn_sessions
+from .assumption import ChosenReleases, chosen
+from .coverage_warnings import warn_sessions
 from .shell import guarded, note, shows_progress, style
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ def belief(
         list[str],
         typer.Argument(
             metavar="[PART[,PART]] [NAME]",
-            help="nodes, jobs, tasks, queues, hypernodes, work (what workers have before them); "
-            "of one part, only some by name. By default nodes,jobs,queues.",
+            help="nodes, jobs, tasks, queues, hypernodes, work (what the workers still have to "
+            "do); after one part, names select rows. By default nodes,jobs,queues.",
         ),
     ] = [],  # noqa: B006 -- typer copies it
     log: options.Place = options.DEFAULT_LOG,
@@ -41,21 +41,21 @@ def belief(
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
 ) -> None:
-    """Show what the scheduler believed at a moment: its cache.
+    """Show the scheduler's cache at a moment.
 
-    It is made as a release makes it. All that had happened by then is delivered to the release's
-    handlers in the order in which it happened, and its workers run after each event. What a session
-    had decided and no event shows yet is not in it. Exits with 1 if a name is not there.
+    It is rebuilt as a release builds it: everything that had happened by then is delivered to the
+    release's handlers in that order, and its workers run after each event. What a session had
+    decided and no event shows yet is missing. Exits with 1 if a name is not in the cache.
 
-    What schedulers believed is stored in the log on the way, every 10,000 events, and dropped where
-    something is learned that makes it untrue: the next question goes on from there.
+    The cache is stored in the log every 10,000 events on the way, so the next command is faster.
+    What is stored is dropped as soon as events are appended that make it wrong.
     """
     from ...engine.volcano.session.history import resolve
     from ..moments.belief import belief_at
     from ..render.belief import NAME_OF, documents_of
     from ..render.progress import counting
-    from .opening import opened
-    from .storing import store_beliefs
+    from .open_log import opened
+    from .store_beliefs import store_beliefs
 
     wanted, names = _wanted(parts)
     taken = chosen([release], assume=assume)
@@ -79,7 +79,7 @@ def belief(
 
 
 def _full(text: str, known: set[str], part: str, moment: Moment) -> str:
-    """Return the name that a text stands for: itself, shortened, or of a PodGroup, its job's."""
+    """Return the full name for a name, a shortened name, or the name of a PodGroup's job."""
     from ...engine.errors import ObjectNotFound
     from ..moments.names import matching, nearest, one_of, owned_by
 
@@ -87,7 +87,7 @@ def _full(text: str, known: set[str], part: str, moment: Moment) -> str:
     if name is None:
         close = nearest(text, known)
         raise ObjectNotFound(
-            f"the scheduler knows no {part.removesuffix('s')} {text!r} at {moment.label}",
+            f"the scheduler's cache has no {part.removesuffix('s')} {text!r} at {moment.label}",
             now=f"did you mean {' or '.join(close)}?" if close else f"see: plinian belief {part}",
         )
     return name
@@ -102,7 +102,7 @@ def _wanted(parts: list[str]) -> tuple[list[str], list[str]]:
     wanted = [part for part in parts[0].split(",") if part]
     for part in wanted:
         if part not in PARTS:
-            raise UsageError(f"a cache has no {part!r}", now=f"choose of: {', '.join(PARTS)}")
+            raise UsageError(f"a cache has no {part!r}", now=f"choose from: {', '.join(PARTS)}")
     if len(wanted) != 1 and parts[1:]:
         raise UsageError("names can follow one part only", now="as in: plinian belief nodes n1")
     return wanted, parts[1:]
@@ -112,7 +112,7 @@ def _write(
     cache: SchedulerCache,
     found: dict[str, list[Document]],
     output: str,
-    taken: Chosen,
+    taken: ChosenReleases,
     *,
     no_headers: bool,
 ) -> None:

@@ -1,4 +1,4 @@
-"""``plinian bisect``: where, or with which release, the answer to a question flips."""
+"""``plinian bisect``: the moment, or the release, at which the answer to a question changes."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ import typer
 
 from . import options
 from .assumption import UNNAMED, check_confs, chosen
-from .knowledge import warn_sessions
+from .coverage_warnings import warn_sessions
 from .shell import BROKEN, guarded, note, shows_progress, style
 
 if TYPE_CHECKING:
     from ...engine.volcano.releases import Release
     from ..compare.bisection import Bisection
-    from ..compare.crashes import Crash, Dying
-    from ..compare.log_bisection import Asked, Span
+    from ..compare.crashes import Crash, PanickingReleases
+    from ..compare.log_bisection import LogQuestion, LogRange
     from ..compare.questions import Question
     from ..moments.log import Log
     from ..moments.moment import Moment
     from ..moments.scheduler_confs import ConfText
 
 
-class _Told(NamedTuple):
+class _Result(NamedTuple):
     """What was found.
 
-    :param crashes: that the log tells of. :param died: why this release.
+    :param crashes: those that the log records. :param died: why this release was chosen.
     """
 
     found: Bisection
     crashes: Sequence[Crash] = ()
-    died: Dying | None = None
+    died: PanickingReleases | None = None
 
 
 def _about(name: str, what: str, metavar: str = "NS/NAME") -> object:
-    return typer.Option(name, metavar=metavar, help=f"Ask: {what}?")
+    return typer.Option(name, metavar=metavar, help=f"Question: {what}?")
 
 
 @guarded
@@ -46,33 +46,38 @@ def bisect(
         Path | None,
         typer.Argument(
             metavar="[CASE]",
-            help="A scenario file (.case.json) in place of a log.",
+            help="A scenario file (.case.json) instead of a log.",
             show_default=False,
         ),
     ] = None,
     log: options.Place = options.DEFAULT_LOG,
     bound: Annotated[str | None, _about("--bound", "does the pod have a node")] = None,
-    pending: Annotated[str | None, _about("--pending", "is the pod there without a node")] = None,
+    pending: Annotated[str | None, _about("--pending", "does the pod exist without a node")] = None,
     enqueued: Annotated[
-        str | None, _about("--enqueued", "is the PodGroup no longer Pending")
+        str | None, _about("--enqueued", "has the PodGroup left the phase Pending")
     ] = None,
     phase: Annotated[
         str | None, _about("--phase", "does the PodGroup have this phase", "NS/NAME=PHASE")
     ] = None,
-    panic: Annotated[bool, typer.Option("--panic", help="Ask: does the scheduler die?")] = False,
+    panic: Annotated[
+        bool, typer.Option("--panic", help="Question: does the scheduler panic?")
+    ] = False,
     releases: Annotated[
         str | None,
         typer.Option(
             "--releases",
             metavar="R1..R2",
-            help="Find the first release with another answer, and which behaviour makes it.",
+            help="Find the first release with another answer, and the behaviour that causes it.",
         ),
     ] = None,
     at: options.At = "end",
     step: Annotated[
         int | None,
         typer.Option(
-            "--step", metavar="N", min=1, help="Of a scenario: the last step; by default all."
+            "--step",
+            metavar="N",
+            min=1,
+            help="Of a scenario: the last step to run; by default all.",
         ),
     ] = None,
     start: Annotated[
@@ -80,8 +85,8 @@ def bisect(
         typer.Option(
             "--from",
             metavar="POINT",
-            help="Where to begin; by default the first revision. A position (@7) makes it go by "
-            "positions: by what was known, not by what had happened.",
+            help="Where to begin; by default the first revision. A position (@7) makes the "
+            "search go by positions: by what was known, not by what had happened.",
         ),
     ] = None,
     to: Annotated[str, typer.Option("--to", metavar="POINT", help="Where to end.")] = "end",
@@ -90,28 +95,28 @@ def bisect(
         typer.Option(
             "--release",
             metavar="RELEASE",
-            help=f"The release of Volcano. By default {options.DEFAULT_RELEASE}; with --panic on a "
-            "log that tells of crashes, the newest release that dies where the log says so.",
+            help=f"The release of Volcano. By default {options.DEFAULT_RELEASE}; with --panic on "
+            f"a log that records crashes, the newest release that panics at a recorded crash.",
         ),
     ] = None,
     conf: Annotated[
         Path | None,
-        typer.Option("--conf", metavar="FILE", help="A configuration in place of the log's."),
+        typer.Option("--conf", metavar="FILE", help="A configuration instead of the log's."),
     ] = None,
     halve: Annotated[
         bool,
         typer.Option(
             "--halve",
-            help="Ask at few moments, by halving. Right only if the answer changes once.",
+            help="Check few moments, by halving. Right only if the answer changes once.",
         ),
     ] = False,
     linear: Annotated[
-        bool, typer.Option("--linear", help="Ask at every session: the default.", hidden=True)
+        bool, typer.Option("--linear", help="Check every session: the default.", hidden=True)
     ] = False,
     jobs: Annotated[
         int,
         typer.Option(
-            "--jobs", "-j", metavar="N", min=0, help="Processes; 0 is one for each processor."
+            "--jobs", "-j", metavar="N", min=0, help="Number of processes; 0 is one per processor."
         ),
     ] = 0,
     assume: options.Assume = False,
@@ -120,30 +125,29 @@ def bisect(
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
 ) -> None:
-    """Find where a session begins to answer otherwise.
+    """Find the first moment or release with another answer.
 
-    At which moment of a log, or with which release.
+    A session at a moment answers one question: --bound, --pending, --enqueued, --phase or --panic.
 
-    One question is asked of sessions: --bound, --pending, --enqueued, --phase or --panic. Without
-    --releases, it is asked at both ends and at every session between --from and --to that the log
-    tells of, or else after every change, until the answer is another one; so the first change is
-    found also where answers come and go. With --releases, the session at --at is run as one release
-    after the other; then each behaviour in which the two neighbours differ is set back by itself,
-    to name the one that matters, or the smallest set.
+    Without --releases, both ends and every recorded session between --from and --to are checked (if
+    the log records no sessions: the state after every change), until the answer differs. So the
+    first change is found even if the answer changes several times. With --releases, the session at
+    --at is run as one release after the other. Then each behaviour in which the two neighbouring
+    releases differ is set back alone, to name the one that causes the change, or the smallest set.
 
     Moments before the first complete lists of what sessions need are left out and counted; --from
-    asks them all the same.
+    includes them.
 
-    Exits with 1 if the answer is the same everywhere, and with 2 if it was nowhere to be had on all
-    that sessions need.
+    Exits with 1 if the answer is the same everywhere, and with 2 if the log lacks what sessions
+    need at every moment.
     """
     from ..compare.bisection import releases_between
-    from ..compare.log_bisection import Asked, span_of
+    from ..compare.log_bisection import LogQuestion, span_of
     from ..compare.questions import question_of
     from ..moments.scheduler_confs import conf_file
     from ..render.bisection import bisection_document, bisection_lines, left_out_text
     from ..render.documents import json_text
-    from .opening import opened
+    from .open_log import opened
 
     question = question_of(
         panic=panic, bound=bound, pending=pending, enqueued=enqueued, phase=phase
@@ -159,18 +163,18 @@ def bisect(
     asked = None if releases is None else releases_between("..".join(taken.names))
     given = None if conf is None else conf_file(conf)
     if case is not None:
-        told = _Told(_in_case(case, step, question, asked, taken.names[0]))
+        told = _Result(_in_case(case, step, question, asked, taken.names[0]))
     else:
         with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
             if asked is not None:
                 moment = opened_log.moment(at)
                 warn_sessions(opened_log, moment, unconfigured=given is None, strict=strict)
                 check_confs([given], list(map(str, asked)), assume=assume)
-                told = _Told(_over_releases(opened_log, moment, given, question, asked))
+                told = _Result(_over_releases(opened_log, moment, given, question, asked))
             else:
                 span = span_of(opened_log, start, to)
                 _warn_along(opened_log, span, unconfigured=given is None, strict=strict)
-                inquiry = Asked(log, span, question, taken.names[0], given)
+                inquiry = LogQuestion(log, span, question, taken.names[0], given)
                 told = _in_log(
                     *(opened_log, inquiry, halve, jobs), named=release is not None, assume=assume
                 )
@@ -200,7 +204,7 @@ def _ends(span: str) -> list[str]:
 def _refuse_idle(
     of_releases: bool, of_case: bool, given: dict[str, object], flags: dict[str, bool]
 ) -> None:
-    """Refuse options that would do nothing, so that nobody believes they did."""
+    """Refuse options that would have no effect, so that nobody relies on them."""
     from ...engine.errors import UsageError
 
     idle = {"--from", "--conf", "--linear", "--halve"} if of_case else {"--step"}
@@ -214,8 +218,8 @@ def _refuse_idle(
     if wrong:
         of = "a scenario" if of_case else "one session of a log" if of_releases else "a log"
         raise UsageError(
-            f"{', '.join(wrong)} means nothing to {of}",
-            now="see what goes together: plinian bisect --help",
+            f"{', '.join(wrong)} has no effect on {of}",
+            now="see which options go together: plinian bisect --help",
         )
 
 
@@ -237,8 +241,8 @@ def _in_case(
     return over_releases(subject, question, releases)
 
 
-def _warn_along(log: Log, span: Span, *, unconfigured: bool, strict: bool) -> None:
-    """Say what sessions need and the log lacks anywhere in a stretch of it."""
+def _warn_along(log: Log, span: LogRange, *, unconfigured: bool, strict: bool) -> None:
+    """Warn of what sessions need and the log lacks anywhere in a range of it."""
     from ..moments.coverage import SCHEDULING, unknown_between
 
     first = None if span.by_position else span.first
@@ -250,23 +254,25 @@ def _over_releases(
     log: Log, moment: Moment, conf: ConfText | None, question: Question, releases: list[Release]
 ) -> Bisection:
     from ..compare.bisection import over_releases
-    from ..compare.named import named
+    from ..compare.complete_names import named
     from ..compare.subjects import LogSubject
 
     return over_releases(LogSubject(log, moment, conf), named(log, question, moment), releases)
 
 
-def _in_log(log: Log, asked: Asked, halve: bool, jobs: int, *, named: bool, assume: bool) -> _Told:
+def _in_log(
+    log: Log, asked: LogQuestion, halve: bool, jobs: int, *, named: bool, assume: bool
+) -> _Result:
     """Search a log.
 
-    :param named: the release is the one that was asked for; else it may be one that dies of a crash
-        which the log tells of.
+    :param named: the release was named on the command line; otherwise it may be one that has a
+    crash which the log records.
     """
     import os
 
+    from ..compare.complete_names import named as resolved
     from ..compare.crashes import recorded_crashes
     from ..compare.log_bisection import LogBisection
-    from ..compare.named import named as resolved
     from ..compare.questions import PANIC
     from ..render.bisection import dying_text
     from ..render.progress import counting
@@ -286,11 +292,11 @@ def _in_log(log: Log, asked: Asked, halve: bool, jobs: int, *, named: bool, assu
     with counting("sessions", visible=shows_progress()) as progress:
         bisection = LogBisection(log, asked, progress=progress)
         found = bisection.halve() if halve else bisection.scan(jobs=jobs or os.cpu_count() or 1)
-    return _Told(found, crashes, died)
+    return _Result(found, crashes, died)
 
 
-def _dying(log: Log, asked: Asked, crashes: list[Crash]) -> Dying | None:
-    """Return the releases that die of a crash that the log tells of, where it tells of it."""
+def _dying(log: Log, asked: LogQuestion, crashes: list[Crash]) -> PanickingReleases | None:
+    """Return the releases that panic where the log records a crash."""
     from ...engine.volcano.releases import RELEASES
     from ..compare.crashes import dying
     from ..render.progress import counting

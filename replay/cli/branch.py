@@ -33,18 +33,18 @@ def create(
         str, typer.Option("--branch", metavar="PARENT", help="The branch to continue.")
     ] = "main",
 ) -> None:
-    """Create a branch, which shares the past of its parent.
+    """Create a branch that shares its parent's past.
 
-    It never touches that past.
+    It never changes that past.
     """
     from ...engine.errors import UsageError
-    from .opening import opened
+    from .open_log import opened
 
     with opened(log, branch=branch) as opened_log:
         if at != "end" and "@" not in at:
             raise UsageError(
                 f"a branch forks at a position, not at {at!r}",
-                now="write --at @1042; plinian events tells positions",
+                now="write --at @1042; plinian events shows positions",
             )
         moment = _fork(opened_log.store, at, branch)
         made = opened_log.store.create_branch(name, parent=moment[0], fork=moment[1])
@@ -55,7 +55,7 @@ def _fork(store: LogStore, at: str, branch: str) -> tuple[str, int]:
     """Return the (branch, position) to fork at."""
     from ..moments.points import resolve
 
-    # Which cluster does not matter to a position; the first one keeps logs of several usable.
+    # A position does not depend on the cluster; the first one makes this work with several.
     clusters = store.clusters()
     moment = resolve(store, at, branch=branch, cluster=clusters[0] if clusters else None)
     return moment.branch, moment.known

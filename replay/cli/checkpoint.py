@@ -1,4 +1,4 @@
-"""``plinian checkpoint``: stored states, which only make seeking fast."""
+"""``plinian checkpoint``: stored states, which only make commands faster."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from . import options
 from .shell import guarded, note, shows_progress, style
 
 app = typer.Typer(
-    help="Build, list, drop what makes seeking fast.",
+    help="Build, list, drop stored states, which make commands faster.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -29,19 +29,19 @@ def build(
         typer.Option(
             "--release",
             metavar="RELEASE",
-            help="Also store what schedulers of this release of Volcano believed; may be repeated. "
-            f"By default {options.DEFAULT_RELEASE}.",
+            help="Also store the scheduler's cache of this release of Volcano; may be repeated. "
+            "By default {options.DEFAULT_RELEASE}.",
         ),
     ] = [],  # noqa: B006 -- typer copies it
     no_beliefs: Annotated[
-        bool, typer.Option("--no-beliefs", help="Store nothing of what schedulers believed.")
+        bool, typer.Option("--no-beliefs", help="Do not store the scheduler's cache.")
     ] = False,
 ) -> None:
     """Bring the index and the checkpoints up to the end of the log.
 
-    Checkpoints are states of the cluster, and what schedulers of a release believed. Releases that
-    believe the same share them. Commands that need more of them store them themselves. What is
-    damaged of them is made anew.
+    Checkpoints are states of the cluster and of a release's scheduler cache. Releases whose caches
+    are the same share them. Commands that need more checkpoints store them. Damaged ones are
+    rebuilt.
     """
     from ...engine.log import open_log
     from ...engine.volcano.session.history import resolve
@@ -86,7 +86,7 @@ def list_checkpoints(
         [branch, cluster, f"rv:{revision}", f"@{known}", bytes_text(size), of]
         for branch, cluster, revision, known, size, of in found
     ]
-    headers = ("BRANCH", "CLUSTER", "REVISION", "KNOWN", "SIZE", "OF")
+    headers = ("BRANCH", "CLUSTER", "REVISION", "KNOWN", "SIZE", "CONTENT")
     write_table(sys.stdout, Table(headers, rows), style=style())
 
 
@@ -95,10 +95,10 @@ def list_checkpoints(
 def drop(log: options.Place = options.DEFAULT_LOG) -> None:
     """Delete the index and all checkpoints.
 
-    Those of the cluster's state go, and those of what schedulers believed. The events stay.
+    Both those of the cluster's state and those of the scheduler's cache. The events stay.
     """
     from ...engine.log import open_log
 
     with open_log(log) as store:
         store.drop_derived()
-    note("dropped; plinian checkpoint build makes them again")
+    note("dropped; plinian checkpoint build rebuilds them")

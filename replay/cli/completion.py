@@ -1,4 +1,4 @@
-"""``plinian completion``: scripts for shells, and what they ask while a person types."""
+"""``plinian completion``: scripts for shells, and the candidates that they query."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def completion(
 ) -> None:
     r"""Print a completion script for a shell.
 
-    It completes commands, options and their values: kinds, and the names of objects, namespaces
-    and branches in the log; forms of output, releases, rules, kinds of events.
+    It completes commands, options and their values: kinds, names of objects, namespaces and
+    branches in the log; output forms, releases, rules, kinds of events.
 
     \b
     bash:  source <(plinian completion bash)
@@ -59,7 +59,7 @@ def completion(
     from ...engine.errors import UsageError
 
     if shell not in SCRIPTS:
-        raise UsageError(f"there is no script for {shell!r}", now="choose bash, zsh or fish")
+        raise UsageError(f"no script for {shell!r}", now="choose bash, zsh or fish")
     sys.stdout.write(SCRIPTS[shell])
 
 
@@ -68,20 +68,20 @@ def candidates(
     ctx: typer.Context,
     words: Annotated[list[str], typer.Argument(help="The words typed so far.")],
 ) -> None:
-    """Print what may stand in the place of the last word, one a line."""
+    """Print the candidates for the last word, one per line."""
     answer(ctx.find_root().command, words)
 
 
 def answer(root: Any, words: Sequence[str]) -> None:
-    """Print what may stand in the place of the last word, one a line; nothing on any trouble.
+    """Print the candidates for the last word, one per line; nothing on any error.
 
     :param root: all commands, as click has them.
     """
     from ..render.screen import is_plain
-    from .completing import candidates_of
+    from .completion_candidates import candidates_of
 
     with suppress(BrokenPipeError):
         found = candidates_of(root, words or [""])
-        # A name that would be spelled is none that a shell could give back.
+        # A shell could not pass back a name that has to be escaped.
         sys.stdout.writelines(f"{text}\n" for text in found if is_plain(text))
         sys.stdout.flush()

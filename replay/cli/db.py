@@ -1,4 +1,4 @@
-"""``plinian db``: the tables of a log, and figures about it."""
+"""``plinian db``: the tables of a log, and its size."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ app = typer.Typer(
 )
 
 _INDEX_ANEW = "0004"
-"""The revision at which what is derived from the log is dropped."""
+"""The schema revision whose upgrade drops what is derived from the log."""
 
 
 @app.command()
@@ -26,9 +26,9 @@ def info(
     log: options.Place = options.DEFAULT_LOG,
     output: options.JsonOrText = "text",
 ) -> None:
-    """Print where a log is, how long it is, and what it holds.
+    """Print where a log is and what it holds.
 
-    Its place, its size, its branches and clusters.
+    Its location, size, branches and clusters.
     """
     import msgspec
 
@@ -50,9 +50,9 @@ def upgrade(
     log: options.Place = options.DEFAULT_LOG,
     revision: Annotated[str, typer.Argument(metavar="[REVISION]")] = "head",
 ) -> None:
-    """Bring the tables to a revision; events stay as they are.
+    """Upgrade the tables to a schema revision; events do not change.
 
-    By default to the newest.
+    By default to the newest one.
     """
     from ...engine.log import migrating
 
@@ -61,19 +61,21 @@ def upgrade(
     now = migrating.info(log).current
     note(f"the tables were at revision {before}, now at {now}")
     if before is not None and before < _INDEX_ANEW <= (now or ""):
-        note("the index and the stored states are to be made anew: plinian checkpoint build")
+        note("rebuild the index and the checkpoints: plinian checkpoint build")
 
 
 @app.command()
 @guarded
 def downgrade(
-    revision: Annotated[str, typer.Argument(metavar="REVISION", help="Where to go back to.")],
+    revision: Annotated[
+        str, typer.Argument(metavar="REVISION", help="The schema revision to go back to.")
+    ],
     log: options.Place = options.DEFAULT_LOG,
     yes: Annotated[
-        bool, typer.Option("--yes", help="Really: needed for base, which drops the whole log.")
+        bool, typer.Option("--yes", help="Needed for base, which drops the whole log.")
     ] = False,
 ) -> None:
-    """Take the tables back to an older revision, for an older Plinian.
+    """Downgrade the tables to an older revision, for an older Plinian.
 
     Going back to base drops the log with everything in it, and needs --yes.
     """
@@ -84,7 +86,7 @@ def downgrade(
         raise UsageError(
             "going back to base drops the log with all its events; nothing was done",
             where=log,
-            now="run it again with --yes if that is what you want",
+            now="to do it, run it again with --yes",
         )
     before = migrating.info(log).current
     migrating.downgrade(log, revision)

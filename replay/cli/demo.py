@@ -1,4 +1,4 @@
-"""``plinian demo``: the tool on a real recording, from nothing to an answer."""
+"""``plinian demo``: a tour of the tool on a real recording."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ DEMO_LOG = "plinian-demo.db"
 def demo(
     log: Annotated[
         str,
-        typer.Option("--log", metavar="FILE|URL", help="Where to put the demonstration's log."),
+        typer.Option("--log", metavar="FILE|URL", help="Where to put the demo's log."),
     ] = DEMO_LOG,
     files: Annotated[
         Path | None,
         typer.Option(
             "--files",
             metavar="DIR",
-            help="Copy the recording's files into this folder instead, to try inputs with: "
-            "watches, an audit log, logs, a configuration.",
+            help="Only copy the recording's files into this folder, to try ingest with: watches, "
+            "an audit log, logs, a configuration.",
         ),
     ] = None,
 ) -> None:
     """Look at an incident in a real recording.
 
-    It comes with Plinian and is ingested first. A cluster with Volcano 1.12.1: a node is drained,
-    another deleted while pods run on it. Leaves the log behind to try things on. Running it again
-    adds nothing.
+    The recording comes with Plinian: in a cluster with Volcano 1.12.1 a node is drained, and
+    another is deleted while pods run on it. The demo ingests it and leaves the log for you to try
+    other commands on. Running it again adds nothing.
     """
     from .. import demo as recording
     from ..moments.log import opened
@@ -78,10 +78,10 @@ def _ingest(log: Log) -> None:
 
 
 def _tables(log: Log, at: str) -> None:
-    from ..render.columns import Sight, short_names, table_of
+    from ..render.columns import TableContext, short_names, table_of
     from ..render.tables import write_table
 
-    sight = Sight(log.truth(at))
+    sight = TableContext(log.truth(at))
     for kind in ("nodes", "queues", "podgroups"):
         pair = log.kind(kind, at)
         entries = log.entries(pair, at=at)
@@ -108,7 +108,7 @@ Now try, with PLINIAN_LOG={log}:
     plinian events --kind pod.bound
     plinian verify
 
-and with recordings of your own:
+and with your own recordings:
 
     kubectl get nodes,pods,podgroups,queues,vcjob -A -o json > now.json
     plinian ingest now.json audit.log scheduler.log

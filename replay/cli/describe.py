@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options
-from .asked import Look, look_for, wanted_of, warn_of_kinds
+from .object_arguments import ObjectQuery, look_for, wanted_of, warn_of_kinds
 from .shell import fail, guarded, note, say, style
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ def describe(
         list[str],
         typer.Argument(
             metavar="KIND/NAME",
-            help="Objects; KIND NAME... does as well, and KIND alone is all of a kind. Of a name, "
-            "its beginning is enough.",
+            help="Objects; KIND NAME... works too, and KIND alone is all objects of the kind. "
+            "The beginning of a name is enough.",
         ),
     ],
     log: options.Place = options.DEFAULT_LOG,
@@ -40,16 +40,16 @@ def describe(
 ) -> None:
     """Describe objects as they were at a moment.
 
-    What each asks for and has, its conditions, what belongs to it (a queue's podgroups, a
-    podgroup's pods, a node's pods), its last versions and who made them, and Kubernetes's events
-    about it. Exits with 1 if a named object does not exist then.
+    For each object: what it requests and has, its conditions, the objects that belong to it (a
+    queue's podgroups, a podgroup's pods, a node's pods), its last versions and who wrote them, and
+    the Kubernetes events about it. Exits with 1 if a named object does not exist at that moment.
     """
-    from .opening import opened
+    from .open_log import opened
 
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         moment = opened_log.moment(at, as_known_at=as_known_at)
         place = None if all_namespaces else namespace or "default"
-        look = Look(opened_log, moment, place, selector, field_selector, beginnings=True)
+        look = ObjectQuery(opened_log, moment, place, selector, field_selector, beginnings=True)
         wanted = wanted_of(named, look)
         warn_of_kinds(look, wanted, strict=strict)
         found, missing = look_for(look, wanted)
@@ -67,16 +67,16 @@ def describe(
             note("No resources found.")
 
 
-def _describe(look: Look, entry: Entry) -> None:
+def _describe(look: ObjectQuery, entry: Entry) -> None:
     from ..moments.kinds import ObjectName
-    from ..render.columns import Sight
-    from ..render.description import Described, description_lines
+    from ..render.columns import TableContext
+    from ..render.description import ObjectDescription, description_lines
 
     reference = entry.reference
     named = ObjectName(reference.group, reference.kind, reference.name)
     past = look.log.history(named, namespace=reference.namespace, at=look.moment)
-    described = Described(
-        sight=Sight(look.log.truth(look.moment)),
+    described = ObjectDescription(
+        sight=TableContext(look.log.truth(look.moment)),
         entry=entry,
         document=next(look.log.documents([entry], branch=look.moment.branch)),
         versions=past.happenings[-VERSIONS_SHOWN:],

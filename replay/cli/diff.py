@@ -9,22 +9,22 @@ import typer
 
 from . import options
 from .assumption import chosen
-from .knowledge import first_of, range_of, unknown_at_ends, warn_sessions
+from .coverage_warnings import first_of, range_of, unknown_at_ends, warn_sessions
 from .shell import BROKEN, guarded, note, style
 
 if TYPE_CHECKING:
     from ..moments.diff import Diff
+    from ..moments.diff_actors import Who
     from ..moments.log import Log
     from ..moments.moment import Moment
-    from ..moments.who import Who
 
 
 @guarded
 def diff(
     before: Annotated[str, typer.Argument(metavar="A", help="A point, as for --at.")],
-    after: Annotated[str, typer.Argument(metavar="[B]", help="Another; by default the end.")] = (
-        "end"
-    ),
+    after: Annotated[
+        str, typer.Argument(metavar="[B]", help="Another point; by default the end.")
+    ] = ("end"),
     log: options.Place = options.DEFAULT_LOG,
     kind: Annotated[
         list[str],
@@ -37,24 +37,29 @@ def diff(
         typer.Option(
             "--release",
             metavar="RELEASE",
-            help="Compare what sessions decide there, and not objects: those of one release at A "
-            "and at B, or given twice, of the first at A and of the second at B.",
+            help="Compare what sessions decide instead of objects: one release at A and at B; "
+            "given twice, the first release at A and the second at B.",
         ),
     ] = [],  # noqa: B006
     summary: Annotated[
         bool,
-        typer.Option("--summary", help="Only numbers: objects by kind, and fields by how often."),
+        typer.Option(
+            "--summary",
+            help="Print counts only: objects by kind, and how often each field changed.",
+        ),
     ] = False,
     who: Annotated[
         bool,
-        typer.Option("--who", help="Say who made each difference, and where the log tells so."),
+        typer.Option(
+            "--who", help="Show who made each difference, and which event of the log shows it."
+        ),
     ] = False,
     exit_code: Annotated[
         bool,
         typer.Option(
             "--exit-code",
-            help="Exit with 1 if anything differs, with 2 if nothing is seen to differ, but "
-            "objects are first seen or there is none to compare, as not all is known.",
+            help="Exit with 1 if anything differs; with 2 if no difference is seen but not all "
+            "is known: objects are first seen, or there are none to compare.",
         ),
     ] = False,
     output: options.JsonOrText = "text",
@@ -66,22 +71,23 @@ def diff(
 ) -> None:
     """Show what differs between two moments.
 
-    Objects that came, went and changed, by field, and what nodes and queues hold before and after.
-    A and B are points: @1042, rv:7, 2026-01-02T03:04:05Z, -5m, end, what-if@1042. All namespaces
-    are compared unless -n narrows it; totals of nodes and queues are always over everything.
+    Objects that were added, removed and changed, by field, and the resources of nodes and queues
+    before and after. A and B are points: @1042, rv:7, 2026-01-02T03:04:05Z, -5m, end, what-if@1042.
+    All namespaces are compared unless -n names one; totals of nodes and queues always cover all
+    namespaces.
 
-    Of a kind that the log does not know at A, an object counts as added only if the log shows that
-    it came later; others are *first seen* (?). A kind that is known from a later moment on is
-    compared from there.
+    If the log does not know a kind at A, an object counts as added only if the log shows that it
+    was created later; others are *first seen* (?). A kind that is known only from a later moment on
+    is compared from there.
 
-    With --who, each line says who made it and which event shows so: of a field the last version
-    in which it became another. Who is not known is said to be so. With --summary as well, objects
-    are counted by actor.
+    With --who, each line says who made the difference and which event shows it; for a field, that
+    is the last version that changed it. If it is not known who, the line says so. With --summary as
+    well, objects are counted by actor.
 
-    With --release, what sessions decide at A and at B is compared in place of objects.
+    With --release, what sessions decide at A and at B is compared instead of objects.
     """
     from ..moments.kinds import plural_of
-    from .opening import opened
+    from .open_log import opened
 
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         moments = (
@@ -116,7 +122,7 @@ def diff(
 
 
 def _made(log: Log, found: Diff, moments: tuple[Moment, Moment]) -> Who:
-    from ..moments.who import who_made
+    from ..moments.diff_actors import who_made
 
     return who_made(log.store, found, *moments)
 
@@ -146,8 +152,8 @@ def _refuse_narrowing(
 
     if kind or namespace or ignore or told:
         raise UsageError(
-            "with --release sessions are compared: -n, --kind, --ignore, --summary and --who are "
-            "about objects",
+            "--release compares sessions; -n, --kind, --ignore, --summary and --who apply to "
+            "objects only",
             now="leave them out",
         )
 
@@ -167,7 +173,7 @@ def _diff_sessions(
 
     if len(releases) > 2:
         raise UsageError(
-            f"there are two moments and {len(releases)} releases",
+            f"two moments, but {len(releases)} releases",
             now="to compare more releases at one moment: plinian session --at POINT",
         )
     taken = chosen(releases, assume=assume)

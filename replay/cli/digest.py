@@ -1,11 +1,11 @@
-"""``plinian digest``: one number for the whole state at a moment."""
+"""``plinian digest``: one hash of the whole state at a moment."""
 
 from __future__ import annotations
 
 import sys
 
 from . import options
-from .knowledge import warn
+from .coverage_warnings import warn
 from .shell import guarded
 
 
@@ -28,7 +28,7 @@ def digest(
 
     from ..moments.coverage import document_of
     from ..render.documents import json_text
-    from .opening import opened
+    from .open_log import opened
 
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         moment = opened_log.moment(at, as_known_at=as_known_at)

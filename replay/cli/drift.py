@@ -1,4 +1,4 @@
-"""``plinian drift``: where the scheduler's belief and the truth part."""
+"""``plinian drift``: where the scheduler's cache differs from the API server."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options
-from .assumption import Chosen, chosen
-from .knowledge import warn_sessions
+from .assumption import ChosenReleases, chosen
+from .coverage_warnings import warn_sessions
 from .shell import guarded, note, shows_progress, style
 
 if TYPE_CHECKING:
@@ -32,17 +32,17 @@ def drift(
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
 ) -> None:
-    """Show where a scheduler believes something else than is.
+    """Show where the scheduler's cache differs from the API server.
 
-    And since which event. Nodes (account and pods), PodGroups and the status of their pods, queues,
-    priority classes. The scheduler is one of the release whose informers are never late: what is
-    shown comes of its handlers alone.
+    And since which event. Compared are nodes (resources and pods), PodGroups and the status of
+    their pods, queues and priority classes. The scheduler is one of the release whose informers are
+    never late, so every difference comes from its handlers alone.
     """
     from ...engine.volcano.session.history import resolve
     from ..moments.drift import drift_at
     from ..render.progress import counting
-    from .opening import opened
-    from .storing import store_beliefs
+    from .open_log import opened
+    from .store_beliefs import store_beliefs
 
     taken = chosen([release], assume=assume)
     behaviours = resolve(taken.names[0])
@@ -58,7 +58,7 @@ def drift(
         raise SystemExit(1)
 
 
-def _write(found: Drift, output: str, taken: Chosen, *, no_headers: bool) -> None:
+def _write(found: Drift, output: str, taken: ChosenReleases, *, no_headers: bool) -> None:
     from ..render.documents import json_text, write_yaml
     from ..render.drift import drift_document, drift_table
     from ..render.short_names import short
@@ -72,4 +72,4 @@ def _write(found: Drift, output: str, taken: Chosen, *, no_headers: bool) -> Non
         table = drift_table(found) if output == "wide" else short(drift_table(found))
         write_table(sys.stdout, table, no_headers=no_headers, style=style())
     else:
-        note(f"Belief and truth agree at {found.at}.")
+        note(f"The scheduler's cache matches the API server at {found.at}.")

@@ -1,4 +1,4 @@
-"""``plinian events``: the log itself, event by event."""
+"""``plinian events``: the log, event by event."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import options
-from .knowledge import first_of, warn
+from .coverage_warnings import first_of, warn
 from .shell import guarded, style
 
 if TYPE_CHECKING:
@@ -34,40 +34,42 @@ def events(
         typer.Option(
             "--object",
             metavar="KIND[/NAME]|UID",
-            help="Only about these objects, as in pods, pod/train-0 or a uid; repeatable kinds.",
+            help="Only about these objects, as in pods, pod/train-0 or a uid; repeatable.",
         ),
     ] = [],  # noqa: B006
     namespace: options.Namespace = None,
     source: Annotated[
         str | None,
-        typer.Option("--source", metavar="NAME", help="Only from this input (or its file name)."),
+        typer.Option(
+            "--source", metavar="NAME", help="Only from this input (its path or file name)."
+        ),
     ] = None,
     since: Annotated[
         str | None,
         typer.Option(
-            "--since", metavar="POINT", help="From here on, inclusive: @7, rv:7, a time, -5m."
+            "--since", metavar="POINT", help="From this point on, inclusive: @7, rv:7, a time, -5m."
         ),
     ] = None,
     until: Annotated[
-        str | None, typer.Option("--until", metavar="POINT", help="Up to here, inclusive.")
+        str | None, typer.Option("--until", metavar="POINT", help="Up to this point, inclusive.")
     ] = None,
     after: Annotated[
         str | None,
         typer.Option(
-            "--after", metavar="@POSITION", help="Only what was appended after this position."
+            "--after", metavar="@POSITION", help="Only events appended after this position."
         ),
     ] = None,
     limit: Annotated[
-        int | None, typer.Option("--limit", min=0, metavar="N", help="At most so many.")
+        int | None, typer.Option("--limit", min=0, metavar="N", help="At most this many events.")
     ] = None,
     newest_first: Annotated[
-        bool, typer.Option("--newest-first", help="The last position first.")
+        bool, typer.Option("--newest-first", help="Print the last position first.")
     ] = False,
     follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Wait for more, until interrupted.")
+        bool, typer.Option("--follow", "-f", help="Wait for more events, until interrupted.")
     ] = False,
     payload: Annotated[
-        bool, typer.Option("--payload", help="With -o ndjson or json: print payloads too.")
+        bool, typer.Option("--payload", help="With -o ndjson or json: also print payloads.")
     ] = False,
     output: Annotated[str, options.output_option(FORMS)] = "table",
     no_headers: options.NoHeaders = False,
@@ -77,20 +79,20 @@ def events(
 ) -> None:
     """List the events of the log.
 
-    They come in the order of position: the order in which they were learned.
-    A request that has no version of its own is shown with the event of the version that it made, if
-    that is known: *makes @56*.
-    Bounds of time hold for when a thing happened, so events of unknown time are left out by them.
+    They are listed by position: the order in which they were appended. A request in the audit log
+    is shown with the event of the version that it made, if that is known: *makes @56*. Times as
+    bounds refer to when something happened, so they leave out events of unknown time.
     """
     from ...engine.errors import UsageError
-    from ..moments.narrowing import about, bounds, known_kinds
-    from .opening import opened
+    from ..moments.event_filters import about, bounds, known_kinds
+    from .open_log import opened
 
     if output not in FORMS.split("|"):
-        raise UsageError(f"there is no output form {output!r}", now=f"choose one of {FORMS}")
+        raise UsageError(f"no output form {output!r}", now=f"choose one of {FORMS}")
     if follow and (newest_first or until is not None or output == "json"):
         raise UsageError(
-            "what is followed has no end: --newest-first, --until and -o json do not go with it",
+            "--follow has no end, so --newest-first, --until and -o json cannot be combined with "
+            "it",
             now="leave out --follow, or choose -o ndjson",
         )
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
@@ -100,7 +102,7 @@ def events(
         if first is not None:
             warn(opened_log, first, narrowed.get("objects"), namespace, strict=strict)
         if cluster is not None:
-            opened_log.moment()  # complains of an unknown cluster
+            opened_log.moment()  # raises for an unknown cluster
         query = _query(
             branch=branch,
             cluster=cluster,
@@ -123,7 +125,7 @@ def _query(**fields: Any) -> Query:
 def _print(
     log: Log, query: Query, output: str, *, follow: bool, payload: bool, no_headers: bool
 ) -> None:
-    from ..moments.actors import told
+    from ..moments.actors import attributed
     from ..moments.times import AT_ONCE
     from ..render import events as forms
     from ..render.documents import json_text
@@ -131,7 +133,9 @@ def _print(
 
     read = log.store.follow(query) if follow else log.store.read(query)
     clock = log.clock()
-    found = told(log.store, clock, read, branch=query.branch, at_once=1 if follow else AT_ONCE)
+    found = attributed(
+        log.store, clock, read, branch=query.branch, at_once=1 if follow else AT_ONCE
+    )
     if output == "ndjson":
         lines = forms.ndjson_lines(found, payload=payload)
     elif output == "json":

@@ -1,4 +1,4 @@
-"""An example or two of every command, which stand at the end of its help."""
+"""Examples for every command, printed at the end of its help."""
 
 from __future__ import annotations
 
@@ -93,11 +93,11 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "version": ("plinian version -o json",),
     }
 )
-"""By the command's full name; the empty one is that of all commands."""
+"""By the command's full name; the empty name is the program itself."""
 
 
 def epilog_of(name: str, *, after: str = "") -> str | None:
-    """Return what stands at the end of a command's help: its examples, and what comes after."""
+    """Return the end of a command's help: its examples, then ``after``."""
     lines = EXAMPLES.get(name, ())
     if not lines:
         return after or None
@@ -106,7 +106,7 @@ def epilog_of(name: str, *, after: str = "") -> str | None:
 
 
 def add_examples(app: typer.Typer, *, above: str = "") -> None:
-    """Put its examples to the help of every command of an app."""
+    """Add examples to the help of every command of an app."""
     for command in app.registered_commands:
         name = command.name or getattr(command.callback, "__name__", "")
         command.epilog = epilog_of(f"{above} {name}".strip())

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @guarded
 def export(
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="Where to write; - is standard output.")
+        str, typer.Argument(metavar="FILE", help="The file to write; - is standard output.")
     ],
     log: options.Place = options.DEFAULT_LOG,
     form: Annotated[
@@ -29,7 +29,7 @@ def export(
         typer.Option(
             "--format",
             metavar="ndjson|csv|parquet",
-            help="By default what the file's name ends with: .ndjson, .jsonl, .csv, .parquet, .pq.",
+            help="By default from the file's suffix: .ndjson, .jsonl, .csv, .parquet, .pq.",
         ),
     ] = None,
     cluster: options.Cluster = None,
@@ -37,15 +37,15 @@ def export(
 ) -> None:
     """Write all events to JSON lines, CSV or Parquet.
 
-    With their payloads. The file's name says the format; what has no suffix, and standard output,
-    gets JSON lines. The file appears when it is complete. Times are microseconds since 1970 UTC.
-    Parquet needs the extra plinian[parquet].
+    Payloads are included. The file's suffix chooses the format; without a suffix, and on standard
+    output, it is JSON lines. The file appears only when it is complete. Times are microseconds
+    since 1970 UTC. Parquet needs the extra plinian[parquet].
     """
     from pathlib import Path
 
     from ...engine.errors import UsageError
     from .. import export as writers
-    from .opening import opened
+    from .open_log import opened
 
     form = writers.format_of(file, form)
     if Path(file).is_dir():
@@ -72,7 +72,7 @@ def export(
 
 
 def _counted(log: Log, branch: str) -> AbstractContextManager[Callable[[int], None] | None]:
-    """Give a function to call with the number of events done."""
+    """Yield a function to call with the number of events done."""
     from contextlib import contextmanager
 
     from ..render.progress import counting

@@ -10,8 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import options
-from .asked import Found, Look, Wanted, look_for, wanted_of, warn_of_kinds
-from .knowledge import tell_unknown, warn
+from .coverage_warnings import tell_unknown, warn
+from .object_arguments import (
+    FoundObjects,
+    ObjectQuery,
+    RequestedKind,
+    look_for,
+    wanted_of,
+    warn_of_kinds,
+)
 from .shell import fail, guarded, note, say, style
 
 if TYPE_CHECKING:
@@ -19,7 +26,7 @@ if TYPE_CHECKING:
     from ..moments.log import Log
     from ..moments.moment import Moment
     from ..render.columns import Labels
-    from .watching import Tabled
+    from .watching import WatchFormat
 
 FORMS = "wide|json|yaml|name|jsonpath=…|custom-columns=…"
 
@@ -30,8 +37,8 @@ def get(
         list[str],
         typer.Argument(
             metavar="KIND[,KIND] [NAME]",
-            help="Kinds, or one kind and names; or KIND/NAME, any number of them. all is kubectl's "
-            "category, with jobs, podgroups and queues of Volcano.",
+            help="Kinds, or one kind and names, or any number of KIND/NAME. all is kubectl's "
+            "category, plus Volcano's jobs, podgroups and queues.",
         ),
     ],
     log: options.Place = options.DEFAULT_LOG,
@@ -50,20 +57,23 @@ def get(
     ] = "",
     no_headers: options.NoHeaders = False,
     ignore_not_found: Annotated[
-        bool, typer.Option("--ignore-not-found", help="Exit with 0 if a named object is not there.")
+        bool,
+        typer.Option("--ignore-not-found", help="Exit with 0 if a named object does not exist."),
     ] = False,
     watch: Annotated[
         bool,
-        typer.Option("--watch", "-w", help="Then print what becomes of them, until interrupted."),
+        typer.Option("--watch", "-w", help="Then print every change to them, until interrupted."),
     ] = False,
     watch_only: Annotated[
         bool,
-        typer.Option("--watch-only", help="The same without what is there at the moment."),
+        typer.Option(
+            "--watch-only", help="Like --watch, without the objects that exist at the moment."
+        ),
     ] = False,
     watch_events: Annotated[
         bool,
         typer.Option(
-            "--output-watch-events", help="With a watch: say ADDED, MODIFIED or DELETED of each."
+            "--output-watch-events", help="With a watch: print ADDED, MODIFIED or DELETED for each."
         ),
     ] = False,
     cluster: options.Cluster = None,
@@ -72,20 +82,20 @@ def get(
     """Show objects as they were at a moment.
 
     Kinds have kubectl's names and short names: po, no, q (queues), pg (podgroups), vcjob. jobs are
-    Volcano's; those of batch/v1 are jobs.batch. Without -n or -A the namespace is default. Ages
-    are as of the moment looked at. Exits with 1 if a named object does not exist then.
+    Volcano's; those of batch/v1 are jobs.batch. Without -n or -A the namespace is default. Ages are
+    relative to the moment. Exits with 1 if a named object does not exist at the moment.
 
-    A PodGroup can be named by its job, and by a name that a table shortens: big-gang-09629e74….
-    Tables shorten the uids in names of PodGroups; -o wide and all other forms do not.
+    A PodGroup can be named by its job, or by its shortened name: big-gang-09629e74…. Tables shorten
+    the uids in PodGroup names; -o wide and all other forms do not.
 
-    A watch with --at goes through what the log holds after that moment, and then waits for more.
+    A watch with --at first prints what the log holds after that moment, and then waits for more.
     """
-    from .opening import opened
+    from .open_log import opened
 
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         moment = opened_log.moment(at, as_known_at=as_known_at)
         place = None if all_namespaces else namespace or "default"
-        look = Look(opened_log, moment, place, selector, field_selector)
+        look = ObjectQuery(opened_log, moment, place, selector, field_selector)
         wanted = wanted_of(resources, look)
         printer = _Printer(
             opened_log,
@@ -116,9 +126,9 @@ def get(
 
 
 def _warn_along(
-    log: Log, moment: Moment, wanted: Sequence[Wanted], place: str | None, *, strict: bool
+    log: Log, moment: Moment, wanted: Sequence[RequestedKind], place: str | None, *, strict: bool
 ) -> None:
-    """Say what of some kinds is not known at a moment or anywhere after it."""
+    """Warn which of some kinds are not fully known at a moment or anywhere after it."""
     from ..moments.coverage import unknown_between
 
     kinds = [one.kind for one in wanted]
@@ -140,11 +150,11 @@ def _refuse_watch() -> None:
     from ...engine.errors import UsageError
 
     raise UsageError(
-        "a watch goes on: --as-known-at and --sort-by do not go with it", now="leave them out"
+        "--as-known-at and --sort-by cannot be combined with a watch", now="leave them out"
     )
 
 
-def _sorted(log: Log, moment: Moment, found: Found, path_text: str) -> Found:
+def _sorted(log: Log, moment: Moment, found: FoundObjects, path_text: str) -> FoundObjects:
     """Return objects in the order of a field, as a number or quantity where all are."""
     from ...engine.kubernetes.expressions.jsonpath import find, parse_path
     from ...engine.kubernetes.units import parse_quantity
@@ -162,16 +172,16 @@ def _sorted(log: Log, moment: Moment, found: Found, path_text: str) -> Found:
             range(len(numbers)),
             key=lambda row: (numbers[row] is not None, numbers[row] or 0),
         )
-    return Found(found.kind, [found.entries[row] for row in order])
+    return FoundObjects(found.kind, [found.entries[row] for row in order])
 
 
 def _sortable(value: Any) -> str | float | None:
-    """Return a value to sort by; what has parts is sorted as text."""
+    """Return a value to sort by; maps and lists are sorted as text."""
     return value if value is None or isinstance(value, str | int | float) else str(value)
 
 
 class _Printer:
-    """Prints what was found in the form that was asked for."""
+    """Prints what was found in the output form of the command."""
 
     def __init__(
         self,
@@ -188,11 +198,11 @@ class _Printer:
         self.no_headers = no_headers
         self.labels = labels
 
-    def tabled(self, output: str, *, events: bool) -> Tabled:
-        """Return how a watch prints rows."""
-        from .watching import Tabled
+    def tabled(self, output: str, *, events: bool) -> WatchFormat:
+        """Return how a watch prints its rows."""
+        from .watching import WatchFormat
 
-        return Tabled(
+        return WatchFormat(
             output=output,
             namespaces=self.namespaces,
             no_headers=self.no_headers,
@@ -200,7 +210,7 @@ class _Printer:
             events=events,
         )
 
-    def print(self, found: Sequence[Found], output: str, *, single: bool) -> None:
+    def print(self, found: Sequence[FoundObjects], output: str, *, single: bool) -> None:
         from ...engine.errors import UsageError
         from ..render import documents as forms
 
@@ -226,18 +236,18 @@ class _Printer:
                     style=style(),
                 )
             case _:
-                raise UsageError(f"there is no output form {output!r}", now=f"choose: {FORMS}")
+                raise UsageError(f"no output form {output!r}", now=f"choose one of {FORMS}")
 
-    def _documents(self, found: Sequence[Found]) -> Iterator[dict[str, Any]]:
+    def _documents(self, found: Sequence[FoundObjects]) -> Iterator[dict[str, Any]]:
         for _, entries in found:
             yield from self.log.documents(entries, branch=self.moment.branch)
 
-    def _tables(self, found: Sequence[Found], *, wide: bool) -> None:
+    def _tables(self, found: Sequence[FoundObjects], *, wide: bool) -> None:
         from ..moments.kinds import CLUSTER_SCOPED, resource_name
-        from ..render.columns import Sight, short_names, table_of
+        from ..render.columns import TableContext, short_names, table_of
         from ..render.tables import write_table
 
-        sight = Sight(self.log.truth(self.moment))
+        sight = TableContext(self.log.truth(self.moment))
         several = len({kind for kind, _ in found}) > 1
         separator = ""
         for kind, entries in _joined(found):
@@ -256,38 +266,41 @@ class _Printer:
             separator = "\n"
 
 
-def _guess_namespace(look: Look) -> None:
-    """Say which namespace may have been meant, if there is none of the name."""
+def _guess_namespace(look: ObjectQuery) -> None:
+    """Note which namespace may have been meant, if none has the name."""
     from difflib import get_close_matches
 
     records = look.log.truth(look.moment).records()
     known = {record.reference.namespace for record in records} - {""}
     close = get_close_matches(look.place or "", sorted(known), n=3)
     if close and look.place not in known:
-        note(f"There is no namespace {look.place!r} then; did you mean {' or '.join(close)}?")
+        note(
+            f"There is no namespace {look.place!r} at this moment; did you mean "
+            f"{' or '.join(close)}?"
+        )
 
 
-def _joined(found: Sequence[Found]) -> Iterator[Found]:
-    """Yield what is there, each kind that was asked for several times in a row only once."""
+def _joined(found: Sequence[FoundObjects]) -> Iterator[FoundObjects]:
+    """Yield what exists; a kind that is named several times in a row only once."""
     present = (some for some in found if some.entries)
     for kind, these in groupby(present, key=lambda some: some.kind):
-        yield Found(kind, [entry for some in these for entry in some.entries])
+        yield FoundObjects(kind, [entry for some in these for entry in some.entries])
 
 
 def _remark(
-    found: Sequence[Found],
+    found: Sequence[FoundObjects],
     missing: Sequence[ObjectNotFound],
-    wanted: Sequence[Wanted],
+    wanted: Sequence[RequestedKind],
     place: str | None,
 ) -> None:
-    """Say on standard error what the output does not: nothing there, or older than it looks."""
+    """Note on standard error that nothing was found, or that objects may be outdated."""
     from ..moments.kinds import CLUSTER_SCOPED
 
     stale = sum(entry.stale for _, entries in found for entry in entries)
     if stale:
         note(
-            f"plinian: {stale} of these may be older than they look: a later write was accepted "
-            "whose result was not recorded"
+            f"plinian: {stale} of these may be outdated: a later write was accepted, but its "
+            f"result was not recorded"
         )
     if missing:
         for fault in missing[:-1]:

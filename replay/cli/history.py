@@ -1,4 +1,4 @@
-"""``plinian history``: every version of an object, and who made it."""
+"""``plinian history``: every version of an object, and who wrote it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options
-from .knowledge import tell_unknown
+from .coverage_warnings import tell_unknown
 from .shell import fail, guarded, note, style
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @guarded
 def history(
     named: Annotated[
-        list[str], typer.Argument(metavar="KIND/NAME", help="The object; KIND NAME does as well.")
+        list[str], typer.Argument(metavar="KIND/NAME", help="The object; KIND NAME works too.")
     ],
     log: options.Place = options.DEFAULT_LOG,
     namespace: options.Namespace = None,
@@ -33,22 +33,22 @@ def history(
     cluster: options.Cluster = None,
     branch: options.Branch = "main",
 ) -> None:
-    """Show all that is known of an object.
+    """Show all that is known about an object.
 
-    In the order in which it happened: every version with its position, its time, who made it and
+    In the order in which it happened: every version with its position, its time, who wrote it and
     which fields changed; bindings, refused writes, deletions, and complete lists that no longer
-    held it. Where several objects had the name one after the other, all of them; of a job or a
-    workload, also which objects belong to it. Exits with 1 if the log holds no such object, and
-    says which ones may be meant.
+    held it. If several objects had the name one after the other, all of them are shown; for a job
+    or a workload, also the objects that belong to it. Exits with 1 if the log holds no such object,
+    and names the objects that may be meant.
     """
     import msgspec
 
-    from ..moments.kin import belonging
     from ..moments.names import name_of
+    from ..moments.related_objects import belonging
     from ..render import differences as forms
     from ..render.documents import json_text
-    from ..render.kin import belonging_lines
-    from .opening import opened
+    from ..render.related_objects import belonging_lines
+    from .open_log import opened
 
     text = "/".join(named)
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
@@ -71,14 +71,14 @@ def history(
 
 
 def _lead_on(log: Log, target: ObjectName, found: History, moment: Moment) -> None:
-    """Fail if the log holds no version of an object, but objects that may be meant.
+    """Raise an error if the log holds no version of an object, but holds objects that may be meant.
 
-    Lines of logs that only name it are shown if there is nothing better.
+    If there are none, log lines that name it are shown.
     """
-    from ..render.leads import never_held
+    from ..render.not_found import never_held
 
     fault = never_held(log, target, found, moment)
     if fault is not None:
         fail(fault)
     if not found.uids:
-        note("the log holds no version of it; these are lines that name it")
+        note("the log holds no version of it; these log lines name it")

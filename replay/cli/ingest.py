@@ -1,4 +1,4 @@
-"""``plinian ingest``: from what people have to events of the log."""
+"""``plinian ingest``: read inputs and append their events to the log."""
 
 from __future__ import annotations
 
@@ -21,53 +21,57 @@ def ingest(
     ],
     log: options.Place = options.DEFAULT_LOG,
     cluster: Annotated[
-        str, typer.Option("--cluster", metavar="NAME", help="The cluster that this is about.")
+        str,
+        typer.Option("--cluster", metavar="NAME", help="The cluster that the inputs come from."),
     ] = "default",
     branch: options.Branch = "main",
     skip_malformed: Annotated[
         bool,
-        typer.Option("--skip-malformed", help="Count malformed records and go on without them."),
+        typer.Option("--skip-malformed", help="Count malformed records and leave them out."),
     ] = False,
     partial_lists: Annotated[
         bool,
         typer.Option(
-            "--partial-lists", help="Lists are excerpts: what is not in one may still exist."
+            "--partial-lists",
+            help="Lists are incomplete: an object that is not in a list may still exist.",
         ),
     ] = False,
     year: Annotated[
         int | None,
-        typer.Option("--year", metavar="YEAR", help="The year of logs that do not say theirs."),
+        typer.Option("--year", metavar="YEAR", help="The year of logs whose lines have none."),
     ] = None,
     taken_at: Annotated[
         str | None,
         typer.Option(
             "--taken-at",
             metavar="TIME[/TIME]",
-            help="When the inputs were fetched, for lists and dumps that do not tell: a time, or "
-            "when it was asked and answered.",
+            help="When the inputs were fetched, for lists and dumps that do not say: a time, or "
+            "the times of request and answer.",
         ),
     ] = None,
     redact: Annotated[
         bool,
         typer.Option(
             "--redact",
-            help="Leave out values that people put secrets into: of environment variables, "
+            help="Leave out values that often hold secrets: of environment variables, "
             "ConfigMaps, commands, log lines. docs/secrets.md lists them.",
         ),
     ] = False,
     no_checkpoint: Annotated[
         bool,
-        typer.Option("--no-checkpoint", help="Do not index what was added; seeks are slower."),
+        typer.Option(
+            "--no-checkpoint", help="Do not index what was added; later commands are slower."
+        ),
     ] = False,
     output: options.JsonOrText = "text",
 ) -> None:
-    """Append what files, folders and archives tell.
+    """Append files, folders and archives to a log.
 
-    Each is recognised by its content. Lists and dumps of kubectl, watch streams, audit logs, logs
-    and dumps of Volcano's scheduler and controllers, scheduler configurations, scenarios. Inputs
-    given together are merged into one order, whatever order they come in; what the log already
-    holds is counted and left alone. The log is made if there is none. What a Secret contains is
-    never stored.
+    Each input is recognised by its content: lists and dumps of kubectl, watch streams, audit logs,
+    logs and dumps of Volcano's scheduler and controllers, scheduler configurations, scenarios.
+    Inputs given together are merged into one order, whatever their order on the command line. What
+    the log already holds is counted and not added again. The log is created if it does not exist.
+    The contents of a Secret are never stored.
     """
     import msgspec
 
@@ -101,7 +105,7 @@ def ingest(
 
 
 def _between(text: str) -> tuple[int, int]:
-    """Return between which times something was fetched; a whole second is all of it."""
+    """Return the earliest and latest time of fetching; a whole second is a range."""
     from ...engine.errors import UsageError
     from ...engine.kubernetes.units import SECOND_US, format_time, parse_time
 
@@ -111,13 +115,13 @@ def _between(text: str) -> tuple[int, int]:
         format_time(asked), format_time(answered)
     except (ValueError, OverflowError, OSError) as fault:
         raise UsageError(
-            f"--taken-at {text!r} is no time",
-            now="write it as 2025-07-30T07:56:43Z, or as ASKED/ANSWERED, both so",
+            f"--taken-at {text!r} is not a time",
+            now="write 2025-07-30T07:56:43Z, or two such times as REQUESTED/ANSWERED",
         ) from fault
     if answered % SECOND_US == 0:
         answered += SECOND_US - 1
     if answered < asked:
         raise UsageError(
-            f"--taken-at {text!r} ends before it begins", now="write when it was asked first"
+            f"--taken-at {text!r} ends before it begins", now="write the time of the request first"
         )
     return asked, answered

@@ -1,9 +1,10 @@
-"""What Ctrl-C does to a command: it unwinds once, says so in one line, and ends with 130.
+"""How Ctrl-C ends a command: it unwinds once, prints one line, and exits with 130.
 
-Python raises KeyboardInterrupt between any two steps: also in a callback or a destructor, where it
-is printed and lost; in a library that reports it as a fault of its own; a second time while the
-first is cleaned up after; and while the interpreter shuts down. So the first interrupt is raised,
-all others are passed over, and nothing is written to standard error any more but that one line.
+Python can raise KeyboardInterrupt between any two instructions: in a callback or a destructor,
+where it is printed and lost; in a library that reports it as its own error; a second time during
+the cleanup after the first; and while the interpreter shuts down. So only the first interrupt is
+raised, all later ones are ignored, and nothing but that one line is written to standard error
+afterwards.
 """
 
 from __future__ import annotations
@@ -18,23 +19,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
     from typing import NoReturn
-else:  # What signal is made of. That module loads others, and interrupts do not wait.
+else:  # The C module below ``signal``, which loads other modules; interrupts do not wait for them.
     import _signal as signal
 
 INTERRUPTED = 130
 
 PATIENCE = 3
-"""Interrupts after which no more is waited for: the log is whole at any moment."""
+"""After this many interrupts the process stops waiting; the log is intact at any moment."""
 
 _AGAIN = 0.005
-"""Seconds after which an interrupt that was lost in a callback is raised again."""
+"""Seconds after which an interrupt that a callback lost is raised again."""
 
 _SHOW_CURSOR = b"\x1b[?25h\n"
-"""A progress bar hides the cursor, and what shows it again is not to be seen any more."""
+"""A progress bar hides the cursor; after an interrupt its own output no longer shows it again."""
 
 
 class Interruption:
-    """Takes the interrupts of a process while a command runs.
+    """Handles the interrupts of a process while a command runs.
 
     A process that was started with interrupts ignored, as by ``nohup``, keeps ignoring them.
     """
@@ -45,7 +46,7 @@ class Interruption:
         self._count = 0
 
     def run(self, command: Callable[[], None]) -> None:
-        """Run a command; one that was interrupted ends the process with 130, however it ended."""
+        """Run a command; if it was interrupted, exit with 130, however it ended."""
         try:
             try:
                 self._install()
@@ -54,7 +55,7 @@ class Interruption:
                 self._passing = True
         except BaseException as fault:
             if isinstance(fault, KeyboardInterrupt) and not self.happened:
-                _say_so()  # It was raised, and is no signal.
+                _say_so()  # It was raised by the code itself; there was no signal.
                 self.happened = True
             if self.happened:
                 self._leave()
@@ -67,7 +68,7 @@ class Interruption:
             return
         try:
             signal.signal(signal.SIGALRM, self._raise_again)
-        except ValueError:  # Not in the main thread, which alone takes interrupts.
+        except ValueError:  # Not the main thread; only that one receives interrupts.
             return
         sys.unraisablehook = self._lost
         signal.signal(signal.SIGINT, self._take)
@@ -87,34 +88,34 @@ class Interruption:
             raise KeyboardInterrupt
 
     def _lost(self, lost: sys.UnraisableHookArgs) -> None:
-        """Have an interrupt that nobody could catch raised again; else do as Python does."""
+        """Raise an interrupt again that could not be caught; otherwise do as Python does."""
         if issubclass(lost.exc_type, KeyboardInterrupt):
             signal.setitimer(signal.ITIMER_REAL, _AGAIN)
         else:
             sys.__unraisablehook__(lost)
 
     def _leave(self) -> NoReturn:
-        """End the process without the interpreter's own end, which waits for all threads.
+        """End the process without the interpreter's shutdown, which waits for all threads.
 
-        What is left of worker processes is cleared away as at any end.
+        Worker processes are cleaned up as at any exit.
         """
         signal.setitimer(signal.ITIMER_REAL, 0)
         end_workers()
         if "multiprocessing.util" in sys.modules:
-            # Takes semaphores back, of which another process would complain on our terminal.
+            # Releases semaphores; otherwise another process would report them on our terminal.
             sys.modules["multiprocessing.util"]._exit_function()  # noqa: SLF001
         os._exit(INTERRUPTED)
 
 
 def end_workers() -> None:
-    """End the processes that this one has started; none of them writes to a log."""
+    """End the processes that this one started; none of them writes to a log."""
     if "multiprocessing" in sys.modules:
         for worker in sys.modules["multiprocessing"].active_children():
             worker.kill()
 
 
 def _say_so() -> None:
-    """Write the one line to standard error, and nothing after it."""
+    """Write the line to standard error, and let nothing follow it."""
     line = b"plinian: interrupted\n"
     try:
         os.write(2, _SHOW_CURSOR + line if os.isatty(2) else line)
@@ -122,5 +123,5 @@ def _say_so() -> None:
             nothing = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nothing, 2)
             os.close(nothing)
-    except OSError:  # Standard error is closed: nobody reads.
+    except OSError:  # Standard error is closed.
         return

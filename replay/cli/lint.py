@@ -1,4 +1,4 @@
-"""``plinian lint``: what releases would make of queues, jobs and configurations, before they do."""
+"""``plinian lint``: find faults of queues, jobs and configurations before a release meets them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .shell import guarded, note, style
 if TYPE_CHECKING:
     from ..lint.background import Background
     from ..lint.task import Report
-    from .assumption import Chosen
+    from .assumption import ChosenReleases
 
 FORMS = "table|wide|json|yaml|name|github"
 
@@ -43,8 +43,8 @@ def lint(
         typer.Option(
             "--release",
             metavar="RELEASE",
-            help="A release that counts, as in v1.12.1; without any, or with all, all of "
-            "Volcano's. Repeatable.",
+            help="A release to check for, as in v1.12.1; all (the default) is all of Volcano's. "
+            "Repeatable.",
         ),
     ] = [],  # noqa: B006
     conf: Annotated[
@@ -52,25 +52,23 @@ def lint(
         typer.Option(
             "--conf",
             metavar="FILE",
-            help="The scheduler's configuration in force, where it is not among the files; it is "
+            help="The scheduler's configuration in force, if it is not among the files; it is "
             "checked too.",
         ),
     ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Let warnings decide the exit code as errors do.")
-    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 for warnings too.")] = False,
     ignore: Annotated[
         list[str],
-        typer.Option("--ignore", metavar="RULE", help="A rule not to ask; repeatable."),
+        typer.Option("--ignore", metavar="RULE", help="A rule to leave out; repeatable."),
     ] = [],  # noqa: B006
     rules: Annotated[
-        bool, typer.Option("--rules", help="Print what is looked for, and check nothing.")
+        bool, typer.Option("--rules", help="List the rules and check nothing.")
     ] = False,
     output: Annotated[str, options.output_option(FORMS)] = "table",
     namespace: Annotated[
         str,
         typer.Option(
-            "--namespace", "-n", metavar="NAME", help="The namespace of objects that name none."
+            "--namespace", "-n", metavar="NAME", help="The namespace of objects that have none."
         ),
     ] = "default",
     assume: options.Assume = False,
@@ -80,34 +78,32 @@ def lint(
 ) -> None:
     """Check queues, jobs and configurations before applying them.
 
-    Queues, PodGroups, jobs, and configurations of the scheduler. Every rule is asked under every
-    release: a finding tells in which of them it is one, and what it comes to there. Files are
-    recognised by what is in them. What they refer to may be among them, or at a point of a log
+    Checks queues, PodGroups, jobs, and configurations of the scheduler. Every rule is checked for
+    every release; a finding says which releases it applies to, and what happens there. Files are
+    recognised by their content. Objects that they refer to may be among the files, or in a log
     (--at). Exits with 1 if there is an error (with --strict, or a warning), and with 2 if a file
     cannot be read.
     """
     from ...engine.errors import UsageError
     from ..lint.findings import Severity
     from ..lint.reading import read_conf, read_files
-    from ..lint.task import ALL, Task, check
+    from ..lint.task import ALL, LintTask, check
     from .assumption import chosen
 
     if output not in FORMS.split("|"):
-        raise UsageError(f"there is no output form {output!r}", now=f"choose: {FORMS}")
+        raise UsageError(f"no output form {output!r}", now=f"choose one of {FORMS}")
     if rules:
         _write_rules(output)
         return
     if not files and at is None and conf is None:
-        raise UsageError(
-            "there is nothing to check", now="give files, or --at POINT, or --conf FILE"
-        )
+        raise UsageError("nothing to check", now="give files, or --at POINT, or --conf FILE")
     written = read_files(files)
     given = None if conf is None else read_conf(conf)
     background = None
     if at is not None:
         background = _background(log, at, as_known_at, cluster, branch)
     taken = chosen([] if ALL in release else release, assume=assume)
-    report = check(Task(written, background, given, namespace, tuple(ignore)), taken.names)
+    report = check(LintTask(written, background, given, namespace, tuple(ignore)), taken.names)
     _write(report, taken, output)
     if report.remark:
         note(report.remark)
@@ -121,13 +117,13 @@ def _background(
     place: str, at: str, as_known_at: str | None, cluster: str | None, branch: str
 ) -> Background:
     from ..lint.background import background_at
-    from .opening import opened
+    from .open_log import opened
 
     with opened(place, read_only=True, branch=branch, cluster=cluster) as log:
         return background_at(log, log.moment(at, as_known_at=as_known_at))
 
 
-def _write(report: Report, taken: Chosen, output: str) -> None:
+def _write(report: Report, taken: ChosenReleases, output: str) -> None:
     from ..render import lint as forms
     from ..render.documents import json_text, write_yaml
 

@@ -1,7 +1,7 @@
 """The command line ``plinian``: which commands there are.
 
-Each command is a module that imports what it needs when it runs, so that none waits for another's
-parts.
+Each command is a module that imports what it needs when it runs, so that no command waits for
+another's imports.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def plinian(
         ),
     ] = False,
 ) -> None:
-    """Take what stands before every command."""
+    """Handle the options that stand before every command."""
 
 
 app.command()(ingest.ingest)
@@ -111,13 +111,13 @@ add_examples(app)
 
 
 GARBAGE = (100_000, 50, 50)
-"""How seldom cycles are looked for: commands make many objects and few cycles, and end soon."""
+"""The threshold of garbage collection: commands make many objects and few cycles, and end soon."""
 
 
 def main() -> None:
-    """Run the command line and exit with its code; all that it prints passes a screen."""
+    """Run the command line and exit with its code; all its output passes through a screen."""
     gc.set_threshold(*GARBAGE)
-    # Python has none where a shell closed it, as with >&-.
+    # Python has no stream where a shell closed it, as with >&-.
     out, err = sys.stdout or _nothing(), sys.stderr or _nothing()
     sys.stdout, sys.stderr = Screen(out), Screen(err, messages=True)
     try:
@@ -125,17 +125,17 @@ def main() -> None:
     except SystemExit:
         sys.stdout, sys.stderr = out, err
         raise
-    # After another exception the screens stay: Python prints a traceback.
+    # After another exception the screens stay in place: Python prints a traceback.
     sys.stdout, sys.stderr = out, err
 
 
 def _nothing() -> TextIO:
-    """Return a stream that nobody reads; it takes the number that no file of a log should get."""
+    """Return a stream that discards output and keeps its file number from other files."""
     return Path(os.devnull).open("w", encoding="utf-8")
 
 
 def _run() -> None:
-    if sys.argv[1:2] == ["__complete"]:  # Before the next key is pressed: without a parser.
+    if sys.argv[1:2] == ["__complete"]:  # Completion must be fast: it does without the parser.
         completion.answer(get_command(app), sys.argv[3 if sys.argv[2:3] == ["--"] else 2 :])
         return
     app(prog_name="plinian")

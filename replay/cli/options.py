@@ -1,4 +1,4 @@
-"""Options that several commands share, each written down once."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Place: TypeAlias = Annotated[
 ]
 Cluster: TypeAlias = Annotated[
     str | None,
-    typer.Option("--cluster", metavar="NAME", help="Which cluster, if the log holds several."),
+    typer.Option("--cluster", metavar="NAME", help="The cluster, if the log holds several."),
 ]
 Branch: TypeAlias = Annotated[
-    str, typer.Option("--branch", metavar="NAME", help="Which branch of the log.")
+    str, typer.Option("--branch", metavar="NAME", help="The branch of the log.")
 ]
 Namespace: TypeAlias = Annotated[
     str | None,
@@ -36,8 +36,8 @@ At: TypeAlias = Annotated[
     typer.Option(
         "--at",
         metavar="POINT",
-        help="The moment to look at: @POSITION, rv:REVISION, an RFC 3339 time, -5m (before the "
-        "end) or end; with a branch: what-if@1042.",
+        help="The moment: @POSITION, rv:REVISION, an RFC 3339 time, -5m (before the end) or end; "
+        "with a branch: what-if@1042.",
     ),
 ]
 AsKnownAt: TypeAlias = Annotated[
@@ -45,7 +45,7 @@ AsKnownAt: TypeAlias = Annotated[
     typer.Option(
         "--as-known-at",
         metavar="@POSITION",
-        help="Leave out of account what was appended after this position.",
+        help="Ignore events appended after this position.",
     ),
 ]
 Selectors: TypeAlias = Annotated[
@@ -59,27 +59,28 @@ FieldSelectors: TypeAlias = Annotated[
     typer.Option(
         "--field-selector",
         metavar="SELECTOR",
-        help="Fields, as in spec.nodeName=n1,status.phase!=Running; any field of the objects.",
+        help="Fields, as in spec.nodeName=n1,status.phase!=Running; any field works.",
     ),
 ]
 ShowLabels: TypeAlias = Annotated[
-    bool, typer.Option("--show-labels", help="With all labels in a last column.")
+    bool, typer.Option("--show-labels", help="Print all labels in a last column.")
 ]
 LabelColumns: TypeAlias = Annotated[
     list[str],
     typer.Option(
-        "--label-columns", "-L", metavar="LABEL", help="With columns for these labels; repeatable."
+        "--label-columns", "-L", metavar="LABEL", help="Print columns for these labels; repeatable."
     ),
 ]
 NoHeaders: TypeAlias = Annotated[
-    bool, typer.Option("--no-headers", help="Leave out the line of column names.")
+    bool, typer.Option("--no-headers", help="Leave out the column heads.")
 ]
 Ignore: TypeAlias = Annotated[
     list[str],
     typer.Option(
         "--ignore",
         metavar="PATH",
-        help="Leave out changes of this field and all below it (* is wild); repeatable.",
+        help="Leave out changes of this field and of all fields below it (* matches any); "
+        "repeatable.",
     ),
 ]
 
@@ -88,7 +89,7 @@ Strict: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--strict",
-        help="Make it an error (exit code 2) if the log does not know all that is asked for.",
+        help="Fail (exit code 2) if the log does not know all that the command needs.",
     ),
 ]
 
@@ -100,21 +101,19 @@ Release: TypeAlias = Annotated[
 
 
 def output_option(forms: str) -> Any:
-    """Return the ``-o`` option of a command that has these forms."""
-    return typer.Option("--output", "-o", metavar=forms, help="How to print it.")
+    """Return the ``-o`` option for these output forms."""
+    return typer.Option("--output", "-o", metavar=forms, help="The output form.")
 
 
 def _known_form(value: str) -> str:
     if value not in ("text", "json"):
-        raise typer.BadParameter(f"there is no output form {value!r}; choose text or json")
+        raise typer.BadParameter(f"no output form {value!r}; choose text or json")
     return value
 
 
 def _table_or_document(value: str) -> str:
     if value not in {"table", "wide", "json", "yaml"}:
-        raise typer.BadParameter(
-            f"there is no output form {value!r}; choose table, wide, json or yaml"
-        )
+        raise typer.BadParameter(f"no output form {value!r}; choose table, wide, json or yaml")
     return value
 
 
@@ -124,21 +123,21 @@ TableJsonOrYaml: TypeAlias = Annotated[
         "--output",
         "-o",
         metavar="table|wide|json|yaml",
-        help="How to print it; wide has the names of PodGroups in full.",
+        help="The output form; wide prints full names of PodGroups.",
         callback=_table_or_document,
     ),
 ]
 JsonOrText: TypeAlias = Annotated[
     str,
     typer.Option(
-        "--output", "-o", metavar="text|json", help="How to print it.", callback=_known_form
+        "--output", "-o", metavar="text|json", help="The output form.", callback=_known_form
     ),
 ]
 Assume: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--assume",
-        help="Take the nearest release for one that is not known, and what a release has of its "
-        "own for a configuration that it rejects; else both are errors.",
+        help="Replace an unknown release by the nearest one, and a configuration that a release "
+        "rejects by its built-in one; without this, both are errors.",
     ),
 ]

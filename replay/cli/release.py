@@ -1,4 +1,4 @@
-"""``plinian release``: what releases of Volcano do, and where they differ."""
+"""``plinian release``: how releases of Volcano behave, and where they differ."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FORMS = "text|wide|json"
 
 def _known_form(value: str) -> str:
     if value not in FORMS.split("|"):
-        raise typer.BadParameter(f"there is no output form {value!r}; choose text, wide or json")
+        raise typer.BadParameter(f"no output form {value!r}; choose text, wide or json")
     return value
 
 
@@ -36,7 +36,7 @@ Output = Annotated[
         "--output",
         "-o",
         metavar=FORMS,
-        help="How to print it; wide tells where it is from.",
+        help="The output form; wide adds sources.",
         callback=_known_form,
     ),
 ]
@@ -48,7 +48,7 @@ def _known_parts(values: list[str] | None) -> list[str]:
     unknown = [value for value in values or [] if value not in PARTS.split("|")]
     if unknown:
         named = "session, cache or controllers"
-        raise typer.BadParameter(f"Volcano has no part {unknown[0]!r} here; choose {named}")
+        raise typer.BadParameter(f"no part {unknown[0]!r}; choose {named}")
     return values or []
 
 
@@ -63,24 +63,24 @@ Parts = Annotated[
     typer.Option(
         "--part",
         metavar=PARTS,
-        help="Only what sessions, the scheduler's cache besides them, or the controllers do. "
+        help="Only behaviours of sessions, of the scheduler's cache, or of the controllers. "
         "Repeatable; by default all.",
         callback=_known_parts,
     ),
 ]
 
 ORIGIN = ("PULL REQUEST", "SOURCE")
-"""Columns of the wide form."""
+"""The additional columns of the wide form."""
 
 
 @app.command("list")
 @guarded
 def list_releases(output: options.JsonOrText = "text") -> None:
-    """List the releases that are known, and what each changed.
+    """List the known releases, and what each changed.
 
-    In sessions, in the scheduler's cache besides them, and in the controllers. Sessions of all of
-    them can be run. The last one, hardened, is ours: the newest release with remedies that none has
-    in full.
+    In sessions, in the scheduler's cache, and in the controllers. Sessions of all of them can be
+    run. The last one, hardened, is not a release of Volcano: it is Plinian's, the newest release
+    with fixes that no release has in full.
     """
     from ..compare.releases import release_lines
     from ..render.documents import json_text
@@ -94,7 +94,7 @@ def list_releases(output: options.JsonOrText = "text") -> None:
     for line in found:
         changed = [(str(part), ", ".join(names)) for part, names in line.changed.items() if names]
         rows += [(line.name, *each) for each in changed or [(NONE, NONE)]]
-    headers = ("RELEASE", "PART", "OTHER THAN THE ONE BEFORE")
+    headers = ("RELEASE", "PART", "WHAT CHANGES")
     write_table(sys.stdout, Table(headers, rows), style=style())
 
 
@@ -105,7 +105,7 @@ def show(
 ) -> None:
     """Show how a release behaves, since when, and what that means.
 
-    Sources are paths below pkg/scheduler/ of Volcano, or full ones, which begin with pkg/.
+    Sources are paths below Volcano's pkg/scheduler/, or full paths, which begin with pkg/.
     """
     from ..compare.releases import behaviours_of
     from ..render.documents import json_text
@@ -116,7 +116,7 @@ def show(
     if output == "json":
         sys.stdout.write(json_text([held._asdict() for held in found], indent=2) + "\n")
         return
-    headers: tuple[str, ...] = ("BEHAVIOUR", "PART", "VALUE", "SINCE", "THAT IS")
+    headers: tuple[str, ...] = ("BEHAVIOUR", "PART", "VALUE", "SINCE", "MEANING")
     rows: list[tuple[str, ...]] = [
         (held.behaviour, held.part, held.value, ",".join(held.since), held.why) for held in found
     ]
@@ -150,7 +150,7 @@ def diff(
         sys.stdout.write(json_text([each._asdict() for each in found], indent=2) + "\n")
         return
     rows = [(each.behaviour, each.part, *each.values, each.why) for each in found]
-    headers: tuple[str, ...] = ("BEHAVIOUR", "PART", one, other, "THE LATER OF THE TWO")
+    headers: tuple[str, ...] = ("BEHAVIOUR", "PART", one, other, "WHAT CHANGES")
     if output == "wide":
         headers = (*headers, "SINCE", *ORIGIN)
         origins = [(",".join(each.since), each.pull or NONE, each.source) for each in found]
@@ -162,9 +162,9 @@ def diff(
 @app.command("unproven")
 @guarded
 def list_unproven(output: options.JsonOrText = "text") -> None:
-    """List what is told of releases and proven by no decision.
+    """List the behaviours that no recorded decision proves.
 
-    And why no recorded decision proves it. Such a row rests on Volcano's source alone.
+    And why there is none. Such a row rests on Volcano's source code alone.
     """
     from ..compare.releases import unproven_rows
     from ..render.documents import json_text
@@ -177,6 +177,6 @@ def list_unproven(output: options.JsonOrText = "text") -> None:
     table = [
         (each.behaviour, each.part, each.value, ",".join(each.since), each.lack) for each in found
     ]
-    headers = ("BEHAVIOUR", "PART", "VALUE", "SINCE", "WHY NOT")
+    headers = ("BEHAVIOUR", "PART", "VALUE", "SINCE", "REASON")
     write_table(sys.stdout, Table(headers, table), style=style())
     note(f"{len(found)} of {rows} rows are not proven")

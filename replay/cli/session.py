@@ -1,4 +1,4 @@
-"""``plinian session``: one session at a point of a log, or several side by side."""
+"""``plinian session``: one session at a moment, or several side by side."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options
-from .assumption import Chosen, check_confs, chosen, note_session
-from .knowledge import refuse_own_panic, warn_sessions
+from .assumption import ChosenReleases, check_confs, chosen, note_session
+from .coverage_warnings import refuse_own_panic, warn_sessions
 from .shell import BROKEN, guarded, style
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def session(
         typer.Option(
             "--release",
             metavar="RELEASE",
-            help="The release of Volcano; v1.12.1 if there is none. Repeatable, to compare.",
+            help="The release of Volcano; by default v1.12.1. Repeatable, to compare.",
         ),
     ] = [],  # noqa: B006 -- typer copies it
     conf: Annotated[
@@ -36,35 +36,36 @@ def session(
         typer.Option(
             "--conf",
             metavar="FILE",
-            help="A volcano-scheduler.conf in place of what was applied in the log by then. "
-            "Repeatable, to compare.",
+            help="A volcano-scheduler.conf instead of the log's at the moment. Repeatable, to "
+            "compare.",
         ),
     ] = [],  # noqa: B006
     trace: Annotated[
-        bool, typer.Option("--trace", help="Also print every step, with what was compared.")
+        bool,
+        typer.Option("--trace", help="Also print every step, with the values that it compared."),
     ] = False,
     choose: Annotated[
         str,
         typer.Option(
             "--choose",
             metavar="least-name|recorded|SEED",
-            help="Which of equal nodes is taken, where the scheduler draws lots: the one of the "
-            "least name, the one that was taken in the log, or by lot with this seed.",
+            help="How to choose among equal nodes, where the scheduler picks at random: the "
+            "least name, the node that the log recorded, or at random with this seed.",
         ),
     ] = "least-name",
     sample_nodes: Annotated[
         bool,
         typer.Option(
             "--sample-nodes",
-            help="Of more than 100 nodes look at some only, as the scheduler does.",
+            help="If there are more than 100 nodes, look at some only, as the scheduler does.",
         ),
     ] = False,
     exit_code: Annotated[
         bool,
         typer.Option(
             "--exit-code",
-            help="Exit with 1 if the sessions decide differently, with 2 if the log lacks what "
-            "they need and what it has makes no difference.",
+            help="Exit with 1 if the sessions decide differently; with 2 if they do not, but the "
+            "log lacks what they need.",
         ),
     ] = False,
     output: options.TableJsonOrYaml = "table",
@@ -76,21 +77,21 @@ def session(
 ) -> None:
     """Run one scheduling session at a moment.
 
-    On the state at a point; prints what the session would decide. The scheduler's cache is made as
-    the release makes it of what the log tells by then; the session writes nothing. What the
-    scheduler would crash on is an answer like any other.
+    Prints what the session would decide on the state at that moment. The scheduler's cache is
+    rebuilt from the log as the release builds it; nothing is written to a cluster. If the scheduler
+    would crash, that is the answer.
 
-    With several releases or configurations, every release is run with every configuration, and
-    what they decide differently is printed: decisions side by side, the first step at which their
-    ways part with the numbers of each, and the behaviours in which the releases differ.
+    With several releases or configurations, every release is run with every configuration, and the
+    differences are printed: decisions side by side, the first step that differs with the numbers of
+    each, and the behaviours in which the releases differ.
     """
     from ...engine.errors import UsageError
     from ..compare.sessions import compare_variants
     from ..moments.scheduler_confs import conf_file
     from ..sessions.session import session_at
     from ..sessions.tie_breaking import LEAST_NAME, chance_of
-    from .opening import opened
-    from .storing import store_beliefs
+    from .open_log import opened
+    from .store_beliefs import store_beliefs
 
     taken = chosen(release or [options.DEFAULT_RELEASE], assume=assume)
     releases = taken.names
@@ -111,8 +112,8 @@ def session(
             return
         if sample_nodes or choose != LEAST_NAME:
             raise UsageError(
-                "sessions are compared without chance",
-                now="leave out --choose and --sample-nodes, or ask for one session",
+                "--choose and --sample-nodes work for one session only",
+                now="leave them out, or give one release and one configuration",
             )
         found = compare_variants(opened_log, moment, releases, given, trace=trace)
         refuse_own_panic([side.answer for side in found.sides], unknown)
@@ -122,7 +123,7 @@ def session(
 
 
 def end_compared(found: Comparison) -> None:
-    """Exit with 1 if sessions decide differently, with 2 if it is not known whether they do."""
+    """Exit with 1 if sessions decide differently, with 2 if that is not known."""
     code = 1 if found else BROKEN if found.not_known else 0
     if code:
         sys.stdout.flush()
@@ -130,9 +131,14 @@ def end_compared(found: Comparison) -> None:
 
 
 def write_comparison(
-    found: Comparison, output: str, taken: Chosen, *, trace: bool = False, recorded: bool = True
+    found: Comparison,
+    output: str,
+    taken: ChosenReleases,
+    *,
+    trace: bool = False,
+    recorded: bool = True,
 ) -> None:
-    """Print a comparison of sessions, and what was compared to standard error.
+    """Print a comparison of sessions; note on standard error what was compared.
 
     :param recorded: configurations are the log's.
     """
@@ -156,7 +162,7 @@ def write_comparison(
 def _write(
     answer: SessionAnswer,
     output: str,
-    taken: Chosen,
+    taken: ChosenReleases,
     *,
     trace: bool,
 ) -> None:

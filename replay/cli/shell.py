@@ -1,4 +1,4 @@
-"""The border between a command and the terminal: errors, interrupts, pipes, notes, colour."""
+"""Between a command and the terminal: errors, interrupts, pipes, notes, colour."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ BROKEN = 2
 
 
 def guarded(command: Callable[P, None]) -> Callable[P, None]:
-    """Let a command end as the shell expects: a message and a code, never a traceback.
+    """End a command as the shell expects: with a message and a code, never a traceback.
 
-    Errors of Plinian print what, where and what now; exit codes are theirs. An interrupt is 130, a
-    reader that went away 141 as if SIGPIPE had ended us, anything unforeseen 2 (with the traceback
-    if ``PLINIAN_TRACEBACK`` is set).
+    Plinian's errors print what, where and what now, and have their own exit codes. An interrupt
+    exits with 130, a closed pipe with 141 as after SIGPIPE, anything unexpected with 2 (with the
+    traceback if ``PLINIAN_TRACEBACK`` is set).
     """
 
     @wraps(command)
@@ -59,36 +59,36 @@ def say(fault: PlinianError) -> None:
 
 
 def fail(fault: PlinianError) -> NoReturn:
-    """Say what is wrong and exit with the error's code."""
+    """Print an error and exit with its code."""
     _finish_output()
     say(fault)
     raise SystemExit(fault.exit_code)
 
 
 def note(text: str) -> None:
-    """Write a remark to standard error, out of the way of what is piped on."""
+    """Write a note to standard error, so that it does not mix with piped output."""
     _tell(f"{text}\n")
 
 
 def _tell(line: str) -> None:
-    """Write a line to standard error; also while a progress bar has put itself before it."""
+    """Write a line to standard error; also while a progress bar wraps it."""
     from ..render.screen import one_line
 
     sys.stderr.write(f"{one_line(line[:-1])}\n")
 
 
 def is_terminal() -> bool:
-    """Say whether standard output is a terminal."""
+    """Return whether standard output is a terminal."""
     return sys.stdout.isatty()
 
 
 def shows_progress() -> bool:
-    """Say whether anybody would see a progress bar on standard error."""
+    """Return whether standard error can show a progress bar."""
     return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def style() -> Style:
-    """Return how to write text: on a terminal in colour, unless NO_COLOR is set, and fitted."""
+    """Return the style of text: on a terminal fitted, and in colour unless NO_COLOR is set."""
     from ..render.tables import Style
 
     if not is_terminal():
@@ -100,13 +100,13 @@ def style() -> Style:
 
 
 def _leave(code: int) -> NoReturn:
-    """Exit at once; what is still buffered has no reader."""
+    """Exit at once; nothing reads what is still buffered."""
     _silence(sys.stdout)
     raise SystemExit(code)
 
 
 def _silence(stream: object) -> None:
-    """Point a stream at nothing, so that the interpreter's last flush cannot fail."""
+    """Redirect a stream to the null device, so that the interpreter's last flush cannot fail."""
     try:
         number = stream.fileno()  # type: ignore[attr-defined]
         nothing = os.open(os.devnull, os.O_WRONLY)
@@ -129,7 +129,7 @@ def _space(fault: OSError) -> str:
     advice = {
         errno.ENOSPC: "make room on the disk and run the same command again",
         errno.EACCES: "check who may read and write there",
-        errno.EROFS: "choose a place that can be written",
+        errno.EROFS: "choose a place that is not read-only",
         errno.ENOENT: "check the path",
     }
     return advice.get(fault.errno or 0, "")
@@ -141,16 +141,17 @@ def _unforeseen(fault: Exception) -> PlinianError:
     if type(fault).__module__ == "msgspec" or isinstance(fault, UnicodeDecodeError):
         return PlinianError(
             f"what the log holds cannot be decoded: {fault}",
-            now="see where it is damaged: plinian verify",
+            now="find the damage: plinian verify",
         )
     if isinstance(fault, UnicodeEncodeError):
         return PlinianError(
-            f"{fault.object!r} is no text: it has bytes that are not UTF-8, or half a character",
+            f"{fault.object!r} is not valid text: it has bytes that are not UTF-8, or half a "
+            f"character",
             now="write names and other values in UTF-8",
         )
     if isinstance(fault, MemoryError):
-        return PlinianError("there is not enough memory", now="ask for less at once")
+        return PlinianError("there is not enough memory", now="make a smaller request")
     return PlinianError(
-        f"a fault of Plinian itself: {type(fault).__name__}: {fault}",
-        now="please report it, with what this prints when PLINIAN_TRACEBACK=1 is set",
+        f"internal error of Plinian: {type(fault).__name__}: {fault}",
+        now="please report it, with the output under PLINIAN_TRACEBACK=1",
     )

@@ -1,4 +1,4 @@
-"""``plinian simulate``: scenarios run as releases of Volcano would run them."""
+"""``plinian simulate``: run scenarios as releases of Volcano would."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 ALL = "all"
 
 MANY = 50
-"""From so many scenarios on, several processes are faster than one."""
+"""From this many scenarios on, several processes are faster than one."""
 
 
 @guarded
@@ -37,17 +37,17 @@ def simulate(
         typer.Option(
             "--release",
             metavar="RELEASE",
-            help="The release, as in v1.12.1, or hardened; all is every one of Volcano whose "
+            help="The release, as in v1.12.1, or hardened; all is every release of Volcano whose "
             "sessions can be run. Repeatable, to compare.",
         ),
     ],
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="Where results go, as NAME.RELEASE.json."),
+        typer.Option("--out", metavar="DIR", help="The folder for results, as NAME.RELEASE.json."),
     ] = None,
     show: Annotated[
         bool,
-        typer.Option("--show", help="Print what each session did; so it is without --out."),
+        typer.Option("--show", help="Print what each session did; the default without --out."),
     ] = False,
     step: Annotated[
         int | None,
@@ -58,7 +58,7 @@ def simulate(
         typer.Option(
             "--conf",
             metavar="FILE",
-            help="A volcano-scheduler.conf in place of the scenarios' own, in every session.",
+            help="A volcano-scheduler.conf instead of the scenarios' own, in every session.",
         ),
     ] = None,
     patch: Annotated[
@@ -66,8 +66,8 @@ def simulate(
         typer.Option(
             "--patch",
             metavar="TYPE/NAME=JSON",
-            help="Fields to be different in an object of the scenarios, from its first version on: "
-            "a merge patch, as kubectl patch takes it. Repeatable.",
+            help="Change fields of an object of the scenarios, from its first version on: a "
+            "merge patch, as for kubectl patch. Repeatable.",
         ),
     ] = [],  # noqa: B006 -- typer copies it
     jobs: Annotated[
@@ -77,7 +77,7 @@ def simulate(
             "-j",
             metavar="N",
             min=0,
-            help="Processes; 0 is one for each processor, and one alone for a few scenarios.",
+            help="Number of processes; 0 is one per processor, or one for few scenarios.",
         ),
     ] = 0,
     now: Annotated[
@@ -85,29 +85,29 @@ def simulate(
         typer.Option(
             "--now",
             metavar="TIME",
-            help="The present of all sessions, in RFC 3339; otherwise a year after the newest "
-            "time in the scenario.",
+            help="The current time of all sessions, in RFC 3339; by default a year after the "
+            "newest time in the scenario.",
         ),
     ] = None,
     scores: Annotated[
         bool | None,
         typer.Option(
             "--scores/--no-scores",
-            help="Keep what every node scored for every pod; otherwise only of small clusters.",
+            help="Keep every node's score for every pod; by default only of small clusters.",
         ),
     ] = None,
     assume: options.Assume = False,
 ) -> None:
     """Run scenarios as releases of Volcano would run them.
 
-    Through a release's cache and sessions; shows or writes what each session did.
+    Runs a release's cache and sessions; shows or writes what each session did.
 
-    Between two steps the cluster answers: what was bound runs, what was evicted is gone. A crash
-    that the release would have is a result like any other, and its scheduler is started anew. The
-    same scenario gives the same bytes, whenever and wherever it is run.
+    Between two steps the cluster reacts: bound pods run, evicted pods are gone. A crash that the
+    release would have is a result too, and its scheduler is restarted. The same scenario always
+    gives the same bytes.
 
-    With several releases, what they decide is printed side by side; those that do the same share a
-    column. --conf and --patch ask what would be, had the configuration or an object been another.
+    With several releases, their decisions are printed side by side; releases that decide the same
+    share a column. --conf and --patch show what would happen with another configuration or object.
     """
     from ...engine.errors import UsageError
     from ...engine.kubernetes.units import parse_time
@@ -155,12 +155,12 @@ def _releases(names: list[str]) -> list[str]:
 
 
 def _taken(names: list[str], *, assume: bool) -> list[str]:
-    """Return the names of releases, with the nearest for unknown ones if they are to be assumed."""
+    """Return the names of releases; the nearest replaces an unknown one if that may be assumed."""
     return [name if name == ALL else chosen([name], assume=assume).names[0] for name in names]
 
 
 def _check_names(tasks: list[Task]) -> None:
-    """Refuse scenarios whose results would be one file."""
+    """Refuse scenarios whose results would go to the same file."""
     from ...engine.errors import UsageError
     from ..simulate.batch import result_name
 
@@ -169,19 +169,19 @@ def _check_names(tasks: list[Task]) -> None:
         name = result_name(task.path, task.release)
         if name in names:
             raise UsageError(
-                f"{task.path} and {names[name]} have results of the same name",
-                now="run them with different folders after --out",
+                f"{task.path} and {names[name]} have results with the same file name",
+                now="run them separately, with different folders after --out",
             )
         names[name] = task.path
 
 
 def _processes(tasks: int) -> int:
-    """Return how many processes are worth their start."""
+    """Return how many processes are worth starting."""
     return 1 if tasks < MANY else os.cpu_count() or 1
 
 
 def _good(outcomes: Iterable[Outcome], failed: dict[str, int]) -> Iterator[Document | None]:
-    """Yield the results of what was run; say and count what was not."""
+    """Yield the results of scenarios that ran; report and count those that did not."""
     for outcome in outcomes:
         if outcome.fault is None:
             yield outcome.result
@@ -191,7 +191,7 @@ def _good(outcomes: Iterable[Outcome], failed: dict[str, int]) -> Iterator[Docum
 
 
 def _warn_lacking(outcomes: Sequence[Outcome]) -> None:
-    """Say on standard error, before its results, what a scenario does not have."""
+    """Warn on standard error, before its results, of what a scenario lacks."""
     lacks = next((outcome.lacks for outcome in outcomes if outcome.fault is None), ())
     if lacks:
         note(f"warning: {outcomes[0].path} LACKS WHAT SESSIONS NEED:")

@@ -18,15 +18,14 @@ def status(
 ) -> None:
     """Show what a log holds and lacks.
 
-    Its inputs, releases and configurations, how far it reaches, and how exactly it knows times.
-
-    Of each kind (and namespace) it tells from which revision to which all objects are known, and
-    the holes between. Where the log holds several clusters, all of them are shown one by one.
+    Its inputs, releases and configurations, the range it covers, and how exactly it knows times.
+    For each kind (and namespace): from which revision to which all objects are known, and the gaps
+    between. If the log holds several clusters, each is shown.
     """
     from ..moments.status import status_document, status_of
     from ..render.documents import json_text, plain, write_yaml
     from ..render.status import status_lines
-    from .opening import opened
+    from .open_log import opened
 
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:
         names: list[str | None] = [*opened_log.store.clusters()] or [None]

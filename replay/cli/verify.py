@@ -1,4 +1,4 @@
-"""``plinian verify``: prove that the log is what was committed."""
+"""``plinian verify``: check that the log has not changed since it was written."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ def verify(
         typer.Option(
             "--head",
             metavar="HASH",
-            help="A hash that was kept elsewhere; the log must hold it. May be repeated.",
+            help="A hash that was kept in another place; the log must contain it. Repeatable.",
         ),
     ] = None,
 ) -> None:
-    """Prove that the log is what was written.
+    """Check that the log has not changed since it was written.
 
     Recomputes every hash, lets the database check its own pages and indexes, and names the first
     position that cannot be trusted, if there is one. Keep the hashes that plinian head prints in
-    another place: whoever can write to the database can make a log that is whole in itself, or cut
-    off its end, but --head does not find the hash then.
+    another place: a person who can write to the database can make a consistent log with other
+    events, or cut off its end, but then --head does not find the hash.
     """
     import msgspec
 
     from ..render.documents import json_text
     from ..render.figures import counted
     from ..render.progress import counting
-    from .opening import opened
+    from .open_log import opened
 
     with (
         opened(log, read_only=True) as opened_log,
@@ -50,13 +50,13 @@ def verify(
         sys.stdout.write(json_text(msgspec.to_builtins(report)) + "\n")
         return
     sys.stdout.write(
-        f"{report.events} events in {report.batches} batches are what was committed\n"
-        f"head {report.head}\n"
+        f"verified: no changes in {report.events} events ({report.batches} batches)\nhead "
+        f"{report.head}\n"
     )
     for held in report.held:
         sys.stdout.write(
-            f"{held.hash} is batch {held.batch} of branch {held.branch}, which ends at"
-            f" @{held.position}; {counted(held.later, 'event')} of the branch after it\n"
+            f"{held.hash} is batch {held.batch} of branch {held.branch}, up to @{held.position}; "
+            f"{counted(held.later, 'event')} after it\n"
         )
     for text in report.damaged:
         note(f"plinian: {text}")

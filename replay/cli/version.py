@@ -23,7 +23,7 @@ def version(output: options.JsonOrText = "text") -> None:
 
 
 def print_and_leave(wanted: bool) -> None:
-    """Print versions and end, if ``--version`` was given."""
+    """Print versions and exit, if ``--version`` was given."""
     if wanted:
         sys.stdout.write(_line(_facts()))
         raise typer.Exit

@@ -6,23 +6,23 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .asked import Look, Wanted, look_for
+from .object_arguments import ObjectQuery, RequestedKind, look_for
 from .shell import fail, style
 
 if TYPE_CHECKING:
     from ...engine.state.truth import Entry
     from ..moments.kinds import GroupKind
     from ..moments.log import Log
-    from ..moments.watch import Seen, Watch
+    from ..moments.watch import ObjectChange, Watch
     from ..render.columns import Labels
 
 _DOCUMENTS = frozenset({"json", "yaml"})
 
 
-class Tabled(NamedTuple):
-    """How the rows of a watch are printed.
+class WatchFormat(NamedTuple):
+    """How to print the rows of a watch.
 
-    :param output: the form. :param events: say of each what became of it.
+    :param output: the form. :param events: print ADDED, MODIFIED or DELETED for each.
     """
 
     output: str = ""
@@ -32,29 +32,31 @@ class Tabled(NamedTuple):
     events: bool = False
 
 
-def print_watch(look: Look, wanted: Sequence[Wanted], tabled: Tabled, *, only_news: bool) -> None:
-    """Print objects, and what becomes of them, until interrupted.
+def print_watch(
+    look: ObjectQuery, wanted: Sequence[RequestedKind], tabled: WatchFormat, *, only_news: bool
+) -> None:
+    """Print objects and their changes, until interrupted.
 
-    :param only_news: leave out what is there at the moment.
-    :raises UsageError: several kinds were asked for, or a form that a watch does not have.
+    :param only_news: leave out objects that exist at the moment.
+    :raises UsageError: several kinds are named, or a form that a watch does not have.
     """
     from ...engine.errors import UsageError
     from ..moments.watch import Watch
 
     kinds = {one.kind for one in wanted}
     if len(kinds) != 1:
-        raise UsageError("only one kind can be watched at a time", now="as in: plinian get pods -w")
+        raise UsageError("only one kind can be watched at a time", now="as in plinian get pods -w")
     if tabled.output not in {"", "wide", "name", *_DOCUMENTS}:
         raise UsageError(
-            f"a watch is not printed as {tabled.output!r}", now="choose: wide|json|yaml|name"
+            f"a watch has no output form {tabled.output!r}", now="choose: wide|json|yaml|name"
         )
-    _, missing = look_for(look, wanted)  # complains of what cannot be read, and of names
+    _, missing = look_for(look, wanted)  # raises for unreadable selectors, and for names
     if missing:
         fail(missing[0])
     kind = wanted[0].kind
     places = {one.place or look.place for one in wanted}
     if len(places) > 1:
-        raise UsageError("only one namespace can be watched at a time", now="or all, with -A")
+        raise UsageError("only one namespace can be watched at a time", now="or use -A for all")
     look = look._replace(place=places.pop())
     names = _names(look, wanted)
 
@@ -68,7 +70,7 @@ def print_watch(look: Look, wanted: Sequence[Wanted], tabled: Tabled, *, only_ne
         sys.stdout.flush()
 
 
-def _names(look: Look, wanted: Sequence[Wanted]) -> frozenset[str]:
+def _names(look: ObjectQuery, wanted: Sequence[RequestedKind]) -> frozenset[str]:
     from ..moments.names import name_at
 
     return frozenset(
@@ -79,9 +81,9 @@ def _names(look: Look, wanted: Sequence[Wanted]) -> frozenset[str]:
 
 
 def _chosen(
-    look: Look, kind: GroupKind, names: frozenset[str], entries: Sequence[Entry]
+    look: ObjectQuery, kind: GroupKind, names: frozenset[str], entries: Sequence[Entry]
 ) -> list[Entry]:
-    """Return those objects of some that were asked for."""
+    """Return those objects that the arguments select."""
     from ...engine.kubernetes.expressions.label_selectors import parse_selector
     from ..moments.field_selectors import parse_field_selector
     from ..moments.kinds import CLUSTER_SCOPED
@@ -103,9 +105,9 @@ def _chosen(
 
 
 class _Lines:
-    """Makes the lines of a watch: a table that goes on, documents or names."""
+    """Writes the lines of a watch: a table that grows, documents or names."""
 
-    def __init__(self, look: Look, kind: GroupKind, tabled: Tabled) -> None:
+    def __init__(self, look: ObjectQuery, kind: GroupKind, tabled: WatchFormat) -> None:
         self._log: Log = look.log
         self._look = look
         self._kind = kind
@@ -132,15 +134,15 @@ class _Lines:
             yield self._text(seen.what, seen.entry)
 
     def _headers(self) -> list[str]:
-        from ..render.columns import Sight
+        from ..render.columns import TableContext
 
-        headers = self._table(Sight(self._log.truth(self._look.moment)), []).headers
+        headers = self._table(TableContext(self._log.truth(self._look.moment)), []).headers
         return ["EVENT", *headers] if self._tabled.events else list(headers)
 
     def _first_rows(self, entries: Sequence[Entry]) -> Iterator[list[str]]:
-        from ..render.columns import Sight
+        from ..render.columns import TableContext
 
-        table = self._table(Sight(self._log.truth(self._look.moment)), entries)
+        table = self._table(TableContext(self._log.truth(self._look.moment)), entries)
         for row in table.rows:
             yield [_padded("ADDED"), *row] if self._tabled.events else list(row)
 
@@ -150,10 +152,10 @@ class _Lines:
             row = self._row(seen)
             yield [_padded(seen.what), *row] if self._tabled.events else row
 
-    def _row(self, seen: Seen) -> list[str]:
-        from ..render.columns import Sight
+    def _row(self, seen: ObjectChange) -> list[str]:
+        from ..render.columns import TableContext
 
-        sight = Sight(lambda: self._log.truth(seen.moment), now=seen.time)
+        sight = TableContext(lambda: self._log.truth(seen.moment), now=seen.time)
         return list(self._table(sight, [seen.entry]).rows[0])
 
     def _table(self, sight: Any, entries: Sequence[Entry]) -> Any:
@@ -176,7 +178,7 @@ class _Lines:
         return self._kind in CLUSTER_SCOPED
 
     def _shortened(self, entries: Sequence[Entry]) -> Mapping[str, str]:
-        """Return short names that stay apart from all that the log knows by now."""
+        """Return short names that are unique among all that the log knows so far."""
         from ..moments.names import PODGROUP, known_names, shortened
 
         if self._kind == PODGROUP and any(one.reference.name not in self._short for one in entries):
@@ -199,5 +201,5 @@ class _Lines:
 
 
 def _padded(what: str) -> str:
-    """Return what became of an object, as wide as the longest of the three words."""
+    """Return ADDED, MODIFIED or DELETED, padded to the longest of them."""
     return f"{what:<8}"

@@ -1,4 +1,4 @@
-"""The first place, or the first release, at which a question gets another answer, and why."""
+"""The first moment or release at which the answer to a question changes, and why."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from .causes import Cause, causes, changed, partly
 from .decisions import Parting, partings
 from .questions import Answer, Question
 from .releases import BehaviourDiff, session_diff
-from .subjects import Subject
+from .subjects import RunnableSession
 
 
 class Probe(NamedTuple):
-    """An answer, and where or as which release it was given."""
+    """An answer, and its moment or release."""
 
     at: str
     answer: Answer
 
 
-class Side(NamedTuple):
-    """The session before or after the flip: what it says, and its steps about the object."""
+class FlipSide(NamedTuple):
+    """The session before or after the change: its answer, and its steps about the object."""
 
     probe: Probe
     steps: list[TraceStep]
@@ -41,14 +41,14 @@ class Side(NamedTuple):
 class Flip:
     """Two neighbours with different answers.
 
-    :param events: of a log: what happened between the two.
-    :param causes: of releases: the behaviours that make the difference, see :mod:`.causes`.
+    :param events: of a log: the events between the two.
+    :param causes: of releases: the behaviours that cause the difference, see :mod:`.causes`.
     :param behaviours: of releases: those named in ``causes``, with their values.
-    :param partings: of releases: where the traces of the two part.
+    :param partings: of releases: the first differences of the two traces.
     """
 
-    before: Side
-    after: Side
+    before: FlipSide
+    after: FlipSide
     events: list[Recorded] = field(default_factory=list)
     causes: list[Cause] = field(default_factory=list)
     behaviours: list[BehaviourDiff] = field(default_factory=list)
@@ -59,17 +59,19 @@ SESSIONS, CHANGES, HALVES, RELEASES_IN_TURN, STEPS = SEARCHES = (
     *("sessions", "changes", "halves"),
     *("releases", "steps"),
 )
-"""How an answer was searched for: at every session that the log tells of, or where it tells of none
-after every change of an object that sessions look at; by halving; release by release; step by step
-of a scenario."""
+"""How an answer was searched for.
+
+At every recorded session; if there is none, after every change of an object that sessions read; by
+halving; by release; by step of a scenario.
+"""
 
 
 class LeftOut(NamedTuple):
-    """Moments that were not asked, because no complete lists come before them.
+    """Moments that were not checked, because there are no earlier complete lists.
 
-    :param moments: sessions, or changes where the log tells of no sessions.
-    :param begin: the point from which on it was asked. :param first: from which on it can be.
-    :param lists: the kinds whose lists come first there.
+    :param moments: sessions, or changes if the log records no sessions.
+    :param begin: the point where the search began. :param first: the earliest possible begin.
+    :param lists: the kinds whose first complete lists are at ``begin``.
     """
 
     moments: int
@@ -78,11 +80,11 @@ class LeftOut(NamedTuple):
     lists: tuple[Pair, ...]
 
 
-class There(NamedTuple):
-    """Where a log holds versions of an object.
+class ObjectRange(NamedTuple):
+    """The range in which a log holds versions of an object.
 
     :param name: of the object, as in ``podgroup/ml/train``. :param first: and :param last: revision
-        of the first and of the last version. :param gone: it was deleted after that.
+    of the first and of the last version. :param gone: it was deleted after that.
     """
 
     name: str
@@ -93,17 +95,16 @@ class There(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Bisection:
-    """All answers that were had, in order, and the flip; None if there is none among them.
+    """All answers in order, and the change; None if the answer never changes.
 
     :param searched: one of :data:`SEARCHES`.
-    :param release: as which sessions were run; empty if releases were what was searched.
-    :param unsure: of a log: changes that may have come before or after the last moment.
-    :param not_known: of a log: what of the kinds that sessions need it does not know where they
-        were run.
-    :param doubtful: how many of the answers were had where any of it is not known.
+    :param release: the release that sessions were run as; empty for a search over releases.
+    :param unsure: of a log: changes that may have happened before or after the last moment.
+    :param not_known: of a log: what sessions need and it does not know where they were run.
+    :param doubtful: how many answers are at moments where any of it is not known.
     :param left_out: of a log: what the search left out; None if nothing.
-    :param sessions: of a log: how many it tells of, be it not known where they come.
-    :param there: of a log: where it holds the object that the question is about.
+    :param sessions: of a log: how many sessions it records, even without a known place.
+    :param there: of a log: where it holds the object of the question.
     """
 
     question: Question
@@ -116,18 +117,18 @@ class Bisection:
     doubtful: int = 0
     left_out: LeftOut | None = None
     sessions: int = 0
-    there: There | None = None
+    there: ObjectRange | None = None
 
     @property
     def answered(self) -> bool:
-        """Whether the answer is one: it changes, or was had where all is known."""
+        """Whether the answer is certain: it changes, or was found where everything is known."""
         return self.flip is not None or self.doubtful < len(self.probes)
 
 
 def first_flip(
     ask: Callable[[int], Probe], first: int, last: int
 ) -> tuple[list[Probe], tuple[int, int] | None]:
-    """Halve a range until two neighbours answer differently; return what was asked, and the two.
+    """Halve a range until two neighbours answer differently; return the answers, and the two.
 
     Right if the answer changes once in the range. None if both ends answer the same.
     """
@@ -146,7 +147,7 @@ def first_flip(
 
 
 def first_change(probes: Iterable[Probe]) -> tuple[list[Probe], bool]:
-    """Take probes until one answers otherwise than the first; return them, and whether one did."""
+    """Take probes until one differs from the first; return them, and whether one did."""
     taken: list[Probe] = []
     for probe in probes:
         taken.append(probe)
@@ -158,7 +159,7 @@ def first_change(probes: Iterable[Probe]) -> tuple[list[Probe], bool]:
 def releases_between(span: str) -> list[Release]:
     """Return the releases of ``R1..R2``, oldest first.
 
-    :raises UsageError: it has another form, or there is no such release.
+    :raises UsageError: the form is wrong, or there is no such release.
     """
     one, dots, other = span.partition("..")
     if not dots:
@@ -172,10 +173,12 @@ def releases_between(span: str) -> list[Release]:
     return found
 
 
-def over_releases(subject: Subject, question: Question, releases: Sequence[Release]) -> Bisection:
-    """Ask releases in their order until one answers otherwise, and find what makes it.
+def over_releases(
+    subject: RunnableSession, question: Question, releases: Sequence[Release]
+) -> Bisection:
+    """Run releases in order until the answer changes, and find the cause.
 
-    All are asked: fixes are picked for older lines, so that an answer may change there and back.
+    All are run: fixes are backported, so an answer may change there and back.
     """
     taken, found = first_change(
         Probe(str(release), question.of(subject.session(resolve(str(release)))))
@@ -193,7 +196,7 @@ def over_releases(subject: Subject, question: Question, releases: Sequence[Relea
         answer = question.of(subject.session(partly(other.plain, values, names)))
         return answer.holds == taken[-2].answer.holds
 
-    # What a session did not ask for would have made no difference to it.
+    # A behaviour that a session did not read cannot have changed it.
     asked = [name for name in values if name in other.names]
     named = causes(asked, goes, asked, list(values))
     matter = {name for cause in named for name in cause}
@@ -210,10 +213,10 @@ def over_releases(subject: Subject, question: Question, releases: Sequence[Relea
 
 def sides(
     question: Question, probes: Sequence[Probe], sessions: Sequence[SessionAnswer]
-) -> tuple[Side, Side]:
-    """Return the two sides of a flip."""
+) -> tuple[FlipSide, FlipSide]:
+    """Return the two sides of a change."""
     before, after = (
-        Side(probe, question.steps(session))
+        FlipSide(probe, question.steps(session))
         for probe, session in zip(probes, sessions, strict=True)
     )
     return before, after

@@ -1,13 +1,13 @@
-"""Traces that end before their sessions: of sessions that are compared, or run again."""
+"""Traces that stop before their sessions do: for sessions that are compared or run again."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...engine.session.framework.trace import Trace, TraceStep
+from ...engine.session.framework.trace import Step, Trace
 
 
-class Beginning(Trace):
+class FirstSteps(Trace):
     """A trace of the first steps of a session.
 
     :param count: how many are kept.
@@ -17,31 +17,31 @@ class Beginning(Trace):
         super().__init__(scores=False)
         self._count = count
 
-    def keep(self, step: TraceStep) -> None:
-        """Keep a step, and none after the last that is wanted."""
+    def keep(self, step: Step) -> None:
+        """Keep a step, unless enough are kept."""
         super().keep(step)
         if len(self.steps) >= self._count:
             self.filled()
 
     def filled(self) -> None:
-        """Keep no more steps."""
+        """Stop keeping steps."""
         self.on = False
 
 
-class Following(Beginning):
-    """A trace that is compared with another while it grows, and ends soon after they part.
+class ComparedTrace(FirstSteps):
+    """A trace that is compared with another while it grows, and stops soon after they differ.
 
     :param other: the steps of the other session.
     :param count: how many steps are kept at most.
-    :param beyond: how many steps are kept from the parting on.
+    :param beyond: how many steps are kept from the first difference on.
     """
 
-    def __init__(self, other: Sequence[TraceStep], count: int, beyond: int) -> None:
+    def __init__(self, other: Sequence[Step], count: int, beyond: int) -> None:
         super().__init__(count)
         self._other, self._beyond = other, beyond
         self._parted = False
 
-    def keep(self, step: TraceStep) -> None:
+    def keep(self, step: Step) -> None:
         """Keep a step, and compare it with the other session's."""
         super().keep(step)
         place = len(self.steps) - 1
@@ -52,16 +52,16 @@ class Following(Beginning):
             self.on = self.on and self._beyond > 0
 
 
-class Enough(Exception):
-    """The step that was asked for has been taken; the session need not go on."""
+class TraceComplete(Exception):
+    """The required step was taken; the session can stop."""
 
 
-class Until(Beginning):
-    """A trace that ends its session when it has so many steps.
+class EndingTrace(FirstSteps):
+    """A trace that ends its session after a number of steps.
 
-    :raises Enough: out of the session, with the last of them.
+    :raises Enough: out of the session, at the last of them.
     """
 
     def filled(self) -> None:
         """End the session."""
-        raise Enough
+        raise TraceComplete

@@ -1,4 +1,4 @@
-"""Which behaviours make two releases decide differently: one alone, or as few as it takes."""
+"""Which behaviours make two releases decide differently: single ones, or a smallest set."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ...engine.volcano.session.behaviours import Behaviours
 from ...engine.volcano.session.history import behaviours
 
 Cause = tuple[str, ...]
-"""Behaviours that together make a difference: without any one of them, it is not as it was."""
+"""Behaviours that together cause a difference: all of them are needed."""
 
 
 def changed(one: Behaviours, other: Behaviours) -> Mapping[str, Any]:
-    """Return the behaviours in which two releases differ, with the values that the first has."""
+    """Return the behaviours in which two releases differ, with the first one's values."""
     names = (field.name for field in dataclasses.fields(Behaviours) if field.name != "release")
     return {
         name: getattr(one, name) for name in names if getattr(one, name) != getattr(other, name)
@@ -22,18 +22,18 @@ def changed(one: Behaviours, other: Behaviours) -> Mapping[str, Any]:
 
 
 def partly(other: Behaviours, values: Mapping[str, Any], names: Sequence[str]) -> Behaviours:
-    """Return how a release behaves with some behaviours set to given values."""
+    """Return a release's behaviours with some of them set to given values."""
     return behaviours(other.release, **{name: values[name] for name in names})
 
 
 def causes(
     names: Sequence[str], goes: Callable[[Cause], bool], *several: Sequence[str]
 ) -> list[Cause]:
-    """Return each behaviour that alone makes a difference go; if there is none, a smallest set.
+    """Return each behaviour that alone removes a difference; if there is none, a smallest set.
 
-    :param names: those that may do it alone.
-    :param goes: says whether the difference goes if these behaviours are the other release's.
-    :param several: those that may do it together; the first of these that has a set counts.
+    :param names: candidates that may do it alone.
+    :param goes: returns whether the difference disappears with the other release's values of these.
+    :param several: groups of candidates that may do it together; the first that does counts.
     """
     alone: list[Cause] = [(name,) for name in names if goes((name,))]
     if alone:
@@ -43,7 +43,7 @@ def causes(
 
 
 def smallest(names: Sequence[str], goes: Callable[[Cause], bool]) -> Cause:
-    """Return a set of which nothing can be left out; empty if not even all make it go."""
+    """Return a set of which none can be left out; empty if not even all remove the difference."""
     kept = tuple(names)
     if not kept or not goes(kept):
         return ()
@@ -63,12 +63,12 @@ def smallest(names: Sequence[str], goes: Callable[[Cause], bool]) -> Cause:
 def suspects(
     names: Sequence[str], inert: Callable[[Cause], bool], *, active: bool = False
 ) -> list[str]:
-    """Return the behaviours that may make a difference alone, in their order.
+    """Return the behaviours that may cause a difference alone, in their order.
 
-    They are halved: of those that together change nothing, none is taken to do so alone.
+    They are halved: if some together change nothing, each of them is assumed to change nothing.
 
-    :param inert: says whether all is as it was if these behaviours are the other release's.
-    :param active: that these are not inert is known already.
+    :param inert: returns whether the other release's values of these change nothing.
+    :param active: it is already known that these are not inert.
     """
     if not names or not (active or not inert(tuple(names))):
         return []

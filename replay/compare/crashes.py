@@ -1,4 +1,4 @@
-"""Crashes of the scheduler that a log tells of, and the releases that die of them."""
+"""Crashes of the scheduler that a log records, and the releases that have them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.scheduler_confs import ConfText
 from ..parallel import Progress
-from .places import at_revision
+from .session_moments import at_revision
 from .subjects import LogSubject
 
 _SCHEDULER = "scheduler"
@@ -26,14 +26,14 @@ _BELOW = "pkg/scheduler/"
 _WORD = re.compile(r"[^\s<>,]+")
 
 TRIED = 3
-"""Crashes at which releases are tried before none is said to die of them."""
+"""The most crashes at which releases are tried."""
 
 
 class Crash(NamedTuple):
-    """A crash of the scheduler, as its log has it.
+    """A crash of the scheduler, from its log.
 
     :param position: of the event. :param time: microseconds; None if not known.
-    :param revision: what had happened by then; None if not known.
+    :param revision: the last revision before it; None if not known.
     :param message: of the panic. :param stack: as Go prints it; may be empty.
     """
 
@@ -44,10 +44,10 @@ class Crash(NamedTuple):
     stack: str
 
 
-class Dying(NamedTuple):
-    """Releases whose session dies where the log tells of a crash.
+class PanickingReleases(NamedTuple):
+    """Releases whose session panics where the log records a crash.
 
-    :param same: they die of the same message.
+    :param same: they panic with the same message.
     """
 
     crash: Crash
@@ -70,7 +70,7 @@ def recorded_crashes(log: Log, end: Moment) -> list[Crash]:
         revision = None
         if event.observed_at is not None:
             revision = clock.revision_at(event.observed_at)
-            revision = revision if revision >= 0 else None  # Nothing is known to come before it.
+            revision = revision if revision >= 0 else None  # No event is known to precede it.
         if end.revision is None or (revision is not None and revision <= end.revision):
             found.append(
                 Crash(recorded.position, event.observed_at, revision, told.message, told.stack)
@@ -79,7 +79,7 @@ def recorded_crashes(log: Log, end: Moment) -> list[Crash]:
 
 
 def _of_scheduler(told: ProcessPanicked) -> bool:
-    """Say whether it was the scheduler; a log that does not name its component has the stack."""
+    """Return whether it was the scheduler: by the log's component, or by the stack."""
     return told.component == _SCHEDULER or (not told.component and _BELOW in told.stack)
 
 
@@ -91,13 +91,13 @@ def dying(
     *,
     conf: ConfText | None = None,
     progress: Progress | None = None,
-) -> Dying | None:
-    """Return the releases that die of a recorded crash, where it was recorded; None if none does.
+) -> PanickingReleases | None:
+    """Return the releases that panic where a crash is recorded; None if none does.
 
-    The first crashes are tried in turn until any release dies of one. Those whose stack *and*
-    message are the crash's are preferred to those that share one of them only.
+    The first crashes are tried in turn until any release panics at one. Releases with the same
+    stack *and* message are preferred to those with only one of them.
 
-    :param progress: called with (sessions run, at most so many).
+    :param progress: called with (sessions run, maximum).
     """
     tried = [crash for crash in crashes if crash.revision is not None][:TRIED]
     for number, crash in enumerate(tried):
@@ -111,7 +111,7 @@ def dying(
                 progress(number * len(releases) + place + 1, len(tried) * len(releases))
         best = max(alike, default=0)
         if best:
-            return Dying(crash, tuple(alike[best]), best == _SAME)
+            return PanickingReleases(crash, tuple(alike[best]), best == _SAME)
     return None
 
 
@@ -119,9 +119,9 @@ _SAME = 2
 
 
 def likeness(panic: Panic, crash: Crash) -> int:
-    """Return 2 if a crash is of the recorded place and words, 1 if of one of them, else 0.
+    """Return 2 if a crash has the recorded place and message, 1 if one of them, else 0.
 
-    Amounts are printed in no certain order, so that only which words there are is compared.
+    Amounts are printed in no fixed order, so only the set of words is compared.
     """
     return (bool(crash.stack) and _passes(panic, crash.stack)) + (
         sorted(_WORD.findall(panic.message)) == sorted(_WORD.findall(crash.message))
@@ -129,7 +129,7 @@ def likeness(panic: Panic, crash: Crash) -> int:
 
 
 def _passes(panic: Panic, stack: str) -> bool:
-    """Say whether a stack has the functions of a crash, in their order."""
+    """Return whether a stack has the functions of a crash, in order."""
     rest = 0
     for function in panic.place:
         found = stack.find(f"{_BELOW}{function}(", rest)

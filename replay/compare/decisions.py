@@ -1,4 +1,4 @@
-"""What a session decided, as pairs that can be compared; and where the ways to it part."""
+"""What a session decided, as pairs that can be compared, and the first difference of traces."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ...engine.session.framework.trace import TraceStep
+from ...engine.session.framework.trace import Step
 from ..sessions.session import SessionAnswer
 
 CRASH, ENQUEUE, BIND, EVICT, PIPELINE, PHASE = KINDS = (
     *("crash", "enqueue", "bind"),
     *("evict", "pipeline", "phase"),
 )
-"""Kinds of decisions, in the order in which they are shown."""
+"""The kinds of decisions, in the order in which they are shown."""
 
 _RANK = MappingProxyType({kind: rank for rank, kind in enumerate(KINDS)})
 
 CONTEXT = 3
-"""Steps that are kept before the first one that differs, and from it on."""
+"""How many steps are kept before the first different one, and from it on."""
 
 
 class Decision(NamedTuple):
-    """What is decided: its kind, and the pod or PodGroup (``ns/name``); of a crash, nothing."""
+    """A decision: its kind, and the pod or PodGroup (``ns/name``); empty for a crash."""
 
     kind: str
     about: str
 
 
 class Differing(NamedTuple):
-    """A decision that is not the same on all sides.
+    """A decision that differs between sides.
 
-    :param values: node, reason, phase or message by side; None where it is not taken.
+    :param values: node, reason, phase or message by side; None on a side without it.
     """
 
     kind: str
@@ -40,22 +40,22 @@ class Differing(NamedTuple):
 
 
 class Parting(NamedTuple):
-    """The first step of two or more traces that is not the same on all sides.
+    """The first step of two or more traces that differs between sides.
 
-    :param number: its place in the traces, from 0.
-    :param what: ``numbers`` if only what was compared differs there, else ``outcome``.
+    :param number: its index in the traces.
+    :param what: ``numbers`` if only the compared numbers differ, else ``outcome``.
     :param before: the last steps before it, of the first side.
-    :param steps: of each side, the step and those that follow; empty where the trace is over.
+    :param steps: of each side, the step and those that follow; empty if the trace ended.
     """
 
     number: int
     what: str
-    before: tuple[TraceStep, ...]
-    steps: tuple[tuple[TraceStep, ...], ...]
+    before: tuple[Step, ...]
+    steps: tuple[tuple[Step, ...], ...]
 
     @property
-    def alike(self) -> tuple[TraceStep, ...]:
-        """The first of these steps that asks every side the same, by side; empty if none does."""
+    def alike(self) -> tuple[Step, ...]:
+        """By side, the first of these steps that compares the same everywhere; empty if none."""
         for step in self.steps[0]:
             found = [[one for one in side if one[:4] == step[:4]] for side in self.steps]
             if all(found):
@@ -64,9 +64,9 @@ class Parting(NamedTuple):
 
 
 def decisions_of(answer: SessionAnswer) -> dict[Decision, str]:
-    """Return what a session decided, with the phase that every PodGroup has after it.
+    """Return what a session decided, with the phase of every PodGroup after it.
 
-    The order of bindings and evictions is not part of it.
+    The order of bindings and evictions is left out.
     """
     result = answer.result
     found = {} if result.panic is None else {Decision(CRASH, ""): result.panic.message}
@@ -79,7 +79,7 @@ def decisions_of(answer: SessionAnswer) -> dict[Decision, str]:
 
 
 def phases_after(answer: SessionAnswer) -> dict[str, str]:
-    """Return the phases of all PodGroups: what the session wrote, else what they had before it."""
+    """Return the phases of all PodGroups: those the session wrote, else those before it."""
     found = {
         key: job.pod_group.status.phase
         for key, job in answer.cache.jobs.items()
@@ -90,14 +90,14 @@ def phases_after(answer: SessionAnswer) -> dict[str, str]:
 
 
 def differing(sides: Sequence[Mapping[Decision, str]]) -> list[Differing]:
-    """Return the decisions that are not the same on all sides, by kind and name."""
+    """Return the decisions that differ between sides, by kind and name."""
     known = sorted({key for side in sides for key in side}, key=lambda key: (_RANK[key[0]], key))
     rows = (Differing(*key, tuple(side.get(key) for side in sides)) for key in known)
     return [row for row in rows if any(value != row.values[0] for value in row.values)]
 
 
-def partings(traces: Sequence[Sequence[TraceStep]]) -> list[Parting]:
-    """Return where traces part: first in their numbers, if that comes first, then in a step."""
+def partings(traces: Sequence[Sequence[Step]]) -> list[Parting]:
+    """Return the first differences of traces: of numbers, if that comes first, then of a step."""
     found: list[Parting] = []
     for number in range(max(map(len, traces), default=0)):
         steps = tuple(trace[number] if number < len(trace) else None for trace in traces)

@@ -1,4 +1,4 @@
-"""Bisection of a log: the first revision or position at which a question gets another answer."""
+"""Bisection of a log: the first revision or position at which an answer changes."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from .bisection import (
     STEPS,
     Bisection,
     Flip,
+    FlipSide,
     LeftOut,
+    ObjectRange,
     Probe,
-    Side,
-    There,
     first_change,
     first_flip,
     sides,
 )
-from .places import at_revision, session_places, sessions_told
 from .questions import BOUND, PANIC, PENDING, Question
+from .session_moments import at_revision, session_places, sessions_told
 from .subjects import CaseSubject, answers_of
 from .upgrade import MOMENTS_KEPT, STRETCHES_PER_JOB
 
@@ -48,16 +48,16 @@ Progress = Callable[[int, int], None]
 _POD = ("", "Pod")
 
 STRETCH = 100
-"""Places that a process of its own is worth."""
+"""The number of places that is worth a separate process."""
 
 
-class Span(NamedTuple):
-    """A stretch of a log.
+class LogRange(NamedTuple):
+    """A range of a log.
 
-    :param by_position: the places are positions: what was known then; else revisions.
-    :param end: the moment of the last place; all others are of its branch.
-    :param skipped: the first revision in the log, if the stretch begins later only because of what
-        the log does not know before.
+    :param by_position: the places are positions (what was known then); else revisions.
+    :param end: the moment of the last place; all others are on its branch.
+    :param skipped: the first revision in the log, if the range begins later only because too little
+        is known before.
     """
 
     by_position: bool
@@ -74,70 +74,70 @@ class Span(NamedTuple):
         return msgspec.structs.replace(self.end, known=place, label=f"{branch}@{place}")
 
 
-def span_of(log: Log, start: Point | None, end: Point) -> Span:
-    """Return the stretch between two points: of positions if the first is one, else of revisions.
+def span_of(log: Log, start: Point | None, end: Point) -> LogRange:
+    """Return the range between two points: of positions if the first is one, else of revisions.
 
-    :param start: None is the first revision, or where there are no revisions the first position.
-    :raises UsageError: they are of different kinds or branches, or in the wrong order.
+    :param start: None is the first revision, or without revisions the first position.
+    :raises UsageError: the points are of different kinds or branches, or in the wrong order.
     """
     to = log.moment(end)
     extent = log.store.extent(known=to.known, cluster=to.cluster, branch=to.branch)
     last = extent.last_revision if to.revision is None else to.revision
     if to.revision is None and last is not None:
-        # A scenario asks for its last session after its last change.
+        # The last session of a scenario follows its last change.
         places = session_places(log, to).found[-1:]
         last = max([last, *(place.moment.revision or 0 for place in places)])
     since = None if start is None else log.moment(start)
     if since is not None and since.branch != to.branch:
         raise UsageError(
-            f"{start} and {end} are of different branches", now="choose both of one branch"
+            f"{start} and {end} are on different branches", now="choose both on one branch"
         )
     if since is None and extent.first_revision is not None:
         first = max(extent.first_revision, beginning_of(log, to).revision or 0)
         skipped = extent.first_revision if first > extent.first_revision else None
-        span = Span(False, first, last or 0, to, skipped)
+        span = LogRange(False, first, last or 0, to, skipped)
     elif since is None or since.revision is None:
         if to.revision is not None:
             raise UsageError(
-                f"{start} is a position, and {end} is none", now="name both alike: @7 and @9"
+                f"{start} is a position, but {end} is not", now="give two positions: @7 and @9"
             )
-        span = Span(True, 1 if since is None else since.known, to.known, to)
+        span = LogRange(True, 1 if since is None else since.known, to.known, to)
     else:
-        span = Span(False, since.revision, last or 0, to)
+        span = LogRange(False, since.revision, last or 0, to)
     if span.first > span.last:
-        raise UsageError(f"{start} comes after {end}", now="the earlier point goes after --from")
+        raise UsageError(f"{start} is after {end}", now="give the earlier point with --from")
     return span
 
 
-class Asked(NamedTuple):
-    """What is asked of a stretch of a log, for processes that open the log themselves.
+class LogQuestion(NamedTuple):
+    """A question about a range of a log, for processes that open the log themselves.
 
     :param place: of the log.
-    :param release: whose sessions are asked.
+    :param release: the release that runs the sessions.
     :param conf: None is the configuration in force at each place.
     """
 
     place: str
-    span: Span
+    span: LogRange
     question: Question
     release: str
     conf: ConfText | None = None
 
 
-class Stretch(NamedTuple):
-    """Neighbouring places, for a process that knows nothing else."""
+class PlaceRun(NamedTuple):
+    """Neighbouring places, as the work of one process."""
 
-    asked: Asked
+    asked: LogQuestion
     places: tuple[int, ...]
 
 
 class LogBisection:
-    """One question to the sessions of one release in a stretch of a log.
+    """A search for the first change of an answer in a range of a log, with one release's sessions.
 
-    :param progress: called with (sessions done, sessions in all).
+    :param progress: called with (sessions done, total).
     """
 
-    def __init__(self, log: Log, asked: Asked, *, progress: Progress | None = None) -> None:
+    def __init__(self, log: Log, asked: LogQuestion, *, progress: Progress | None = None) -> None:
         self._log, self._given = log, asked
         self._span, self._question = asked.span, asked.question
         self._behaviours, self._conf = resolve(asked.release), asked.conf
@@ -148,7 +148,7 @@ class LogBisection:
         return self._between(self._span.first, self._span.last, [], HALVES)
 
     def scan(self, *, jobs: int = 1) -> Bisection:
-        """Ask at the moment of every session until one answers otherwise, then halve in between.
+        """Check the moment of every session until the answer changes, then halve in between.
 
         :param jobs: processes; the answer is the same for any number of them.
         """
@@ -158,7 +158,7 @@ class LogBisection:
         if not found:
             return self._found(taken, None, searched)
         low, high = places[len(taken) - 2 : len(taken)]
-        self._progress = None  # What is left are a few sessions more.
+        self._progress = None  # Only a few sessions are left.
         return self._between(low, high, taken, searched)
 
     def _between(self, first: int, last: int, asked: list[Probe], searched: str) -> Bisection:
@@ -190,7 +190,7 @@ class LogBisection:
         )
 
     def _doubtful(self, probes: Sequence[Probe], unknown: Sequence[Unknown]) -> int:
-        """Return how many answers were had where not all is known that sessions need."""
+        """Return how many answers are at moments where the log lacks what sessions need."""
         if self._span.by_position:
             return len(probes) if any(one.gap.why is Why.NEVER for one in unknown) else 0
         clock = self._log.clock(self._span.end)
@@ -198,8 +198,8 @@ class LogBisection:
         return sum(doubtful(unknown, one, clock.time_of(one)) for one in revisions)
 
     def _along(self, places: Sequence[int], jobs: int) -> Iterator[Probe]:
-        """Yield the answers at many places in order; stretches of them by several processes."""
-        stretches = [Stretch(self._given, some) for some in _stretches(places, jobs)]
+        """Yield the answers at many places in order, computed by several processes."""
+        stretches = [PlaceRun(self._given, some) for some in _stretches(places, jobs)]
         if len(stretches) == 1:
             yield from answers_along(self._log, stretches[0], self._progress)
             return
@@ -232,7 +232,7 @@ class LogBisection:
         )
 
     def _events(self, before: int, after: int) -> list[Recorded]:
-        """Return what happened, or became known, between two neighbours."""
+        """Return the events that happened, or became known, between two neighbours."""
         end = self._span.end
         query = Query(branch=end.branch, cluster=end.cluster, until=end.known)
         if self._span.by_position:
@@ -242,11 +242,11 @@ class LogBisection:
         return list(self._log.store.read(query))
 
 
-def asked_places(log: Log, span: Span) -> tuple[bool, list[int]]:
-    """Return where in a stretch a scan asks, and whether sessions of the log are among it.
+def asked_places(log: Log, span: LogRange) -> tuple[bool, list[int]]:
+    """Return the places that a scan checks, and whether recorded sessions are among them.
 
-    That is at every session that the log tells of, or where it tells of none at all after every
-    change of an object that sessions look at; and at both ends of the stretch.
+    They are every recorded session, or if the log records none, every change of an object that
+    sessions read; and both ends of the range.
     """
     if span.by_position:
         found = session_places(log, span.end)
@@ -258,8 +258,8 @@ def asked_places(log: Log, span: Span) -> tuple[bool, list[int]]:
     return found.logged, sorted(inside | {span.first, span.last})
 
 
-def left_out(log: Log, span: Span) -> LeftOut | None:
-    """Return what comes before a stretch that begins with the first complete lists."""
+def left_out(log: Log, span: LogRange) -> LeftOut | None:
+    """Return what is left out before a range that begins with the first complete lists."""
     if span.skipped is None:
         return None
     count = session_places(log, span.end).left_out
@@ -267,8 +267,8 @@ def left_out(log: Log, span: Span) -> LeftOut | None:
     return LeftOut(count, f"rv:{span.first}", f"rv:{span.skipped}", lists) if count else None
 
 
-def there(log: Log, question: Question, end: Moment) -> There | None:
-    """Return where a log holds the object of a question; None if it holds no version of it."""
+def there(log: Log, question: Question, end: Moment) -> ObjectRange | None:
+    """Return the range in which a log holds a question's object; None if it holds no version."""
     if question.kind == PANIC:
         return None
     kind = _POD if question.kind in {BOUND, PENDING} else PODGROUP
@@ -287,27 +287,27 @@ def there(log: Log, question: Question, end: Moment) -> There | None:
     told.sort(key=lambda event: event.revision or 0)
     revisions = [event.revision or 0 for event in told]
     gone = KINDS[told[-1].kind].effect is Effect.DELETED
-    return There(f"{plain_name(*kind)}/{question.about}", revisions[0], revisions[-1], gone)
+    return ObjectRange(f"{plain_name(*kind)}/{question.about}", revisions[0], revisions[-1], gone)
 
 
 def _stretches(places: Sequence[int], jobs: int) -> Iterator[tuple[int, ...]]:
-    """Yield places in runs; each is worth a process, which goes through the log to get there."""
+    """Yield places in runs; each is worth a process, which must read the log up to there."""
     size = len(places) if jobs <= 1 else max(STRETCH, -(-len(places) // (jobs * STRETCHES_PER_JOB)))
     for start in range(0, len(places), size):
         yield tuple(places[start : start + size])
 
 
-def until_change(stretch: Stretch) -> list[Probe]:
-    """Return the answers in a stretch up to the first that is another than the one before it."""
+def until_change(stretch: PlaceRun) -> list[Probe]:
+    """Return the answers in a range up to the first that differs from the one before it."""
     end = stretch.asked.span.end
     with opened(stretch.asked.place, read_only=True, branch=end.branch, cluster=end.cluster) as log:
         return first_change(answers_along(log, stretch))[0]
 
 
-def answers_along(log: Log, stretch: Stretch, progress: Progress | None = None) -> Iterator[Probe]:
-    """Yield the answers at the places of a stretch; revisions are gone through once.
+def answers_along(log: Log, stretch: PlaceRun, progress: Progress | None = None) -> Iterator[Probe]:
+    """Yield the answers at the places of a range; revisions are read once.
 
-    :param progress: called with (answers given, answers in all).
+    :param progress: called with (answers given, total).
     """
     asked, places = stretch
     behaviours = resolve(asked.release)
@@ -328,9 +328,9 @@ def answers_along(log: Log, stretch: Stretch, progress: Progress | None = None) 
 
 
 def over_case(subject: CaseSubject, question: Question, release: str) -> Bisection:
-    """Ask the sessions of a scenario in their order until one answers otherwise.
+    """Run the sessions of a scenario in order until the answer changes.
 
-    :param subject: the last session that is asked.
+    :param subject: the last session to check.
     """
     behaviours = resolve(release)
     case = msgspec.structs.replace(subject.case, steps=subject.case.steps[: subject.step])
@@ -340,6 +340,6 @@ def over_case(subject: CaseSubject, question: Question, release: str) -> Bisecti
         found_steps.append(question.steps(answer))
         if probes[-1].answer.holds != probes[0].answer.holds:
             pair = zip(probes[-2:], found_steps[-2:], strict=True)
-            before, after = (Side(probe, steps) for probe, steps in pair)
+            before, after = (FlipSide(probe, steps) for probe, steps in pair)
             return Bisection(question, probes, Flip(before, after), STEPS, behaviours.release)
     return Bisection(question, probes, None, STEPS, behaviours.release)

@@ -1,4 +1,4 @@
-"""Questions that a session answers with yes or no, and with what it says of them."""
+"""Questions that a session answers with yes or no, and a text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ...engine.cache.job_cache import job_of
 from ...engine.errors import UsageError
 from ...engine.kubernetes.objects import Pod
-from ...engine.session.framework.trace import TraceStep
+from ...engine.session.framework.trace import Step
 from ..moments.kinds import object_named
 from ..sessions.session import SessionAnswer
 from .decisions import phases_after
@@ -30,9 +30,9 @@ _LIKE = MappingProxyType(
 
 
 class Answer(NamedTuple):
-    """What a session says.
+    """A session's answer.
 
-    :param holds: yes or no. :param text: what it says in words: the node, the phase, why not.
+    :param holds: yes or no. :param text: the node, the phase, or the reason.
     """
 
     holds: bool
@@ -42,15 +42,13 @@ class Answer(NamedTuple):
 class Question(NamedTuple):
     """A question about a pod or a PodGroup (``ns/name``) after a session.
 
-    ==========  ============================================================================
-    panic       the scheduler dies
-    bound       the pod has a node: it had one before, or this session binds it
-    pending     the pod is there, and has none
-    enqueued    the PodGroup is Pending no more: it was so before, or this session enqueues it
-    phase       the PodGroup's phase is the one of ``value``
+    ==========  ============================================================================ panic
+    the scheduler panics bound       the pod has a node: it had one before, or this session binds it
+    pending     the pod is there, and has none enqueued    the PodGroup is Pending no more: it was
+    so before, or this session enqueues it phase       the PodGroup's phase is the one of ``value``
     ==========  ============================================================================
 
-    What is not there is neither bound nor pending, nor enqueued.
+    A missing object is neither bound nor pending, nor enqueued.
     """
 
     kind: str
@@ -61,10 +59,10 @@ class Question(NamedTuple):
         return " ".join(filter(None, (self.kind, self.about, self.value)))
 
     def of(self, answer: SessionAnswer) -> Answer:
-        """Return what a session says."""
+        """Return the answer of a session."""
         if self.kind == PANIC:
             panic = answer.result.panic
-            alive = "alive" if answer.cache.nodes else "alive, without any node"
+            alive = "alive" if answer.cache.nodes else "no panic; there is no node"
             return Answer(panic is not None, alive if panic is None else panic.message)
         if self.kind in {BOUND, PENDING}:
             return self._of_pod(answer)
@@ -75,10 +73,10 @@ class Question(NamedTuple):
             return Answer(phase == self.value, phase or "no phase")
         return Answer(phase not in _NOT_ENQUEUED, phase or "no phase")
 
-    def steps(self, answer: SessionAnswer) -> list[TraceStep]:
-        """Return what a session's trace tells of the object, with what was compared.
+    def steps(self, answer: SessionAnswer) -> list[Step]:
+        """Return a session's steps about the object, with the numbers that were compared.
 
-        Of a pod, it is also what is told of its PodGroup; a step may be about a queue as well.
+        For a pod also the steps about its PodGroup; a step may also concern a queue.
         """
         names = {self.about}
         if self.kind in {BOUND, PENDING}:
@@ -95,23 +93,23 @@ class Question(NamedTuple):
             return Answer(self.kind == BOUND, f"on {node}")
         told = answer.result.pod_conditions.get(self.about)
         why = answer.result.fit_errors.get(self.about) or (told.message if told else "")
-        return Answer(self.kind == PENDING, f"waits: {why}" if why else "waits")
+        return Answer(self.kind == PENDING, f"pending: {why}" if why else "waits")
 
 
 def question_of(
     *, panic: bool, bound: str | None, pending: str | None, enqueued: str | None, phase: str | None
 ) -> Question:
-    """Return the one question that options ask.
+    """Return the question that options give.
 
     :param phase: ``ns/podgroup=Phase``.
-    :raises UsageError: they ask none, or more than one, or not about ``ns/name``.
+    :raises UsageError: there is none, more than one, or its object is not ``ns/name``.
     """
     given = {BOUND: bound, PENDING: pending, ENQUEUED: enqueued, PHASE: phase}
     asked = [(kind, text) for kind, text in given.items() if text is not None]
     if len(asked) + panic != 1:
         raise UsageError(
-            f"{len(asked) + panic} questions are asked",
-            now="ask one of --bound, --pending, --enqueued, --phase, --panic",
+            "choose exactly one of --bound, --pending, --enqueued, --phase, --panic",
+            now=f"as in: --{BOUND} {_LIKE[BOUND]}",
         )
     if panic:
         return Question(PANIC)
@@ -125,9 +123,9 @@ def question_of(
 
 
 def _without_kind(about: str, question: str) -> str:
-    """Return ``ns/name`` of what may be written ``KIND/NAMESPACE/NAME``, as other commands show it.
+    """Return ``ns/name`` of a text that may be ``KIND/NAMESPACE/NAME``, as other commands print it.
 
-    :raises UsageError: it is of a kind that the question is not about.
+    :raises UsageError: the question is about another kind.
     """
     if about.count("/") != 2:
         return about
@@ -140,7 +138,7 @@ def _without_kind(about: str, question: str) -> str:
 
 
 def _node(answer: SessionAnswer, pod: Pod) -> str:
-    """Return the node that a pod has in the cache, also if only a session before gave it."""
+    """Return the node of a pod in the cache, even if only an earlier session assigned it."""
     job = answer.cache.jobs.get(job_of(pod))
     task = None if job is None else job.tasks.get(pod.uid)
     return pod.spec.node_name or ("" if task is None else task.node_name)

@@ -1,4 +1,4 @@
-"""Releases of Volcano side by side: which behaviours each has, and in which two differ."""
+"""Releases of Volcano side by side: the behaviours of each, and those in which two differ."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ...engine.volcano.table import Part, part_of, rows_in
 
 
 class ReleaseLine(NamedTuple):
-    """A release in the list.
+    """A release in the list of releases.
 
-    :param changed: by part of Volcano, the behaviours in which it differs from the release before
-        it in the list.
+    :param changed: by part of Volcano, the behaviours that differ from the previous release in the
+    list.
     """
 
     name: str
@@ -24,12 +24,12 @@ class ReleaseLine(NamedTuple):
 
 
 class Held(NamedTuple):
-    """A behaviour as one release has it.
+    """A behaviour of one release.
 
     :param since: the first release of each line that has it.
-    :param pull: the pull request that brought it; None if it was so from the beginning.
-    :param proof: the recorded scenario and the release under which its outcome depends on it; None
-        if there is none.
+    :param pull: the pull request that introduced it; None if it was so from the beginning.
+    :param proof: the recorded scenario and the release in which the outcome depends on it; None if
+        there is none.
     """
 
     behaviour: str
@@ -43,10 +43,10 @@ class Held(NamedTuple):
 
 
 class BehaviourDiff(NamedTuple):
-    """A behaviour in which releases differ; ``why`` is what the newest of their rows says of it.
+    """A behaviour in which releases differ; ``why`` is the text of the newest of their rows.
 
     :param values: by release. :param since: the first release of each line that has the newest.
-    :param pull: the pull request that brought the newest.
+        :param pull: the pull request that introduced the newest.
     """
 
     behaviour: str
@@ -62,7 +62,7 @@ class Unproven(NamedTuple):
     """A row of the history that no recorded outcome proves.
 
     :param since: the first release of each line that has it.
-    :param lack: why nothing proves it.
+    :param lack: why no outcome proves it.
     """
 
     behaviour: str
@@ -133,7 +133,7 @@ def session_diff(*names: str) -> list[BehaviourDiff]:
 
 
 def unproven_rows() -> tuple[int, list[Unproven]]:
-    """Return how many rows about Volcano there are, and those of them that nothing proves."""
+    """Return the number of rows about Volcano, and those that no recorded outcome proves."""
     found = [
         Unproven(
             row.behaviour,
@@ -163,7 +163,7 @@ def _differing(part: Part, rows: Sequence[Row]) -> BehaviourDiff:
 
 
 def value_text(value: object) -> str:
-    """Return a behaviour's value as people write it."""
+    """Return a behaviour's value as text."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, frozenset):
@@ -172,5 +172,5 @@ def value_text(value: object) -> str:
 
 
 def _latest(rows: Sequence[Row]) -> Row:
-    """Return the row that landed last: it says what became different."""
+    """Return the last merged row: it says what changed."""
     return max(rows, key=lambda row: row.change.landed[-1])

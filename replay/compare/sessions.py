@@ -1,4 +1,4 @@
-"""Sessions side by side: their decisions, where their traces part, how their releases differ."""
+"""Sessions side by side: their decisions, first differences, and how their releases differ."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from ..moments.moment import Moment
 from ..moments.scheduler_confs import ConfText
 from ..moments.stored_belief import believed
 from ..sessions.session import SessionAnswer, answer_document, step_document
-from .bounded_traces import Beginning, Following
-from .consultation import Consultation, Way, consultations
+from .bounded_traces import ComparedTrace, FirstSteps
+from .checked_behaviours import CheckedBehaviour, TracedSession, consultations
 from .decisions import CONTEXT, Differing, Parting, decisions_of, differing, partings
 from .releases import BehaviourDiff, session_diff
 from .subjects import LogSubject
 
 FIRST_STEPS = 10_000
-"""Steps of each session that are compared at first: those of some 1,500 placements."""
+"""The steps of each session that are compared first: those of about 1,500 placements."""
 
 
-class Side(NamedTuple):
-    """One of the sessions that are compared.
+class SessionSide(NamedTuple):
+    """One of the compared sessions.
 
-    :param label: what sets it apart from the others: a release, a configuration, a point.
-    :param consulted: how its release behaves, with what of that the session asked for.
+    :param label: what distinguishes it from the others: a release, a configuration, a point.
+    :param consulted: its release's behaviours, with those that the session checked.
     """
 
     label: str
@@ -42,19 +42,20 @@ class Side(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Sessions, and what is not the same in all of them; true if anything is.
+    """Compared sessions and their differences; true if there is any.
 
     :param partings: see :func:`.decisions.partings`.
-    :param consulted: behaviours that were consulted at the last of them; see :mod:`.consultation`.
-    :param behaviours: in which their releases differ, whether it matters here or not.
-    :param compared: how many steps of each were compared; None is all.
+    :param consulted: behaviours that were checked at the last of them; see
+        :mod:`.checked_behaviours`.
+    :param behaviours: those in which their releases differ, with or without effect here.
+    :param compared: the number of steps compared; None is all.
     """
 
-    sides: tuple[Side, ...]
+    sides: tuple[SessionSide, ...]
     decisions: list[Differing]
     partings: list[Parting]
     behaviours: list[BehaviourDiff]
-    consulted: list[Consultation] = field(default_factory=list)
+    consulted: list[CheckedBehaviour] = field(default_factory=list)
     compared: int | None = None
 
     def __bool__(self) -> bool:
@@ -62,21 +63,21 @@ class Comparison:
 
     @property
     def not_known(self) -> tuple[Unknown, ...]:
-        """What of the kinds that sessions need is not known at the moment of any of them."""
+        """What sessions need and the log does not know at the moment of any of them."""
         return tuple(dict.fromkeys(one for side in self.sides for one in side.answer.not_known))
 
     @property
     def asked(self) -> list[str]:
-        """The behaviours that differ and that any of the sessions asked for; others do nothing."""
+        """The behaviours that differ and that any session checked; others have no effect."""
         names = frozenset[str]().union(*(side.consulted.names for side in self.sides))
         believing = {name for side in self.sides for name, _ in believed(side.consulted.plain)}
         return [row.behaviour for row in self.behaviours if row.behaviour in names | believing]
 
 
-def compared(sides: Sequence[Side], steps: int | None = None) -> Comparison:
+def compared(sides: Sequence[SessionSide], steps: int | None = None) -> Comparison:
     """Return what differs between sessions, which must have been traced.
 
-    :param steps: how many of each were kept; None is all.
+    :param steps: the number of steps that were kept; None is all.
     """
     answers = [side.answer for side in sides]
     releases = tuple(answer.release for answer in answers)
@@ -102,12 +103,12 @@ def compare_variants(
 ) -> Comparison:
     """Compare sessions at one moment: every release with every configuration.
 
-    What schedulers believe there is found out once, as far as the releases believe the same.
+    Releases with the same cache behaviour share one cache.
 
     :param releases: names; at least one.
-    :param confs: None is the one in force in the log; at least one.
-    :param trace: keep all steps of each, and what every node scored; else those that are needed to
-        see where the sessions part.
+    :param confs: at least one; None is the configuration in force in the log.
+    :param trace: keep all steps of each, and every node's score; else those needed to find the
+        first difference.
     """
     subjects = LogSubject.of(log, moment, confs)
     runs = []
@@ -121,7 +122,7 @@ def compare_variants(
 def compare_moments(
     log: Log, moments: tuple[Moment, Moment], releases: tuple[str, str]
 ) -> Comparison:
-    """Compare the session of one release at one moment with that of another at another."""
+    """Compare the sessions of two releases at two moments."""
     subjects = {moment: LogSubject(log, moment) for moment in moments}
     runs = [
         _Run(f"{release} {moment.label}", subjects[moment], release)
@@ -131,24 +132,24 @@ def compare_moments(
 
 
 class _Run(NamedTuple):
-    """A session that is to be compared."""
+    """A session to compare."""
 
     label: str
     subject: LogSubject
     release: str
 
-    def side(self, trace: Trace) -> Side:
-        """Run it."""
+    def side(self, trace: Trace) -> SessionSide:
+        """Run the session."""
         consulted = RecordedBehaviours.of(resolve(self.release))
         answer = self.subject.traced(consulted, trace)
-        return Side(self.label, answer, self.subject, consulted)
+        return SessionSide(self.label, answer, self.subject, consulted)
 
 
 def _compared(runs: Sequence[_Run], *, whole: bool) -> Comparison:
-    """Run sessions and compare them: their first steps, or all where those do not tell.
+    """Run sessions and compare them: their first steps, or all if those do not decide it.
 
-    Steps cost more than the rest of a session of a large cluster. They are not asked for beyond the
-    first if these part, or if nothing that the sessions did is different.
+    Steps cost more than the rest of a session of a large cluster. Only the first ones are kept if
+    they differ, or if all decisions are the same.
     """
     if whole:
         return compared([run.side(Trace()) for run in runs])
@@ -162,11 +163,11 @@ def _compared(runs: Sequence[_Run], *, whole: bool) -> Comparison:
     return compared(_sides(runs, sys.maxsize))
 
 
-def _sides(runs: Sequence[_Run], steps: int) -> list[Side]:
-    """Run sessions, each with so many steps at most; those of others only until they part."""
-    first = runs[0].side(Beginning(steps))
+def _sides(runs: Sequence[_Run], steps: int) -> list[SessionSide]:
+    """Run sessions, each with at most this many steps; all but the first only until they differ."""
+    first = runs[0].side(FirstSteps(steps))
     trace = first.answer.result.trace
-    return [first, *(run.side(Following(trace, steps, CONTEXT)) for run in runs[1:])]
+    return [first, *(run.side(ComparedTrace(trace, steps, CONTEXT)) for run in runs[1:])]
 
 
 def _done(answer: SessionAnswer) -> tuple[object, ...]:
@@ -176,16 +177,16 @@ def _done(answer: SessionAnswer) -> tuple[object, ...]:
     return tuple(tuple(some) for some in done)
 
 
-def _consulted(sides: Sequence[Side], parting: Parting) -> list[Consultation]:
-    """Return what was consulted by the first side and the first that parts from it by release."""
+def _consulted(sides: Sequence[SessionSide], parting: Parting) -> list[CheckedBehaviour]:
+    """Return what the first side and the first other release that differs from it checked."""
     one = sides[0]
     first = parting.steps[0][:1]
     for side, steps in zip(sides[1:], parting.steps[1:], strict=True):
         if side.answer.release == one.answer.release or steps[:1] == first:
             continue
         ways = (
-            Way(one.consulted, one.answer.result.trace),
-            Way(side.consulted, side.answer.result.trace),
+            TracedSession(one.consulted, one.answer.result.trace),
+            TracedSession(side.consulted, side.answer.result.trace),
         )
         return consultations(
             ways,
@@ -198,9 +199,9 @@ def _consulted(sides: Sequence[Side], parting: Parting) -> list[Consultation]:
 
 
 def comparison_document(found: Comparison, *, trace: bool = False) -> dict[str, Any]:
-    """Return a comparison as JSON has it; values are in the order of the sides.
+    """Return a comparison for JSON; values are in the order of the sides.
 
-    :param trace: with all steps of each side.
+    :param trace: include all steps of each side.
     """
     return {
         "differ": bool(found),
@@ -222,7 +223,7 @@ def comparison_document(found: Comparison, *, trace: bool = False) -> dict[str, 
 
 
 def parting_document(parting: Parting) -> dict[str, Any]:
-    """Return where traces part as JSON has it."""
+    """Return the first difference of traces for JSON."""
     return {
         "number": parting.number,
         "what": parting.what,

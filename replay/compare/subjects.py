@@ -23,25 +23,25 @@ from ..simulate.cases import Case
 from ..simulate.simulation import Simulation
 
 
-class Subject(Protocol):
-    """A session that is waiting to be run."""
+class RunnableSession(Protocol):
+    """A session to run."""
 
     @property
     def unsure(self) -> Unsure | None:
-        """Changes that may have come before or after it."""
+        """Changes that may have happened before or after it."""
 
     @property
     def not_known(self) -> tuple[Unknown, ...]:
-        """What of the kinds that it needs is not known there."""
+        """What it needs and the log does not know at its moment."""
 
     def session(self, behaviours: Behaviours) -> SessionAnswer:
-        """Run it, traced, as a release would."""
+        """Run the session, traced, as a release would."""
 
 
 class LogSubject:
-    """The session at a moment of a log: what schedulers believe there is found out once.
+    """The session at a moment of a log; each cache is built once.
 
-    :param conf: None is the configuration in force there.
+    :param conf: None is the configuration in force at the moment.
     """
 
     def __init__(
@@ -64,23 +64,23 @@ class LogSubject:
         return [cls(log, moment, conf, beliefs=beliefs) for conf in confs]
 
     def conf_source(self, release: str) -> str:
-        """Return where the configuration is from that a release has in force."""
+        """Return the source of the configuration that a release has in force."""
         return conf_of(self._scene.confs, resolve(release)).source
 
     def session(self, behaviours: Behaviours) -> SessionAnswer:
-        """Run it, traced, as a release would."""
+        """Run the session, traced, as a release would."""
         return self.traced(behaviours, Trace(scores=False))
 
     def traced(self, behaviours: Behaviours, trace: Trace) -> SessionAnswer:
-        """Run it with a trace that may be on, off, or have enough at some step."""
+        """Run the session with a trace that may be on, off, or limited."""
         answer = session_in(self._scene, behaviours, self._beliefs.of(behaviours), into=trace)
         return answer._replace(not_known=self.not_known)
 
 
 class CaseSubject:
-    """A session of a scenario, after all that comes before it.
+    """A session of a scenario, after all steps before it.
 
-    :param step: 1-based number of a step that has a session.
+    :param step: the 1-based number of a step with a session.
     """
 
     def __init__(self, case: Case, step: int) -> None:
@@ -89,7 +89,7 @@ class CaseSubject:
         self.not_known: tuple[Unknown, ...] = ()
 
     def session(self, behaviours: Behaviours) -> SessionAnswer:
-        """Run it, traced, as a release would."""
+        """Run the session, traced, as a release would."""
         case = msgspec.structs.replace(self.case, steps=self.case.steps[: self.step])
         return deque(answers_of(case, behaviours), maxlen=1)[0]
 
@@ -112,8 +112,8 @@ def case_subject(case: Case, step: int | None) -> CaseSubject:
 def answers_of(case: Case, behaviours: Behaviours) -> Iterator[SessionAnswer]:
     """Yield what each session of a scenario decided, traced.
 
-    An answer's cache is that of the answer until the next is asked for. A session whose scheduler
-    had died before it is an answer with that crash.
+    An answer's cache is valid until the next answer is taken. A session after its scheduler crashed
+    is an answer with that crash.
     """
     for step, result, cache, _ in Simulation(case, behaviours, scores=True).sessions():
         yield SessionAnswer(f"step {step}", behaviours.release, "scenario", result, cache)

@@ -1,4 +1,4 @@
-"""What another release would decide differently over a whole log, and which behaviour is why."""
+"""What another release would decide differently over a whole log, and which behaviour causes it."""
 
 from __future__ import annotations
 
@@ -21,28 +21,27 @@ from ..moments.coverage import Unknown
 from ..moments.log import opened
 from ..moments.scheduler_confs import ConfText
 from ..moments.stored_belief import CacheBasis, believed
-from ..sessions.session import Scene, scene_at, session_in
+from ..sessions.session import SessionInputs, scene_at, session_in
 from .causes import Cause, causes, changed, partly, suspects
 from .decisions import Decision, Differing, decisions_of, differing
-from .places import Place, Places, evenly
 from .releases import BehaviourDiff, session_diff
+from .session_moments import SessionMoment, SessionMoments, evenly
 
 STRETCHES_PER_JOB = 4
-"""Stretches differ in how long they take: with more of them, processes end at about one time."""
+"""Stretches take different times: with several per process, all processes end together."""
 
 PLACES = 50
-"""Moments that a stretch has at least, as each is played from the log's beginning."""
+"""The least moments of a stretch, as each stretch is replayed from the log's begin."""
 
 MOMENTS_KEPT = 50
-"""After so many moments what sessions left is cleared away: they and their plugins know each
-other, and the command line lets the collector come seldom."""
+"""Moments between collections of garbage, which the command line otherwise collects seldom."""
 
 
-class Changed(NamedTuple):
-    """A decision that the other release takes differently.
+class ChangedDecision(NamedTuple):
+    """A decision that differs in the other release.
 
-    :param at: the point of the session. :param position: the event that makes it one.
-    :param values: as the first and as the second release; None where it is not taken.
+    :param at: the point of the session. :param position: the event at that point.
+    :param values: of the first and of the second release; None if not taken.
     :param causes: see :mod:`.causes`.
     """
 
@@ -55,14 +54,14 @@ class Changed(NamedTuple):
 
 
 class Group(NamedTuple):
-    """All that differs for one reason.
+    """All differences with one cause.
 
-    :param causes: behaviours, each of which alone makes it go, or a smallest set.
-    :param sessions: how many sessions have any of it.
+    :param causes: behaviours, each of which alone removes them, or a smallest set.
+    :param sessions: the number of sessions with any of them.
     """
 
     causes: tuple[Cause, ...]
-    changed: tuple[Changed, ...]
+    changed: tuple[ChangedDecision, ...]
     sessions: int
 
 
@@ -70,14 +69,14 @@ class Group(NamedTuple):
 class Upgrade:
     """The answer; true if anything differs.
 
-    :param logged: the sessions are those that the log tells of; else changes of objects.
-    :param sessions: moments at which both releases were asked, of ``known`` in all.
+    :param logged: the sessions are those that the log records; else changes of objects.
+    :param sessions: moments at which both releases were run, out of ``known``.
     :param differing: at how many of them anything differs.
-    :param behaviours: in which the releases differ, whether it matters here or not.
-    :param unsure: changes that may have come before or after the last moment.
-    :param not_known: what of the kinds that sessions need the log does not know where these are.
+    :param behaviours: those in which the releases differ, with or without effect here.
+    :param unsure: changes that may have happened before or after the last moment.
+    :param not_known: what sessions need and the log does not know at these moments.
     :param doubtful: at how many of the moments any of it is not known.
-    :param left_out: sessions before the first complete lists, which were not asked.
+    :param left_out: sessions before the first complete lists, which were not run.
     :param unconfigured: each release ran with its built-in configuration, as the log has none.
     """
 
@@ -96,17 +95,17 @@ class Upgrade:
 
     @property
     def sure(self) -> int:
-        """At how many moments both releases were asked, and the log knows all they need."""
+        """The number of moments at which both releases were run and the log knows all they need."""
         return self.sessions - self.doubtful
 
     def __bool__(self) -> bool:
         return bool(self.groups)
 
 
-class Question(NamedTuple):
-    """What is asked of a whole log.
+class UpgradeQuestion(NamedTuple):
+    """An upgrade check of a whole log.
 
-    :param place: of the log, for processes that open it themselves.
+    :param place: the log's place, for processes that open it themselves.
     :param conf: None is the configuration in force at each moment.
     """
 
@@ -115,26 +114,26 @@ class Question(NamedTuple):
     conf: ConfText | None = None
 
 
-class Stretch(NamedTuple):
-    """Neighbouring moments of a log, for a process that knows nothing else."""
+class MomentRange(NamedTuple):
+    """Neighbouring moments of a log, as the work of one process."""
 
-    question: Question
-    places: tuple[Place, ...]
+    question: UpgradeQuestion
+    places: tuple[SessionMoment, ...]
 
 
 def upgrade_check(
-    places: Places,
-    question: Question,
+    places: SessionMoments,
+    question: UpgradeQuestion,
     *,
     sample: int = 0,
     jobs: int = 1,
     progress: parallel.Progress | None = None,
 ) -> Upgrade:
-    """Run the sessions of a log as both releases, and tell what differs and why.
+    """Run the sessions of a log as both releases, and return what differs and why.
 
-    :param sample: ask at so many moments, evenly spread; 0 is all.
+    :param sample: the number of moments to check, evenly spread; 0 is all.
     :param jobs: processes.
-    :param progress: called with (sessions compared, sessions in all) after each stretch.
+    :param progress: called with (sessions compared, total) after each stretch.
     :raises UsageError: sessions of a release cannot be run.
     """
     one, other = (resolve(name).release for name in question.releases)
@@ -167,16 +166,16 @@ def upgrade_check(
     )
 
 
-def check(stretch: Stretch) -> list[Changed]:
+def check(stretch: MomentRange) -> list[ChangedDecision]:
     """Return what differs in a stretch of a log, in order.
 
-    The log is gone through once, with what schedulers of all the releases in question believe.
+    The log is read once, for the caches of all variants.
     """
     question, places = stretch
     one, other = map(resolve, question.releases)
     ways = _ways(one, other)
     first = places[0].moment
-    found: list[Changed] = []
+    found: list[ChangedDecision] = []
     with opened(question.place, read_only=True, branch=first.branch, cluster=first.cluster) as log:
         moments = [place.moment for place in places]
         along = beliefs_along(log.store, moments, *ways.values())
@@ -186,35 +185,37 @@ def check(stretch: Stretch) -> list[Changed]:
             scene = scene_at(log, moment, question.conf)
             sessions = _Sessions(scene, (one, other), dict(zip(ways, caches, strict=True)))
             found += [
-                Changed(moment.label, place.position, *row, tuple(sessions.causes(row)))
+                ChangedDecision(moment.label, place.position, *row, tuple(sessions.causes(row)))
                 for row in sessions.differing()
             ]
     return found
 
 
 def _ways(one: Behaviours, other: Behaviours) -> dict[CacheBasis, Behaviours]:
-    """Return how schedulers may believe: as either release, and with single behaviours set back."""
+    """Return the cache behaviours to build: of either release, and with single ones set back."""
     values = changed(one, other)
     back = [partly(other, values, (name,)) for name, _ in believed(other) if name in values]
     return {believed(behaviours): behaviours for behaviours in (one, other, *back)}
 
 
-def _stretches(question: Question, places: Sequence[Place], jobs: int) -> Iterator[Stretch]:
+def _stretches(
+    question: UpgradeQuestion, places: Sequence[SessionMoment], jobs: int
+) -> Iterator[MomentRange]:
     count = min(len(places), jobs * STRETCHES_PER_JOB, max(jobs, len(places) // PLACES))
     bounds = [len(places) * i // count for i in range(count + 1)] if count else [0]
     for start, stop in pairwise(bounds):
-        yield Stretch(question, tuple(places[start:stop]))
+        yield MomentRange(question, tuple(places[start:stop]))
 
 
 class _Sessions:
-    """The sessions of one moment: as two releases, and as the second with behaviours set back.
+    """The sessions of one moment: of two releases, and of the second with behaviours set back.
 
-    :param caches: what schedulers believe there, by what they believe by.
+    :param caches: the caches at the moment, by cache behaviours.
     """
 
     def __init__(
         self,
-        scene: Scene,
+        scene: SessionInputs,
         pair: tuple[Behaviours, Behaviours],
         caches: Mapping[CacheBasis, SchedulerCache],
     ) -> None:
@@ -234,7 +235,7 @@ class _Sessions:
         return differing([first, self._second])
 
     def causes(self, row: Differing) -> list[Cause]:
-        """Return the behaviours that make a difference go when they are as the first has them."""
+        """Return the behaviours that remove a difference when set to the first release's values."""
         if self._suspects is None:
             asked = self._believing | self._consulted.names
             names = [name for name in self._values if name in asked]
@@ -251,9 +252,9 @@ class _Sessions:
         return found is not None and found.get(Decision(row.kind, row.about)) == row.values[0]
 
     def _set_back(self, names: Cause) -> Mapping[Decision, str] | None:
-        """Return what the second decides with behaviours as the first has them.
+        """Return what the second decides with some behaviours of the first.
 
-        None if schedulers would have to believe something for it that is not known here.
+        None if that needs a cache that was not built.
         """
         if names not in self._tried:
             behaviours = partly(self._other, self._values, names)
@@ -266,9 +267,9 @@ class _Sessions:
         return decisions_of(session_in(self._scene, behaviours, self._caches[believed(plain)]))
 
 
-def _groups(found: Sequence[Changed]) -> Iterator[Group]:
-    """Yield what differs by its causes, the most frequent first."""
-    by_cause: dict[tuple[Cause, ...], list[Changed]] = defaultdict(list)
+def _groups(found: Sequence[ChangedDecision]) -> Iterator[Group]:
+    """Yield differences by cause, the most frequent first."""
+    by_cause: dict[tuple[Cause, ...], list[ChangedDecision]] = defaultdict(list)
     for each in found:
         by_cause[each.causes].append(each)
     for named in sorted(by_cause, key=lambda one: (-len(by_cause[one]), one)):

@@ -1,4 +1,4 @@
-"""What another release changes for those who use a cluster, in a word; and what is not felt."""
+"""The verdict: what another release changes for users of a cluster."""
 
 from __future__ import annotations
 
@@ -7,23 +7,21 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from .decisions import BIND, CRASH, ENQUEUE, EVICT, PHASE, PIPELINE
-from .upgrade import Changed, Upgrade
+from .upgrade import ChangedDecision, Upgrade
 
 CRASHES, PLACEMENTS, EVICTIONS, PHASES, UNFELT, NOTHING, UNKNOWN = LEVELS = (
     *("crashes", "placements", "evictions", "phases"),
     *("unfelt", "nothing", "unknown"),
 )
-"""Verdicts, the gravest first:
+"""Verdicts, most severe first:
 
-==========  ===============================================================================
-crashes     the scheduler dies as one release only
-placements  a pod is bound as one release only, or to another node
-evictions   a pod is evicted as one release only
-phases      only phases of PodGroups differ, or which of them are enqueued
-unfelt      only texts differ, or to which node a pod is promised that has to wait
-nothing     nothing differs
-unknown     nothing was seen to change, and no session could be compared on all that it needs
-==========  ===============================================================================
+==========  =============================================================================== crashes
+the scheduler panics in one release only placements  a pod is bound in one release only, or to
+another node evictions   a pod is evicted in one release only phases      only phases of PodGroups
+differ, or which of them are enqueued unfelt      only texts differ, or the node that a waiting pod
+is pipelined to nothing     nothing differs unknown     no change was seen, and the log lacks what
+sessions need at every moment ==========
+===============================================================================
 """
 
 FELT = (CRASHES, PLACEMENTS, EVICTIONS, PHASES)
@@ -39,14 +37,14 @@ _LEVELS: Mapping[str, str] = MappingProxyType(
     }
 )
 _TEXTS = frozenset({CRASH, EVICT})
-"""Decisions whose value is a text: if both releases take them, only the text is another."""
+"""Decisions whose value is a text: if both releases take them, only the text differs."""
 
 
-class Effect(NamedTuple):
+class VerdictEffect(NamedTuple):
     """All differences of one level.
 
-    :param objects: pods or PodGroups that have any; of crashes 0.
-    :param sessions: that have any.
+    :param objects: the number of pods or PodGroups with any; 0 for crashes.
+    :param sessions: the number of sessions with any.
     """
 
     level: str
@@ -56,26 +54,26 @@ class Effect(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """The gravest level that any difference has, and all levels that any has, gravest first."""
+    """The most severe level of all differences, and all their levels, most severe first."""
 
     level: str
-    effects: tuple[Effect, ...]
+    effects: tuple[VerdictEffect, ...]
 
     @property
     def felt(self) -> bool:
-        """Whether anybody who uses the cluster would notice."""
+        """Whether users of the cluster would notice."""
         return self.level in FELT
 
 
-def level_of(changed: Changed) -> str:
-    """Return how grave a difference is: one of :data:`FELT`, or ``unfelt``."""
+def level_of(changed: ChangedDecision) -> str:
+    """Return the level of a difference: one of :data:`FELT`, or ``unfelt``."""
     if changed.kind in _TEXTS and None not in changed.values:
         return UNFELT
     return _LEVELS[changed.kind]
 
 
 def verdict_of(found: Upgrade) -> Verdict:
-    """Return the verdict on all that differs."""
+    """Return the verdict on all differences."""
     every = [changed for group in found.groups for changed in group.changed]
     effects = tuple(
         _effect(level, some)
@@ -88,9 +86,9 @@ def verdict_of(found: Upgrade) -> Verdict:
     return Verdict(level, effects)
 
 
-def _effect(level: str, some: Iterable[Changed]) -> Effect:
+def _effect(level: str, some: Iterable[ChangedDecision]) -> VerdictEffect:
     some = list(some)
-    return Effect(
+    return VerdictEffect(
         level,
         len(some),
         len({changed.about for changed in some if changed.about}),

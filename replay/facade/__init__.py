@@ -1,1 +1,1 @@
-"""What Python can ask: every command of the command line as a method or a function."""
+"""The Python API: every command of the command line as a method or a function."""

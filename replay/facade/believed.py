@@ -1,4 +1,4 @@
-"""What a scheduler believes, as plain data: nodes, jobs, tasks, queues, hypernodes, work."""
+"""A scheduler's cache as plain data: nodes, jobs, tasks, queues, hypernodes, work."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ Amounts = dict[str, str]
 class BelievedNode(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """A node in the scheduler's cache.
 
-    :param state: ``Ready``, or why sessions pass it over.
-    :param out_of_sync: resources of which more is used than there is.
+    :param state: ``Ready``, or why sessions skip it.
+    :param out_of_sync: resources of which more is used than exists.
     :param pods: the status of the task of each pod on it, by ``namespace/name``.
     """
 
@@ -41,7 +41,7 @@ class BelievedJob(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     :param job: ``namespace/name``.
     :param pod_group: the uid of its PodGroup; None if pods name one that the cache does not have.
     :param seen: ``yes`` if sessions see it, else why they do not.
-    :param tasks: how many tasks it has, by status.
+    :param tasks: the number of tasks, by status.
     """
 
     job: str
@@ -74,7 +74,7 @@ class BelievedTask(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 class BelievedQueue(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """A queue in the scheduler's cache.
 
-    :param jobs: how many jobs are in it.
+    :param jobs: the number of jobs in it.
     """
 
     name: str
@@ -101,7 +101,7 @@ class BelievedHyperNode(msgspec.Struct, frozen=True, kw_only=True, rename="camel
 
 
 class Waiting(msgspec.Struct, frozen=True, kw_only=True):
-    """What a worker of the cache has before it.
+    """An item that a worker of the cache still has to do.
 
     :param worker: ``nodes``, ``hypernodes``, ``cleanup`` or ``resync``.
     """
@@ -113,11 +113,11 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True)
 class Belief:
-    """What the scheduler of a release believed at a moment.
+    """The cache of a release's scheduler at a moment.
 
-    Each part is worked out when it is first asked for, in the order of names.
+    Each part is computed when it is first used, in the order of names.
 
-    :param at: the moment, as it is printed.
+    :param at: the moment, as printed.
     :param cache: the scheduler's cache itself, which may change between releases of Plinian.
     """
 
@@ -152,7 +152,7 @@ class Belief:
 
     @cached_property
     def work(self) -> list[Waiting]:
-        """What the cache's workers have before them."""
+        """What the cache's workers still have to do."""
         return self._part("work", Waiting)
 
     def _part(self, name: str, kind: type[Part]) -> list[Part]:

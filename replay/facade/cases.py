@@ -1,4 +1,4 @@
-"""Scenarios from Python: run as releases would, and asked in which session an answer changes."""
+"""Scenarios from Python: run them as releases would, and find where an answer changes."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ from .options import (
 )
 
 ALL = "all"
-"""Stands for all releases of Volcano where one is asked for."""
+"""The name that stands for all releases of Volcano."""
 
 Document = Mapping[str, Any]
 
 
 class PodGroupAfter(msgspec.Struct, frozen=True, kw_only=True):
-    """A PodGroup as a session of a scenario leaves it.
+    """A PodGroup after a session of a scenario.
 
-    :param conditions: each with ``type``, ``status``, ``reason`` and ``message`` as far as it says.
+    :param conditions: each with ``type``, ``status``, ``reason`` and ``message``, if set.
     :param written: whether the session wrote it.
     """
 
@@ -59,17 +59,17 @@ class PodGroupAfter(msgspec.Struct, frozen=True, kw_only=True):
 class CaseSession(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What one session of a scenario did; pods and PodGroups are ``namespace/name``.
 
-    :param panic: the text of a predicted crash; None if there is none.
+    :param panic: the message of a predicted panic; None if there is none.
     :param binds: (pod, node) in the order of decision; so are ``pipelined`` and ``evictions``.
     :param evict_reasons: why, by pod. :param fit_errors: why a pod fits nowhere.
     :param queues: every queue after the session; amounts are quantities as text.
-    :param metrics: gauges by queue; what is no number is ``+Inf``, ``-Inf`` or ``NaN``.
-    :param node_scores: what each node scored, by pod. :param nominated: nodes by pod.
+    :param metrics: gauges by queue; non-numbers are ``+Inf``, ``-Inf`` or ``NaN``.
+    :param node_scores: each node's score, by pod. :param nominated: nodes by pod.
     :param out_of_sync_nodes: nodes that the cache keeps out of sessions.
     :param session_jobs: the jobs that the session saw.
     :param errors: what the scheduler logs as an error, and events that could not be applied.
     :param panic_at: the functions on the stack of the crash.
-    :param restarted: the scheduler had been started anew.
+    :param restarted: the scheduler was restarted before.
     """
 
     panic: str | None
@@ -117,16 +117,17 @@ def simulate(
 ) -> CaseResult:
     """Run a scenario as a release would, and return what each session did.
 
-    :param case: a scenario file (``.case.json``, also ``.gz``, ``.xz``, ``.zst``), or what such a
-        file holds.
+    :param case: a scenario file (``.case.json``, also ``.gz``, ``.xz``, ``.zst``), or the content
+        of one.
     :param release: as in ``v1.12.1``, or ``hardened``.
-    :param conf: a configuration in place of the scenario's own, in every session.
+    :param conf: a configuration instead of the scenario's own, in every session.
     :param patches: ``TYPE/NAME=JSON`` each, a merge patch for an object of the scenario.
-    :param now: the present of all sessions; by default a year after the newest time in the case.
-    :param scores: keep what every node scored; by default only of small clusters.
-    :param assume: take the nearest release for one that is not known.
+    :param now: the current time of all sessions; by default a year after the newest time in the
+        case.
+    :param scores: keep every node's score; by default only of small clusters.
+    :param assume: use the nearest release for an unknown one.
     :raises InputError: there is no such file, or it holds no scenario.
-    :raises UsageError: the release is not known, or a patch is of an object that is not there.
+    :raises UsageError: the release is not known, or a patch is of an object that does not exist.
     """
     behaviours = resolve(release_of(release, assume=assume))
     read = _read(case)
@@ -148,13 +149,13 @@ def simulate_all(
     assume: bool = False,
     progress: Progress | None = None,
 ) -> Iterator[CaseResult]:
-    """Run scenarios as several releases would; yield case by case the result of each release.
+    """Run scenarios as several releases would; yield the results case by case.
 
     :param cases: scenario files.
     :param releases: names; ``all`` is every release of Volcano whose sessions can be run.
-    :param jobs: processes. With more than one, the program must be importable: what it does at
-        start stands below ``if __name__ == "__main__":``.
-    :param progress: called with (scenarios run, scenarios in all).
+    :param jobs: processes. With more than one, the program must be importable: guard its start with
+        ``if __name__ == "__main__":``.
+    :param progress: called with (scenarios run, total).
     :raises PlinianError: of the first scenario that cannot be run; others as :func:`simulate`.
     """
     every = [str(release) for release in SUPPORTED if not release.ours]
@@ -189,12 +190,12 @@ def bisect(
 ) -> Bisection:
     """Find the session of a scenario, or the release, with which an answer changes.
 
-    One question is asked, as of :meth:`Log.bisect`. Without ``releases``, of every session as one
-    release; with it, of the session at ``step`` as one release after the other.
+    The question is as for :meth:`Log.bisect`. Without ``releases``, every session is checked as one
+    release; with it, the session at ``step`` as one release after the other.
 
     :param releases: ``R1..R2``.
-    :param step: the last step to ask, from 1; by default the last that has a session.
-    :raises UsageError: not one question is asked, or there is no such step or release.
+    :param step: the last step to check, from 1; by default the last one with a session.
+    :raises UsageError: there is not exactly one question, or no such step or release.
     """
     question = question_of(
         panic=panic, bound=bound, pending=pending, enqueued=enqueued, phase=phase
@@ -206,9 +207,9 @@ def bisect(
 
 
 def span(releases: str, *, assume: bool) -> str:
-    """Return ``R1..R2`` with both ends as releases that are known.
+    """Return ``R1..R2`` with known releases at both ends.
 
-    :raises UsageError: it has another form, or there is no such release.
+    :raises UsageError: the form is wrong, or there is no such release.
     """
     ends = releases.split("..")
     if len(ends) != 2:

@@ -15,20 +15,20 @@ from ..render.documents import plain
 
 _FORMS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
-        "session.SessionAnswer": ("session", "answer_document"),
-        "comparison.sessions.Comparison": ("comparison.sessions", "comparison_document"),
-        "comparison.bisection.Bisection": ("render.bisection", "bisection_document"),
-        "comparison.upgrade.Upgrade": ("render.upgrade", "upgrade_document"),
-        "drift.Drift": ("render.drift", "drift_document"),
+        "sessions.session.SessionAnswer": ("sessions.session", "answer_document"),
+        "compare.sessions.Comparison": ("compare.sessions", "comparison_document"),
+        "compare.bisection.Bisection": ("render.bisection", "bisection_document"),
+        "compare.upgrade.Upgrade": ("render.upgrade", "upgrade_document"),
+        "moments.drift.Drift": ("render.drift", "drift_document"),
         "lint.task.Report": ("render.lint", "lint_document"),
         "lint.findings.Finding": ("lint.findings", "Finding.document"),
         "lint.rules.Rule": ("render.lint", "rule_document"),
-        "diff.Diff": ("render.differences", "diff_json"),
-        "history.History": ("render.differences", "history_json"),
-        "status.Status": ("status", "status_document"),
+        "moments.diff.Diff": ("render.differences", "diff_json"),
+        "moments.history.History": ("render.differences", "history_json"),
+        "moments.status.Status": ("moments.status", "status_document"),
     }
 )
-"""By the class of a result: the module and the function that make its document."""
+"""The module and the function that make the document of a result, by its class."""
 
 _PARTS = ("nodes", "jobs", "tasks", "queues", "hypernodes", "work")
 _REPLAY = __package__.rpartition(".")[0]
@@ -37,11 +37,11 @@ _REPLAY = __package__.rpartition(".")[0]
 def document(result: object, *, trace: bool = False, payload: bool = False) -> Any:
     """Return a result as ``-o json`` of its command prints it: dicts, lists, texts, numbers.
 
-    :param result: whatever a method of :class:`Log` or a function of this package returned; of a
-        list, every member.
-    :param trace: of a comparison: with all steps of each side.
-    :param payload: of events: with their payloads.
-    :raises UsageError: it is nothing that a command prints.
+    :param result: whatever a method of :class:`Log` or a function of this package returned; a list
+        is converted member by member.
+    :param trace: of a comparison: include all steps of each side.
+    :param payload: of events: include their payloads.
+    :raises UsageError: no command prints such a result.
     """
     if isinstance(result, list | tuple) and type(result) in {list, tuple}:
         return [document(one, trace=trace, payload=payload) for one in result]
@@ -52,10 +52,10 @@ def _fields(result: object, *, trace: bool, payload: bool) -> Any:
     kind = type(result)
     name = f"{kind.__module__}.{kind.__qualname__}".removeprefix(f"{_REPLAY}.")
     if isinstance(result, Recorded):
-        from ..moments.actors import told_by_itself  # noqa: PLC0415 -- only here needed
+        from ..moments.actors import self_attributed  # noqa: PLC0415 -- only here needed
         from ..render.events import event_fields  # noqa: PLC0415
 
-        return event_fields(told_by_itself(result), payload=payload)
+        return event_fields(self_attributed(result), payload=payload)
     if name in _FORMS:
         return _maker(name)(result, **({"trace": trace} if name.endswith("Comparison") else {}))
     if name == "facade.searching.LogAnswers":
@@ -68,9 +68,7 @@ def _fields(result: object, *, trace: bool, payload: bool) -> Any:
         return result
     if isinstance(result, tuple) and hasattr(result, "_asdict"):
         return result._asdict()
-    raise UsageError(
-        f"a {kind.__name__} has no document", now="give what a method of a log returned"
-    )
+    raise UsageError(f"a {kind.__name__} has no document", now="give a result of a method of a log")
 
 
 def _log_answers(found: Any) -> Any:

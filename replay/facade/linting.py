@@ -1,4 +1,4 @@
-"""Checks from Python: files before they are applied, by themselves or against a log."""
+"""Checks from Python: files before they are applied, alone or against a log."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ...engine.errors import UsageError
 from ..lint.background import Background
 from ..lint.reading import read_conf, read_files
 from ..lint.rules import RULES, Rule
-from ..lint.task import ALL, Report, Task, check
+from ..lint.task import ALL, LintTask, Report, check
 from .options import FilePath, Names, paths_of, release_of, several
 
 
@@ -23,20 +23,21 @@ def lint(
 ) -> Report:
     """Check queues, PodGroups, jobs and scheduler configurations before they are applied.
 
-    Every rule is asked under every release. To check files against a log, or what is in it, there
-    is :meth:`Log.lint`.
+    Every rule is checked for every release. To check files against a log, or the log's objects, use
+    :meth:`Log.lint`.
 
     :param files: manifests (YAML or JSON), scheduler configurations, folders.
-    :param conf: the configuration in force, where it is not among the files; it is checked too.
-    :param releases: names; none, or ``all``, are all of Volcano's whose sessions can be run.
-    :param ignore: names of rules that are not asked.
-    :param namespace: of objects that name none.
-    :param assume: take the nearest release for one that is not known.
+    :param conf: the configuration in force, if it is not among the files; it is checked too.
+    :param releases: names; without any, or with ``all``, all of Volcano's whose sessions can be
+        run.
+    :param ignore: names of rules to leave out.
+    :param namespace: the namespace of objects that have none.
+    :param assume: use the nearest release for an unknown one.
     :raises InputError: a file cannot be read, or holds something else.
-    :raises UsageError: there is nothing to check; a release or a rule is not known.
+    :raises UsageError: there is nothing to check, or a release or a rule is not known.
     """
     if not files and conf is None:
-        raise UsageError("there is nothing to check", now="give files or conf, or ask Log.lint")
+        raise UsageError("nothing to check", now="give files or conf, or use Log.lint")
     return checked(
         files,
         None,
@@ -58,17 +59,17 @@ def checked(
     namespace: str,
     assume: bool,
 ) -> Report:
-    """Check files, or without any what there is in the background.
+    """Check files, or without any the objects of the background.
 
-    :param background: what a log tells at a moment; None if no log is asked.
+    :param background: the objects of a log at a moment; None without a log.
     """
     names = several(releases)
     taken = [] if ALL in names else [release_of(name, assume=assume) for name in names]
     given = None if conf is None else read_conf(str(conf))
     written = read_files(paths_of(files))
-    return check(Task(written, background, given, namespace, tuple(several(ignore))), taken)
+    return check(LintTask(written, background, given, namespace, tuple(several(ignore))), taken)
 
 
 def lint_rules() -> tuple[Rule, ...]:
-    """Return what is looked for, in the order in which findings are told."""
+    """Return all rules, in the order of their findings."""
     return RULES

@@ -1,4 +1,4 @@
-"""The log as Python has it: all that the command line answers, with typed results."""
+"""The log in Python: everything that the command line answers, with typed results."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .believed import Belief
 
 UNLOGGED_SAMPLE = 200
-"""Moments that ``upgrade_check`` asks where the log tells of no sessions."""
+"""The number of moments that ``upgrade_check`` checks if the log records no sessions."""
 
 
 class Log(StoredLog):
@@ -33,11 +33,11 @@ class Log(StoredLog):
 
     Moments (``at``, ``before``, ``since`` …) are strings as on the command line, datetimes with a
     time zone, or a :class:`Moment` of :meth:`moment`. Options have the names of the command line's;
-    one that may be repeated there is a sequence here, and has the plural of its name.
+    a repeatable one is a sequence here, with a plural name.
 
     :param place: the path or URL of the log. :param store: the log underneath.
-    :param branch: which branch is meant where none is named.
-    :param cluster: which cluster; may stay None while the log holds only one.
+    :param branch: the branch of points that do not name one.
+    :param cluster: the cluster; may be None if the log holds only one.
     """
 
     def session(
@@ -54,17 +54,18 @@ class Log(StoredLog):
     ) -> SessionAnswer:
         """Run one scheduling session on the state at a moment, and return what it decides.
 
-        Nothing is written. What the scheduler would crash on is an answer like any other.
+        Nothing is written. If the scheduler would crash, that is the answer.
 
         :param release: the release of Volcano, as in ``v1.12.1``, or ``hardened``.
-        :param conf: a configuration in place of the one that was applied in the log by then.
-        :param trace: keep every step, with what was compared.
-        :param choose: which of equal nodes is taken: ``least-name``, ``recorded``, or a seed.
-        :param sample_nodes: of more than 100 nodes look at some only, as the scheduler does.
-        :param assume: take the nearest release for one that is not known, and what a release has
-            of its own for a configuration that it rejects.
+        :param conf: a configuration instead of the log's at the moment.
+        :param trace: keep every step, with the values that it compared.
+        :param choose: how to choose among equal nodes: ``least-name``, ``recorded``, or a seed.
+        :param sample_nodes: if there are more than 100 nodes, look at some only, as the scheduler
+            does.
+        :param assume: use the nearest release for an unknown one, and the built-in configuration
+            for one that a release rejects.
         :raises UsageError: the release is not known, or it rejects the configuration.
-        :raises PointUnknown: the point names no moment of the log.
+        :raises PointUnknown: the point is not a moment of the log.
         :param strict: refuse to answer if the log lacks what sessions need.
         """
         from ..sessions.session import session_at  # noqa: PLC0415
@@ -77,9 +78,9 @@ class Log(StoredLog):
         return session_at(self, moment, release=name, conf=given, trace=trace, chance=chance)
 
     def status(self, *, as_known_at: str | None = None) -> Status:
-        """Return what the log holds of its cluster: inputs, reach, what it knows completely.
+        """Return what the log holds of its cluster: inputs, range, what it knows completely.
 
-        :param as_known_at: ``@POSITION``; leave out of account what was appended later.
+        :param as_known_at: ``@POSITION``; ignore events appended later.
         :raises UsageError: the log holds several clusters, and none is chosen.
         """
         from ..moments.status import status_of  # noqa: PLC0415
@@ -98,8 +99,8 @@ class Log(StoredLog):
     ) -> Comparison:
         """Run every release with every configuration at one moment, and return what differs.
 
-        :param confs: None among them is the configuration of the log, as is none at all.
-        :param trace: keep all steps of each session; else those that show where they part.
+        :param confs: None, also as a member, is the configuration of the log.
+        :param trace: keep all steps of each session; else those at the first difference.
         :raises UsageError: as :meth:`session`.
         :param strict: refuse to answer if the log lacks what sessions need.
         """
@@ -132,8 +133,8 @@ class Log(StoredLog):
         names = [release_of(name, assume=assume) for name in several(releases)]
         if len(names) not in {1, 2}:
             raise UsageError(
-                f"there are two moments and {len(names)} releases",
-                now="to compare more releases at one moment: Log.compare",
+                f"two moments, but {len(names)} releases",
+                now="compare more releases at one moment with Log.compare",
             )
         moments = (self.moment(before), self.moment(after))
         for moment in moments:
@@ -160,22 +161,22 @@ class Log(StoredLog):
         progress: Progress | None = None,
         strict: bool = False,
     ) -> Bisection:
-        """Find where in the log, or with which release, a session begins to answer otherwise.
+        """Find the first moment of the log, or the first release, with another answer.
 
-        One question is asked: ``bound`` or ``pending`` (``namespace/pod``), ``enqueued``
-        (``namespace/podgroup``), ``phase`` (``namespace/podgroup=Phase``) or ``panic``. The flip of
-        the result is None if the answer is the same everywhere.
+        Give one question: ``bound`` or ``pending`` (``namespace/pod``), ``enqueued``
+        (``namespace/podgroup``), ``phase`` (``namespace/podgroup=Phase``) or ``panic``. The
+        result's ``flip`` is None if the answer is the same everywhere.
 
-        :param releases: ``R1..R2``: ask the session ``at`` one moment as one release after the
-            other. Without it, every session between ``from_`` and ``to`` is asked as one
-            ``release``, until one answers otherwise; the result is a :class:`LogAnswers`.
-        :param release: by default v1.12.1; of crashes that the log tells of, the newest release
-            that dies where the log says so.
-        :param halve: ask at few moments only; right if the answer changes once.
-        :param jobs: processes. With more than one, the program must be importable: what it does at
-            start stands below ``if __name__ == "__main__":``.
-        :param progress: called with (sessions run, sessions to be expected).
-        :raises UsageError: not one question is asked, or options do not go together.
+        :param releases: ``R1..R2``: run the session ``at`` one moment as one release after the
+            other. Without it, every session between ``from_`` and ``to`` is run as one ``release``,
+            until the answer changes; the result is a :class:`LogAnswers`.
+        :param release: by default v1.12.1; for ``panic``, the newest release that panics at a crash
+            that the log records.
+        :param halve: check few moments only; right if the answer changes once.
+        :param jobs: processes. With more than one, the program must be importable: guard its start
+            with ``if __name__ == "__main__":``.
+        :param progress: called with (sessions run, expected total).
+        :raises UsageError: there is not exactly one question, or options do not go together.
         :param strict: refuse to answer if the log lacks what sessions need.
         """
         from ..compare.questions import question_of  # noqa: PLC0415
@@ -214,21 +215,21 @@ class Log(StoredLog):
     ) -> Upgrade:
         """Run the sessions of the whole log as two releases, and return what differs and why.
 
-        :param from_: the release that runs now. :param to: the one that is to run.
+        :param from_: the release that runs now. :param to: the release to upgrade to.
         :param at: only sessions by this moment.
-        :param sample: ask at so many moments, evenly spread; 0 is all. By default all sessions that
-            the log tells of, else 200 of the moments at which something changed.
-        :param jobs: processes. With more than one, the program must be importable: what it does at
-            start stands below ``if __name__ == "__main__":``.
-        :param progress: called with (sessions compared, sessions in all).
+        :param sample: check this many moments, evenly spread; 0 is all. By default all sessions
+            that the log records, else 200 of the moments at which something changed.
+        :param jobs: processes. With more than one, the program must be importable: guard its start
+            with ``if __name__ == "__main__":``.
+        :param progress: called with (sessions compared, total).
         :raises UsageError: a release is not known, or it rejects the configuration.
         :param strict: refuse to answer if the log lacks what sessions need.
         """
-        from ..compare.places import session_places  # noqa: PLC0415
-        from ..compare.upgrade import Question, upgrade_check  # noqa: PLC0415
+        from ..compare.session_moments import session_places  # noqa: PLC0415
+        from ..compare.upgrade import UpgradeQuestion, upgrade_check  # noqa: PLC0415
 
         one, other = (release_of(name, assume=assume) for name in (from_, to))
-        question = Question(
+        question = UpgradeQuestion(
             self.place, (one, other), accepted_conf(conf, [one, other], assume=assume)
         )
         end = self.moment(at)
@@ -247,9 +248,9 @@ class Log(StoredLog):
         progress: Progress | None = None,
         strict: bool = False,
     ) -> Belief:
-        """Return what the scheduler believed at a moment: its cache, as a release makes it.
+        """Return the scheduler's cache at a moment, as a release builds it.
 
-        :param progress: called with (events delivered, events in all).
+        :param progress: called with (events delivered, total).
         :raises UsageError: the release is not known.
         :param strict: refuse to answer if the log lacks what sessions need.
         """
@@ -271,7 +272,7 @@ class Log(StoredLog):
         progress: Progress | None = None,
         strict: bool = False,
     ) -> Drift:
-        """Return where the scheduler believes something else than is, and since which event.
+        """Return where the scheduler's cache differs from the API server, and since which event.
 
         Parameters and errors are those of :meth:`belief`.
         :param strict: refuse to answer if the log lacks what sessions need.
@@ -287,8 +288,8 @@ class Log(StoredLog):
     def _check(self, moment: Moment, conf: object, *, strict: bool) -> None:
         """Refuse a moment at which the log lacks what sessions need.
 
-        :param conf: a configuration in place of the log's; None asks that the log has one.
-        :raises NotKnown: it lacks anything, and ``strict``.
+        :param conf: a configuration instead of the log's; None requires that the log has one.
+        :raises NotKnown: anything is missing, and ``strict`` is set.
         """
         from ..moments.coverage import SCHEDULING, refuse, unknown_at  # noqa: PLC0415
         from ..moments.scheduler_confs import has_no_conf  # noqa: PLC0415
@@ -298,7 +299,7 @@ class Log(StoredLog):
         refuse(unknown_at(self, moment, SCHEDULING))
         if conf is None and has_no_conf(self, moment):
             raise NotKnown(
-                "no configuration of the scheduler is in the log",
+                "the log holds no configuration of the scheduler",
                 now="give one as conf, or ingest it",
             )
 
@@ -313,7 +314,7 @@ class Log(StoredLog):
         namespace: str = "default",
         assume: bool = False,
     ) -> Report:
-        """Check files against the cluster at a moment; without files, check what is there.
+        """Check files against the cluster at a moment; without files, check the cluster's objects.
 
         Parameters and errors are those of :func:`lint`.
         """
@@ -332,7 +333,7 @@ class Log(StoredLog):
 
 
 def _confs(confs: Conf | Sequence[Conf | None] | None) -> Sequence[Conf | None]:
-    """Return configurations as a list; a single one, or none, may stand by itself."""
+    """Return configurations as a list; a single one, or None, need not be in one."""
     from ..moments.scheduler_confs import ConfText  # noqa: PLC0415
 
     if confs is None or isinstance(confs, str | PathLike | ConfText):
@@ -349,7 +350,7 @@ def opened(
 
 
 def demonstration(place: str) -> Log:
-    """Make the log of the demonstration; errors are those of ``plinian.demo``."""
+    """Create the log of the demo; errors are those of ``plinian.demo``."""
     log = opened(place, create=True, branch=MAIN, cluster=None)
     with recorded_inputs() as paths:
         log.ingest(paths)

@@ -1,4 +1,4 @@
-"""What questions have in common: releases, configurations and lists as Python gives them."""
+"""Common arguments in Python: releases, configurations and lists."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..moments.scheduler_confs import ConfText
 
 DEFAULT_RELEASE = "v1.12.1"
-"""The release that is run where none is named."""
+"""The default release."""
 
 FilePath: TypeAlias = str | PathLike[str]
 
@@ -29,12 +29,12 @@ Names: TypeAlias = str | Sequence[str]
 
 
 def several(names: Names) -> list[str]:
-    """Return names as a list; a single one may stand by itself."""
+    """Return names as a list; a single one need not be in one."""
     return [names] if isinstance(names, str) else list(names)
 
 
 def paths_of(paths: FilePath | Iterable[FilePath]) -> list[str]:
-    """Return paths as a list of texts; a single one may stand by itself."""
+    """Return paths as a list of texts; a single one need not be in one."""
     some = [paths] if isinstance(paths, str | PathLike) else paths
     return [str(path) for path in some]
 
@@ -42,8 +42,8 @@ def paths_of(paths: FilePath | Iterable[FilePath]) -> list[str]:
 def release_of(name: str, *, assume: bool) -> str:
     """Return the release that a name stands for.
 
-    :param assume: take the nearest release for one that is not known.
-    :raises UsageError: it is not known, and nothing is to be assumed.
+    :param assume: use the nearest release for an unknown one.
+    :raises UsageError: it is not known, and nothing may be assumed.
     """
     return taken_release(name, assume=assume).release
 
@@ -51,7 +51,7 @@ def release_of(name: str, *, assume: bool) -> str:
 def conf_text(conf: Conf | None) -> ConfText | None:
     """Return a configuration, read from its file if it is a path; None stays None.
 
-    :raises InputError: the file is missing, or no text.
+    :raises InputError: the file is missing, or is not text.
     """
     from ..moments.scheduler_confs import conf_file  # noqa: PLC0415
 
@@ -62,7 +62,7 @@ def accepted_conf(conf: Conf | None, releases: Sequence[str], *, assume: bool) -
     """Return a configuration that these releases run with.
 
     :param assume: a release that rejects it runs with its built-in one.
-    :raises UsageError: one rejects it, and nothing is to be assumed.
+    :raises UsageError: one rejects it, and nothing may be assumed.
     """
     given = conf_text(conf)
     list(rejections([given], releases, assume=assume))
@@ -72,7 +72,7 @@ def accepted_conf(conf: Conf | None, releases: Sequence[str], *, assume: bool) -
 def present_time(now: str | datetime | None) -> int | None:
     """Return a time in microseconds since 1970; None stays None.
 
-    :raises UsageError: it is no RFC 3339 time, or a datetime without a time zone.
+    :raises UsageError: it is not an RFC 3339 time, or is a datetime without a time zone.
     """
     if now is None:
         return None

@@ -1,4 +1,4 @@
-"""Releases of Volcano from Python: which there are, what each does, where two differ."""
+"""Releases of Volcano from Python: their list, their behaviours, and their differences."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from .options import Names, release_of, several
 
 
 def releases() -> list[ReleaseLine]:
-    """Return the releases that are known, oldest first, and what each changed."""
+    """Return the known releases, oldest first, and what each changed."""
     return release_lines()
 
 
 def behaviours(release: str, *, parts: Names = (), assume: bool = False) -> list[Held]:
-    """Return how a release behaves, part by part, by name.
+    """Return the behaviours of a release, part by part, by name.
 
-    :param parts: of ``session``, ``cache`` and ``controllers``; none are all.
-    :param assume: take the nearest release for one that is not known.
+    :param parts: of ``session``, ``cache`` and ``controllers``; without any, all.
+    :param assume: use the nearest release for an unknown one.
     :raises UsageError: there is no such release or part.
     """
     return behaviours_of(release_of(release, assume=assume), _parts(parts))
@@ -46,7 +46,7 @@ def release_diff(
 
 
 def unproven() -> list[Unproven]:
-    """Return what is told of releases that no recorded decision proves, and why none does."""
+    """Return the behaviours of releases that no recorded decision proves, and why."""
     return unproven_rows()[1]
 
 
@@ -55,7 +55,5 @@ def _parts(names: Names) -> Sequence[Part]:
     known = {str(part): part for part in Part}
     for name in wanted:
         if name not in known:
-            raise UsageError(
-                f"Volcano has no part {name!r} here", now=f"choose: {', '.join(known)}"
-            )
+            raise UsageError(f"no part {name!r}", now=f"choose: {', '.join(known)}")
     return [part for part in Part if not wanted or str(part) in wanted]

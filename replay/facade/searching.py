@@ -1,4 +1,4 @@
-"""One question to many sessions of a log: along its course, or as one release after the other."""
+"""One question to many sessions of a log: over time, or as one release after the other."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields
 from ...engine.errors import UsageError
 from ...engine.volcano.releases import RELEASES
 from ..compare.bisection import Bisection, over_releases, releases_between
-from ..compare.crashes import Crash, Dying, dying, recorded_crashes
-from ..compare.log_bisection import Asked, LogBisection, span_of
+from ..compare.crashes import Crash, PanickingReleases, dying, recorded_crashes
+from ..compare.log_bisection import LogBisection, LogQuestion, span_of
 from ..compare.questions import PANIC, Question
 from ..compare.subjects import LogSubject
 from ..moments.log import Log, Point, Progress
@@ -21,20 +21,20 @@ from .options import DEFAULT_RELEASE, Conf, accepted_conf, conf_text, release_of
 class LogAnswers(Bisection):
     """A bisection of a log.
 
-    :param crashes: if the question is one of crashes: those that the log tells of.
-    :param died: why this release was run, if nobody named one: what it dies of.
+    :param crashes: for ``panic``: the crashes that the log records.
+    :param died: why this release was run, if none was given: the crash that it has.
     """
 
     crashes: Sequence[Crash] = ()
-    died: Dying | None = None
+    died: PanickingReleases | None = None
 
 
 class Search:
-    """A question that is asked of the sessions of a log.
+    """A question to the sessions of a log.
 
-    :param place: of the log, for processes that open it themselves.
-    :param conf: a configuration in place of the log's.
-    :param assume: take the nearest release for one that is not known.
+    :param place: the log's place, for processes that open it themselves.
+    :param conf: a configuration instead of the log's.
+    :param assume: use the nearest release for an unknown one.
     """
 
     def __init__(
@@ -52,17 +52,17 @@ class Search:
         self._assume, self._progress = assume, progress
 
     def refuse(self, **given: object) -> None:
-        """Refuse options that would do nothing, so that nobody believes they did.
+        """Refuse options that would have no effect, so that nobody relies on them.
 
         :raises UsageError: one of them is given.
         """
         idle = [name for name, value in given.items() if value is not None]
         if idle:
             of = "a search along the log" if "at" in idle else "a search over releases"
-            raise UsageError(f"{', '.join(idle)} means nothing to {of}", now="leave it out")
+            raise UsageError(f"{', '.join(idle)} has no effect on {of}", now="leave it out")
 
     def over_releases(self, releases: str, at: Point) -> Bisection:
-        """Ask the session at a moment as one release of ``R1..R2`` after the other."""
+        """Run the session at a moment as one release of ``R1..R2`` after the other."""
         asked = releases_between(span(releases, assume=self._assume))
         conf = accepted_conf(self._conf, list(map(str, asked)), assume=self._assume)
         subject = LogSubject(self._log, self._log.moment(at), conf)
@@ -71,14 +71,14 @@ class Search:
     def in_log(
         self, start: Point | None, end: Point, *, release: str | None, halve: bool, jobs: int
     ) -> LogAnswers:
-        """Ask the sessions between two moments as one release.
+        """Run the sessions between two moments as one release.
 
-        :param release: None is the usual one, or of crashes that the log tells of the newest that
-            dies of one.
+        :param release: None is the default; for ``panic``, the newest one that has a recorded
+            crash.
         """
         name = release_of(release or DEFAULT_RELEASE, assume=self._assume)
         conf = conf_text(self._conf)
-        asked = Asked(self._place, span_of(self._log, start, end), self._question, name, conf)
+        asked = LogQuestion(self._place, span_of(self._log, start, end), self._question, name, conf)
         crashes: list[Crash] = []
         died = None
         if self._question.kind == PANIC:

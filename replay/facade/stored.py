@@ -1,4 +1,4 @@
-"""The log as a store: what goes in and out of it, and what it holds."""
+"""The log as a store: input, output, and contents."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...engine.errors import UsageError
 from ...engine.events import Reference
 from ...engine.kubernetes.expressions.label_selectors import EVERYTHING, Selector
 from ...engine.log import MAIN, BranchInfo, LogInfo, LogStore
-from ..moments.actors import Told, told
+from ..moments.actors import AttributedEvent, attributed
 from ..moments.coverage import Unknown, refuse, unknown_at, usual_kinds
 from ..moments.history import History
 from ..moments.kinds import CLUSTER_SCOPED, GroupKind, ObjectName
@@ -24,16 +24,16 @@ from .options import DEFAULT_RELEASE, FilePath, Names, paths_of, several
 if TYPE_CHECKING:
     from ..ingest.run import IngestOptions, IngestSummary
     from ..moments.diff import Diff
+    from ..moments.diff_actors import Who
     from ..moments.field_selectors import FieldSelector
-    from ..moments.who import Who
 
 _VERSIONS_DESCRIBED = 10
 
 
 class CheckpointInfo(NamedTuple):
-    """A stored state: all known by a position and happened by a revision; its size in bytes.
+    """A stored state: everything known by a position that happened by a revision; size in bytes.
 
-    :param of: ``truth``, or ``belief``: what schedulers of some release believed.
+    :param of: ``truth``, or ``belief``: the scheduler's cache of some release.
     """
 
     branch: str
@@ -45,16 +45,16 @@ class CheckpointInfo(NamedTuple):
 
 
 class ObjectHistory(History, frozen=True, kw_only=True):
-    """The history of everything that had one name, and what belongs to it.
+    """The history of all objects that had one name, and the objects that belong to them.
 
-    :param belonging: the objects that it owns, also through others: pods of a job, say.
+    :param belonging: the objects that it owns, directly or indirectly, such as pods of a job.
     """
 
     belonging: list[Reference]
 
 
 class StoredLog(Log):
-    """A log that knows where it is; see :class:`.log.Log`."""
+    """A log and its place; see :class:`.log.Log`."""
 
     def __init__(
         self, place: str, store: LogStore, *, branch: str = MAIN, cluster: str | None = None
@@ -71,13 +71,13 @@ class StoredLog(Log):
         no_checkpoint: bool = False,
         **named: Any,
     ) -> IngestSummary:
-        """Append what files, folders and archives tell, and return what was done with them.
+        """Append files, folders and archives to the log, and return a summary.
 
-        :param options: what to know about the inputs, all together; or one by one, by the names of
-            the fields of :class:`IngestOptions`: ``skip_malformed=True``. Cluster and branch are by
+        :param options: facts about the inputs, all together; or one by one, by the names of the
+            fields of :class:`IngestOptions`: ``skip_malformed=True``. Cluster and branch are by
             default those that the log was opened with.
-        :param progress: called with (``read`` or ``append``, done, in all).
-        :param no_checkpoint: do not index what was added; questions take longer then.
+        :param progress: called with (``read`` or ``append``, done, total).
+        :param no_checkpoint: do not index what was added; later calls are slower.
         :raises InputError: an input is missing, damaged or malformed; then nothing was appended.
         :raises UsageError: an option is not known.
         """
@@ -89,7 +89,7 @@ class StoredLog(Log):
             for name in named:
                 if name not in known:
                     raise UsageError(
-                        f"ingest has no option {name!r}", now=f"there are: {', '.join(known)}"
+                        f"ingest has no option {name!r}", now=f"choose from: {', '.join(known)}"
                     )
             own = {"branch": self.branch, "cluster": self.cluster or "default"}
             options = IngestOptions(**{**own, **named})
@@ -112,28 +112,28 @@ class StoredLog(Log):
         after: str | int | None = None,
         follow: bool = False,
         **narrowed: Any,
-    ) -> Iterator[Told]:
-        """Yield events in the order of position: the order in which they were learned.
+    ) -> Iterator[AttributedEvent]:
+        """Yield events by position: the order in which they were appended.
 
         Also takes the other fields of a query: ``namespace``, ``name``, ``uid``, ``source``,
         ``limit``, ``newest_first``.
 
         :param kinds: event kinds, as in ``pod.bound`` or ``pod.*``.
         :param objects: kinds of objects, or one object (``pod/train-0``) or uid.
-        :param since: from here on, inclusive. :param until: up to here, inclusive.
-        :param after: ``@POSITION``; only what was appended after it.
-        :param follow: wait for more events for ever.
+        :param since: from this point on, inclusive. :param until: up to this point, inclusive.
+        :param after: ``@POSITION``; only events appended after it.
+        :param follow: wait for more events, without end.
         :raises UsageError: there is no such kind, or the bounds do not go together.
         """
         from ...engine.log import Query  # noqa: PLC0415 -- only needed here
-        from ..moments.narrowing import about, bounds, known_kinds  # noqa: PLC0415
+        from ..moments.event_filters import about, bounds, known_kinds  # noqa: PLC0415
 
         if follow and (narrowed.get("newest_first") or until is not None):
             raise UsageError(
-                "what is followed has no end: newest_first and until do not go with it",
+                "follow has no end, so newest_first and until cannot be combined with it",
                 now="leave out follow",
             )
-        self.moment()  # complains of an unknown cluster
+        self.moment()  # raises for an unknown cluster
         end = f"@{until}" if isinstance(until, int) else until
         begin = f"@{after}" if isinstance(after, int) else after
         fields: dict[str, Any] = {"branch": self.branch, "cluster": self.cluster}
@@ -146,7 +146,7 @@ class StoredLog(Log):
         query = Query(**{**fields, **narrowed})
         read = self.store.follow(query) if follow else self.store.read(query)
         branch, clock = query.branch, self.clock()
-        return told(self.store, clock, read, branch=branch, at_once=1 if follow else AT_ONCE)
+        return attributed(self.store, clock, read, branch=branch, at_once=1 if follow else AT_ONCE)
 
     def get(
         self,
@@ -162,9 +162,9 @@ class StoredLog(Log):
         """Return whole objects of a kind as the API server would have answered at a moment.
 
         :param name: only objects of this name; of a PodGroup, also the name of its job.
-        :param strict: refuse to answer if the log does not know all of the kind there.
+        :param strict: raise if the kind is not fully known at the moment.
         :raises ObjectNotFound: a name was given, and there is none at that moment.
-        :raises NotKnown: not all is known, and ``strict``.
+        :raises NotKnown: not all is known, and ``strict`` is set.
         """
         moment = self.moment(at)
         if strict:
@@ -180,11 +180,12 @@ class StoredLog(Log):
         at: Point = "end",
         namespace: str | None = None,
     ) -> list[Unknown]:
-        """Return what of some kinds the log does not know as a whole at a moment, and why.
+        """Return which of some kinds the log does not fully know at a moment, and why.
 
-        :param kinds: ``pods``, say, or several; none are those that matter to scheduling.
+        :param kinds: one, such as ``pods``, or several; without any, those that matter to
+            scheduling.
         :param namespace: only in it; None is everywhere.
-        :raises UsageError: no kind is called so.
+        :raises UsageError: there is no such kind.
         """
         moment = self.moment(at)
         some = [kinds] if isinstance(kinds, str) or _is_pair(kinds) else kinds
@@ -201,12 +202,12 @@ class StoredLog(Log):
         ignore: Sequence[str] = (),
         strict: bool = False,
     ) -> Diff:
-        """Return what differs between two moments: objects, fields, nodes' and queues' holdings.
+        """Return the differences between two moments: objects, fields, used resources.
 
         :param kinds: only these. :param ignore: fields to leave out, as in ``status.conditions``.
-        :param strict: refuse to answer if not all is known at both moments; else see
-            ``not_known``, ``first_seen`` and ``begun`` of the result.
-        :raises NotKnown: not all is known, and ``strict``.
+        :param strict: raise if not all is known at both moments; else see ``not_known``,
+            ``first_seen`` and ``begun`` of the result.
+        :raises NotKnown: not all is known, and ``strict`` is set.
         """
         found = super().diff(before, after, kinds=kinds, namespace=namespace, ignore=ignore)
         if strict:
@@ -216,8 +217,8 @@ class StoredLog(Log):
     def digest(self, at: Point = "end", *, strict: bool = False) -> str:
         """Return the digest of the state at a moment; equal states have equal digests anywhere.
 
-        :param strict: refuse to answer if the log does not know all that matters to scheduling.
-        :raises NotKnown: it does not, and ``strict``.
+        :param strict: raise if the log does not know all that matters to scheduling.
+        :raises NotKnown: it does not, and ``strict`` is set.
         """
         moment = self.moment(at)
         if strict:
@@ -233,17 +234,17 @@ class StoredLog(Log):
         ignore: Sequence[str] = (),
         strict: bool = False,
     ) -> ObjectHistory:
-        """Return everything the log knows of an object, ``pod/train-0`` say, up to a moment.
+        """Return everything the log knows of an object such as ``pod/train-0``, up to a moment.
 
         :param named: also ``pod/ml/train-0``; a PodGroup may be named by its job.
-        :param namespace: by default ``default``; means nothing to kinds without one.
-        :param ignore: fields whose changes do not count, as in ``status.conditions``.
-        :param strict: refuse to answer if the kind is not known all along.
-        :raises ObjectNotFound: the log never held it; names what may be meant.
-        :raises NotKnown: the kind is not known all along, and ``strict``.
+        :param namespace: by default ``default``; ignored for kinds without namespaces.
+        :param ignore: fields whose changes are left out, as in ``status.conditions``.
+        :param strict: raise if the kind is not known all the time.
+        :raises ObjectNotFound: the log never held it; suggests what may be meant.
+        :raises NotKnown: the kind is not known all the time, and ``strict`` is set.
         """
-        from ..moments.kin import belonging  # noqa: PLC0415 -- only needed here
-        from ..render.leads import never_held  # noqa: PLC0415
+        from ..moments.related_objects import belonging  # noqa: PLC0415 -- only needed here
+        from ..render.not_found import never_held  # noqa: PLC0415
 
         moment = self.moment(at)
         target = self.object(named, moment) if isinstance(named, str) else named
@@ -260,11 +261,11 @@ class StoredLog(Log):
         return ObjectHistory(**msgspec.structs.asdict(found), belonging=owned)
 
     def who_made(self, found: Diff, before: Point, after: Point = "end") -> Who:
-        """Return who made each difference of a :meth:`diff`, as far as the log tells.
+        """Return who made each difference of a :meth:`diff`, as far as the log knows.
 
-        :param found: what the diff returned. :param before: and ``after``: its moments.
+        :param found: the result of the diff. :param before: and ``after``: its moments.
         """
-        from ..moments.who import who_made  # noqa: PLC0415 -- only needed here
+        from ..moments.diff_actors import who_made  # noqa: PLC0415 -- only needed here
 
         return who_made(self.store, found, self.moment(before), self.moment(after))
 
@@ -276,16 +277,16 @@ class StoredLog(Log):
         namespace: str | None = None,
         strict: bool = False,
     ) -> str:
-        """Return the description of an object, ``pod/train-0`` say, as ``plinian describe`` does.
+        """Return the description of an object such as ``pod/train-0``, as of ``plinian describe``.
 
         :param named: also ``pod/ml/train-0``.
-        :param namespace: by default ``default``; means nothing to kinds without one.
-        :param strict: refuse to answer if the log does not know all of the kind there.
+        :param namespace: by default ``default``; ignored for kinds without namespaces.
+        :param strict: raise if the kind is not fully known at the moment.
         :raises ObjectNotFound: it does not exist at that moment.
-        :raises NotKnown: not all is known, and ``strict``.
+        :raises NotKnown: not all is known, and ``strict`` is set.
         """
-        from ..render.columns import Sight  # noqa: PLC0415 -- only needed here
-        from ..render.description import Described, description_lines  # noqa: PLC0415
+        from ..render.columns import TableContext  # noqa: PLC0415 -- only needed here
+        from ..render.description import ObjectDescription, description_lines  # noqa: PLC0415
 
         moment = self.moment(at)
         target = self.object(named, moment)
@@ -297,13 +298,13 @@ class StoredLog(Log):
         entry = truth.find(*kind, place, target.name)
         if (
             entry is None and not namespace and not target.namespace
-        ):  # a kind that no input told us has no namespace
+        ):  # a kind that no input showed to have no namespace
             entry = truth.find(*kind, "", target.name)
         if entry is None:
             raise not_found(self, kind, target.name, place, moment)
         past = Log.history(self, target, namespace=entry.reference.namespace, at=moment)
-        described = Described(
-            sight=Sight(truth),
+        described = ObjectDescription(
+            sight=TableContext(truth),
             entry=entry,
             document=next(self.documents([entry], branch=moment.branch)),
             versions=past.happenings[-_VERSIONS_DESCRIBED:],
@@ -317,14 +318,14 @@ class StoredLog(Log):
         format: str | None = None,  # noqa: A002 -- it is the option's name
         progress: Callable[[int], None] | None = None,
     ) -> int:
-        """Write all events with their payloads to a file, and return how many there are.
+        """Write all events with their payloads to a file, and return their number.
 
-        The file appears when it is complete.
+        The file appears only when it is complete.
 
-        :param format: ``ndjson``, ``csv`` or ``parquet``; by default what the file's name ends
-            with. Parquet needs the extra ``plinian[parquet]``.
+        :param format: ``ndjson``, ``csv`` or ``parquet``; by default from the file's suffix.
+            Parquet needs the extra ``plinian[parquet]``.
         :param progress: called with the number of events written.
-        :raises UsageError: there is no such format, or the name says another one or none.
+        :raises UsageError: there is no such format, or the suffix is of another one or of none.
         """
         from .. import export as writers  # noqa: PLC0415 -- only needed here
 
@@ -338,7 +339,7 @@ class StoredLog(Log):
         return writers.write_file(path, lambda out: write(found, out, progress=progress))
 
     def info(self) -> LogInfo:
-        """Return where the log is, how long and how large, its branches and clusters."""
+        """Return the log's place, length and size, its branches and clusters."""
         return self.store.info()
 
     def branches(self) -> list[BranchInfo]:
@@ -346,21 +347,21 @@ class StoredLog(Log):
         return list(self.store.branches())
 
     def create_branch(self, name: str, *, at: Point = "end") -> BranchInfo:
-        """Create a branch that shares the past of this log's branch and never touches it.
+        """Create a branch that shares the past of this log's branch and never changes it.
 
         :param at: the position to fork at, as in ``@1042``.
-        :raises UsageError: it is no position, or there is such a branch already.
+        :raises UsageError: it is not a position, or the branch already exists.
         """
         moment = self.moment(at)
         if moment.revision is not None or moment.time is not None:
             raise UsageError(
                 f"a branch forks at a position, not at {moment.label}",
-                now="write at='@1042'; events tell their positions",
+                now="write at='@1042'; events have positions",
             )
         return self.store.create_branch(name, parent=moment.branch, fork=moment.known)
 
     def checkpoints(self) -> list[CheckpointInfo]:
-        """Return the stored states, which make questions about a moment fast."""
+        """Return the stored states, which make other calls faster."""
         from ..moments.stored_belief import what_of  # noqa: PLC0415 -- only needed here
 
         return [CheckpointInfo(*row[:5], what_of(row[5])) for row in self.store.checkpoints()]
@@ -374,11 +375,11 @@ class StoredLog(Log):
     ) -> None:
         """Bring the index and the checkpoints of this branch up to the end of the log.
 
-        What is damaged of them is made anew.
+        Damaged ones are rebuilt.
 
-        :param release: whose schedulers' beliefs are stored as well; several, if they are given.
-        :param no_beliefs: none are.
-        :param progress: called with (events done, events in all), for one thing after the other.
+        :param release: a release, or several, whose scheduler caches are stored too.
+        :param no_beliefs: store no scheduler caches.
+        :param progress: called with (events done, total), for each task in turn.
         :raises UsageError: the release is not known.
         """
         from ...engine.volcano.session.history import resolve  # noqa: PLC0415 -- only needed here
@@ -392,10 +393,10 @@ class StoredLog(Log):
             build_all(self.store, asked, branch=self.branch, cluster=cluster, progress=progress)
 
     def drop_checkpoints(self) -> None:
-        """Delete the index and all checkpoints; :meth:`build_checkpoints` makes them again."""
+        """Delete the index and all checkpoints; :meth:`build_checkpoints` rebuilds them."""
         self.store.drop_derived()
 
 
 def _is_pair(kinds: object) -> TypeGuard[GroupKind]:
-    """Say whether something is one (group, kind), and not several names of kinds."""
+    """Return whether a value is one (group, kind), and not several names of kinds."""
     return isinstance(kinds, tuple) and len(kinds) == 2 and kinds[1][:1].isupper()

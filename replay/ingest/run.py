@@ -1,8 +1,8 @@
 """Ingest: from paths to events in a log, in one order, all or nothing.
 
-First everything is read and put in order; only if all of it could be read, appending begins. So an
-input with a fault stores nothing. An ingest that is interrupted while it appends is completed by
-the same call: what the log holds already is counted as known.
+First everything is read and ordered; only if all of it could be read, appending begins. So an input
+with a fault stores nothing. An ingest that was interrupted while appending is completed by the same
+call: what the log already holds is counted as known.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from ...engine.ingest.objects.redaction import Redaction
 
 Progress = Callable[[str, int, int], None]
-"""Called with (``read`` or ``append``, how much is done, how much there is; 0 if not known)."""
+"""Called with (``read`` or ``append``, done, total); the total is 0 if not known."""
 
 _UNDATED: Final = "klog"
 _TIMED: Final = frozenset({"watch-stream", "object-list"})
-"""Formats for whose sake an archive is gone through for times of receiving."""
-"""The format whose times lack a year; read last, when the others have told which it may be."""
+"""Formats for which an archive is searched for receiving times."""
+"""The format whose times lack a year; read last, when the other inputs show the year."""
 
 
 _EXAMPLES = 10
@@ -49,18 +49,18 @@ _EMPTY = "it is empty"
 
 
 class IngestOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What the person says about the inputs.
+    """Facts about the inputs, from the person.
 
-    :param cluster: the cluster that they are of.
-    :param skip_malformed: count malformed records and go on, instead of storing nothing.
-    :param partial_lists: lists are excerpts: absence from one means nothing.
-    :param taken_at: between which times the inputs were fetched, in microseconds: what they hold
-        had happened by the second, and what they lack had not by the first.
-    :param year: in which the last line of a log without years was written. By default the year of
-        the latest time in the other inputs of the call, or else in the log.
-    :param redact: leave out what :data:`.redaction.RULES` name; the log keeps that it was so.
-    :param branch: of the log, to append to.
-    :param batch_size: events that are committed together.
+    :param cluster: the cluster that they come from.
+    :param skip_malformed: count malformed records and leave them out, instead of storing nothing.
+    :param partial_lists: lists are incomplete: absence from one means nothing.
+    :param taken_at: the earliest and latest time of fetching, in microseconds: what the inputs hold
+        had happened by the second; what they lack had not by the first.
+    :param year: the year of the last line of a log without years. By default the year of the latest
+        time in the other inputs of the call, or else in the log.
+    :param redact: leave out what :data:`.redaction.RULES` name; the log records that.
+    :param branch: the branch to append to.
+    :param batch_size: the number of events that are committed together.
     """
 
     cluster: str = "default"
@@ -81,16 +81,16 @@ class SkippedFile(msgspec.Struct, frozen=True):
 
 
 class IngestSummary(msgspec.Struct, kw_only=True):
-    """What one call did.
+    """The summary of one call.
 
-    :param appended: events by which the log has grown. :param known: events of the inputs that the
-        log held already. One that tells who made a version is both: the version was known, and a
+    :param appended: the number of new events. :param known: the number of events that the log
+        already held. One that says who made a version is both: the version was known, and a
         ``version.attributed`` event is appended.
     :param kinds: of ``appended``, by kind. :param formats: documents read, by format.
     :param skipped: records left out, by reason; ``malformed`` are those with a fault.
-    :param skipped_files: what was found in folders and archives and not read.
+    :param skipped_files: files in folders and archives that were not read.
     :param malformed: the first faults, as messages.
-    :param notes: what else to know about the inputs, each with the input it is about.
+    :param notes: further remarks, each with its input.
     :param first_revision: and ``last_revision``: least and greatest in the inputs.
     :param first_observed: and ``last_observed``: the same of times, RFC 3339.
     :param last_position: of the log's branch, afterwards.
@@ -119,13 +119,13 @@ def ingest(
     *,
     stdin: BinaryIO | None = None,
 ) -> IngestSummary:
-    """Read inputs, put their events in one order, and append those that the log does not hold.
+    """Read inputs, order their events, and append those that the log does not hold.
 
     The order does not depend on the order of ``paths``.
 
     :param paths: files, folders, or ``-`` for standard input.
-    :param stdin: what ``-`` stands for, if not the process's own.
-    :raises FormatUnknown: a file that was named is of no known format, or nothing was.
+    :param stdin: the stream of ``-``, if not the process's own.
+    :raises FormatUnknown: a named file is of no known format, or no file is of a known one.
     :raises InputError: an input is missing, damaged or malformed; then nothing was appended.
     :raises LogUnavailable: the log went away; whole batches may have been appended.
     """
@@ -140,12 +140,12 @@ def ingest_at(
     options: IngestOptions | None = None,
     progress: Progress | None = None,
 ) -> IngestSummary:
-    """Do the same with the log at a path or URL, founding it if there is none.
+    """Ingest into the log at a path or URL; create it if there is none.
 
-    It is founded when all inputs have been read, so that a fault in them leaves no empty log.
+    It is created after all inputs were read, so that a fault in them leaves no empty log.
 
     :raises FormatUnknown: as :func:`ingest`. :raises InputError: as :func:`ingest`.
-    :raises LogUnavailable: there can be no log at this place, or it went away.
+    :raises LogUnavailable: a log cannot be created at this place, or it went away.
     """
     options, progress = options or IngestOptions(), progress or _silent
     with ExitStack() as stack:
@@ -175,17 +175,15 @@ def _read(
     store: LogStore | None,
     stdin: BinaryIO | None = None,
 ) -> Iterator[_Reading]:
-    """Read everything; what is held for it is let go of at the end of the context."""
+    """Read everything; resources are released at the end of the context."""
     if not options.cluster.strip():
         raise UsageError("a cluster needs a name", now="give --cluster NAME, or leave it out")
     if fault := fault_of_text(options.cluster):
         raise UsageError(f"a cluster's name {fault}", now="give another with --cluster NAME")
     if store is not None:
-        store.last(options.branch)  # Complains of an unknown branch before the long work.
+        store.last(options.branch)  # Raises for an unknown branch before the long work.
     elif options.branch != MAIN:
-        raise UsageError(
-            f"there is no branch {options.branch!r}", now=f"a new log begins with {MAIN} alone"
-        )
+        raise UsageError(f"no branch {options.branch!r}", now=f"a new log has only {MAIN}")
     with EventOrder() as order:
         reading = _Reading(options, order, progress, stdin)
         reading.read(paths, store)
@@ -197,7 +195,7 @@ def _silent(_phase: str, _done: int, _total: int) -> None:
 
 
 class _Reading:
-    """The first half: inputs to events in order, and what is to be told about it."""
+    """The first half: from inputs to ordered events and a summary."""
 
     def __init__(
         self,
@@ -218,10 +216,10 @@ class _Reading:
         self._undated: dict[str, list[str]] = {}
         self._received = ReceivingTimes(InputFile("", named=False, size=0))
         self._first_runs: list[FirstRun] = []
-        self._fine: set[str] = set()  # Texts that a log can hold.
+        self._fine: set[str] = set()  # Only texts that a log can hold.
 
     def read(self, paths: Sequence[str], store: LogStore | None) -> None:
-        """Read everything; logs without years after all else."""
+        """Read everything; logs without years last."""
         files = find_files(paths, self._skip_file)
         self._total = sum(file.size for file in files)
         for file in files:
@@ -237,7 +235,7 @@ class _Reading:
         self.summary.notes += notes
 
     def _read_file(self, file: InputFile, year: int | None, only: frozenset[str] | None) -> None:
-        """Read the documents of a file; ``only`` those, if given."""
+        """Read the documents of a file; only those in ``only``, if given."""
         self._received = ReceivingTimes(file)
         try:
             for document in documents(file, stdin=self._stdin, read=self._advance):
@@ -319,7 +317,7 @@ class _Reading:
             self.order.place(account, 0)
 
     def _can_hold(self, event: Event, context: Context) -> bool:
-        """Say whether a log can hold an event; reject it if not.
+        """Return whether a log can hold an event; reject it if not.
 
         :raises EventMalformed: it cannot, unless malformed records are skipped.
         """
@@ -347,9 +345,9 @@ class _Reading:
         self.summary.skipped_files.append(SkippedFile(source, reason))
 
     def _refuse_all(self, paths: Sequence[str]) -> None:
-        """Raise because nothing was recognised, naming the first few files and why."""
+        """Raise because nothing was recognised, with the first few files and reasons."""
         skipped = self.summary.skipped_files
-        now = "see docs/how-to for what can be read"
+        now = "see docs/how-to for the known formats"
         if self.summary.malformed:
             what, where = f"nothing can be read: {self.summary.malformed[0]}", ""
             now = "fetch the input again"
@@ -364,7 +362,7 @@ class _Reading:
         raise FormatUnknown(what, where=where, now=now)
 
     def _year(self, store: LogStore | None) -> int | None:
-        """Return the year that is taken for logs without one; None if nothing tells."""
+        """Return the year for logs without one; None if nothing shows it."""
         if self._options.year is not None or not self._undated:
             return self._options.year
         last = self._last_observed
@@ -375,12 +373,12 @@ class _Reading:
             return None
         year = year_of(last)
         self.summary.notes.append(
-            f"the year of logs without one is taken to be {year}; --year says otherwise"
+            f"logs without a year are read as of {year}; give another with --year"
         )
         return year
 
     def _report(self, context: Context) -> None:
-        """Add what a document left in its context to the summary."""
+        """Add the results of a document's context to the summary."""
         summary = self.summary
         for reason, count in context.skipped.items():
             summary.skipped[reason] = summary.skipped.get(reason, 0) + count
@@ -421,7 +419,7 @@ def _append(
     summary.kinds = {kind: count for kind, count in sorted(kinds.items()) if count}
     if unnamed:
         known = ", ".join(f"{kind} ({count})" for kind, count in sorted(unnamed.items()))
-        summary.notes.append(f"kinds without a name of their own, kept as object.*: {known}")
+        summary.notes.append(f"kinds without their own event kinds, kept as object.*: {known}")
     summary.first_revision, summary.last_revision = reach.revisions
     summary.first_observed, summary.last_observed = reach.times()
     summary.last_position = store.last(options.branch)
@@ -440,7 +438,7 @@ def _kind_of(event: Event) -> str:
 
 
 def _without_parts(reading: _Reading) -> Iterator[Event]:
-    """Leave out what a part of a list says as a whole: the part does not tell itself."""
+    """Leave out what only a complete list shows: a part of one does not."""
     parts = reading.parts
     for event in reading.order.events():
         if parts and event.kind in SUMMING_UP:
@@ -462,7 +460,7 @@ class _Reach:
         self._times: tuple[int | None, int | None] = (None, None)
 
     def widen(self, batch: Sequence[Event]) -> None:
-        """Take some more events into account."""
+        """Include more events."""
         revisions = [event.revision for event in batch if event.revision is not None]
         self.revisions = _widened(self.revisions, revisions)
         told = [event.latest if event.earliest is None else event.earliest for event in batch]

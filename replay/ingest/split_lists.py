@@ -1,7 +1,7 @@
-"""Lists that were cut in parts, among the inputs of one call: no part speaks for the whole.
+"""Lists that were split into parts, among the inputs of one call: no part is complete.
 
-A page of a list says that it is one. The rest of a watch whose file was split says nothing: it ends
-with the bookmark that makes a list complete, and lacks what the part before it told.
+A page of a list says that it is one. The rest of a watch whose file was split does not: it ends
+with the bookmark that makes a list complete, but lacks the objects of the part before it.
 """
 
 from __future__ import annotations
@@ -15,20 +15,19 @@ from ...engine.events import Event, canonical_json
 from ...engine.events.payloads import WatchFollowed
 from ...engine.ingest.reading.formats import FirstRun
 
-A_PAGE: Final = "completeness of a list that is a page of a larger one"
-_A_REST: Final = "completeness of a list that may be the rest of one that was split"
+A_PAGE: Final = "completeness of a list: it is a page of a larger one"
+_A_REST: Final = "completeness of a list: it may be the rest of a split one"
 
 SUMMING_UP: Final = frozenset({"list.observed", "watch.followed"})
-"""The kinds of events that rest on a list being complete."""
+"""The kinds of events that need a complete list."""
 
 _DECODE = msgspec.json.Decoder(WatchFollowed).decode
 
 
 def split_lists(runs: Sequence[FirstRun]) -> tuple[dict[tuple[str, str, int], str], list[str]]:
-    """Return the lists that may be the rest of one that was split, and what to say of it.
+    """Return the lists that may be the rest of a split one, and notes about them.
 
-    They have none of the objects with which another watch of the kind ends before its list is
-    complete.
+    They lack the objects with which another watch of the kind ends before its list is complete.
 
     :returns: (group, kind, revision) of these lists, with the reason; notes for the summary.
     """
@@ -49,23 +48,24 @@ def split_lists(runs: Sequence[FirstRun]) -> tuple[dict[tuple[str, str, int], st
 def _ends_early(run: FirstRun) -> str:
     count = len(run.uids)
     return (
-        f"{run.source}: it ends while it tells which objects exist ({count} of kind {run.kind}),"
-        " and no bookmark says that these are all; if the file was split there, join its parts into"
-        " one file and ingest that"
+        f"{run.source}: it ends within its initial list ({count} of kind {run.kind}), before the "
+        f"bookmark that completes it; if the file was split, join its parts into one file and "
+        f"ingest that"
     )
 
 
 def _may_go_on(begun: FirstRun, rest: FirstRun) -> str:
     return (
-        f"{rest.source}: its list of kind {rest.kind} at rv:{rest.revision} may be the rest of the"
-        f" one that {begun.source} begins; so what it lacks is not taken to be deleted"
+        f"{rest.source}: its list of kind {rest.kind} at rv:{rest.revision} may be the rest of "
+        f"the one that begins in {begun.source}; so objects missing from it do not count as "
+        f"deleted"
     )
 
 
 def without_list(
     event: Event, parts: Mapping[tuple[str, str, int], str]
 ) -> tuple[Event | None, str]:
-    """Return what remains of an event when parts of lists are not taken for lists, and why.
+    """Return what remains of an event if a part of a list does not count as a list, and why.
 
     :param event: one of :data:`SUMMING_UP`.
     """

@@ -1,1 +1,1 @@
-"""Checks of queues, jobs and configurations before they are applied: what each release would do."""
+"""Check queues, jobs and configurations before they are applied: what each release would do."""

@@ -16,23 +16,23 @@ def amount(name: str, value: float) -> str:
 
 
 def amounts(names: Iterable[str], values: Resource) -> str:
-    """Return amounts of some resources, with commas."""
+    """Return amounts of some resources, separated by commas."""
     return ", ".join(amount(name, values.get(name)) for name in names)
 
 
 def few(names: Sequence[str]) -> str:
-    """Return the first of some names, with commas."""
+    """Return the first of some names, separated by commas."""
     return ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
 
 
 def names_of(values: Resource) -> list[str]:
-    """Return all that is named: cpu and memory if there is some, and every scalar."""
+    """Return the named resources: cpu and memory unless zero, and every scalar."""
     found = [name for name in ("cpu", "memory") if values.get(name)]
     return [*found, *sorted(values.scalars or ())]
 
 
 def lacking(own: Resource, theirs: Resource) -> list[str]:
-    """Return the resources of which ``own`` has less, or that it does not name as a scalar."""
+    """Return the resources of which ``own`` has less, or scalars that it does not name."""
     found = [name for name in ("cpu", "memory") if own.get(name) < theirs.get(name)]
     mine = own.scalars or {}
     found += [

@@ -1,8 +1,8 @@
-"""What was asked of a release, so that another one that answers the same need not be asked.
+"""Results by the behaviours they read, so that releases that agree on them share a result.
 
-There are many releases and few that differ in what one check looks at. A check asks a record of
-behaviours through :class:`Asking`, which remembers the fields; :class:`Memory` runs it again only
-for a release that differs in one of them.
+There are many releases, and few of them differ in what one check reads. A check reads a record of
+behaviours through :class:`ReadRecorder`, which remembers the fields; :class:`AnswerCache` runs it
+again only for a release that differs in one of them.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Asking:
-    """Stands for a record of behaviours, and remembers what was asked of it.
+class ReadRecorder:
+    """A record of behaviours that remembers which fields were read.
 
-    :param changed: fields that are answered otherwise, to ask what they alone do.
+    :param changed: fields with other values, to find out what they alone do.
     """
 
     def __init__(self, behaviours: Behaviours, **changed: Any) -> None:
@@ -28,7 +28,7 @@ class Asking:
         self._asked: dict[str, Any] = {}
 
     def __getattr__(self, name: str) -> Any:
-        """Answer a field, and remember the answer."""
+        """Return a field, and remember its value."""
         if name in self._changed:
             return self._changed[name]
         answer = self._asked[name] = getattr(self._behaviours, name)
@@ -36,17 +36,17 @@ class Asking:
 
     @property
     def asked(self) -> dict[str, Any]:
-        """Return the fields that were asked, with the answers."""
+        """Return the fields that were read, with their values."""
         return self._asked
 
 
 def changed(behaviours: Behaviours, **fields: Any) -> Behaviours:
-    """Return behaviours that differ in some fields; the others are asked of the original."""
-    return cast("Behaviours", Asking(behaviours, **fields))
+    """Return behaviours that differ in some fields; the others are read from the original."""
+    return cast("Behaviours", ReadRecorder(behaviours, **fields))
 
 
-class Memory(Generic[T]):
-    """A function of a release's behaviours, computed once for all releases that are alike to it.
+class AnswerCache(Generic[T]):
+    """A function of a release's behaviours, computed once for all releases that agree on its reads.
 
     The function must depend on nothing else.
     """
@@ -56,11 +56,11 @@ class Memory(Generic[T]):
         self._known: list[tuple[dict[str, Any], T]] = []
 
     def __call__(self, behaviours: Behaviours) -> T:
-        """Return what the function makes of a release."""
+        """Return the function's result for a release."""
         for asked, answer in self._known:
             if all(getattr(behaviours, name) == value for name, value in asked.items()):
                 return answer
-        asking = Asking(behaviours)
+        asking = ReadRecorder(behaviours)
         answer = self._function(cast("Behaviours", asking))
         self._known.append((asking.asked, answer))
         return answer

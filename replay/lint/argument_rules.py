@@ -1,6 +1,7 @@
-"""Rules about arguments of plugins and actions: names that nobody reads, values that nobody takes.
+"""Rules about arguments of plugins and actions: names that are not read, values not accepted.
 
-Which there are, of what type and since when, is in :mod:`plinian.engine.volcano.history_arguments`.
+The arguments, their types and since when they exist are in
+:mod:`plinian.engine.volcano.history_arguments`.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...engine.kubernetes.duration import parse_go_duration
-from ...engine.session.plugins.tdm.revocable_zone import why_closed
+from ...engine.session.plugins.revocable_zone import why_closed
 from ...engine.volcano.argument_table import ARGUMENTS, Argument, Kind, arguments_of, is_of
 from ...engine.volcano.arguments import go_text
-from .conf_rules import Read, read_by
-from .context import Checked
+from .conf_rules import AcceptedConf, read_by
+from .context import LintContext
 from .findings import Effect, Issue
 from .queues import exists
 
@@ -31,21 +32,21 @@ LISTED: Mapping[str, str] = MappingProxyType(
         "predicate.resources.": "predicate.resources",
     }
 )
-"""Arguments of a resource by their beginning, and the argument that must list the resource."""
+"""Arguments of a resource by prefix, and the argument that must list the resource."""
 
 _CARDS = MappingProxyType({"deviceshare": "deviceshare.", "predicates": "predicate."})
 
 
-class Owner(NamedTuple):
-    """A plugin or an action with the arguments that it is given, and where."""
+class ArgumentOwner(NamedTuple):
+    """A plugin or an action with its arguments, and where they are."""
 
     name: str
     path: tuple[str | int, ...]
     given: Mapping[str, Any]
 
 
-def argument_unknown(given: Checked, how: Behaviours) -> Iterator[Issue]:
-    """An argument that its plugin or action does not read: nobody says so."""
+def argument_unknown(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """An argument that its plugin or action does not read, without any message."""
     for read, owner in _owners(given, how):
         known = arguments_of(owner.name, how.release)
         for name in owner.given:
@@ -57,15 +58,15 @@ def argument_unknown(given: Checked, how: Behaviours) -> Iterator[Issue]:
             yield read.issue(
                 (*owner.path, name),
                 Effect.IGNORED,
-                f"{of}{owner.name} reads no argument {name!r}",
+                f"{of}{owner.name} does not read an argument {name!r}",
                 f"write {like[0]}" if like else "",
             )
 
 
-def argument_type(given: Checked, how: Behaviours) -> Iterator[Issue]:
-    """An argument of another type than its plugin or action takes.
+def argument_type(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """An argument of another type than its plugin or action expects.
 
-    Most count as not given then, and the default holds; some end the scheduler.
+    Most then count as not given, and the default applies; some end the scheduler.
     """
     for read, owner, name, argument in _known(given, how):
         value = owner.given[name]
@@ -80,8 +81,8 @@ def argument_type(given: Checked, how: Behaviours) -> Iterator[Issue]:
         )
 
 
-def argument_value(given: Checked, how: Behaviours) -> Iterator[Issue]:
-    """An argument whose value its plugin does not accept: the default holds, or nothing does."""
+def argument_value(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """An argument whose value its plugin does not accept: the default applies, or nothing."""
     for read, owner, name, argument in _known(given, how):
         value = owner.given[name]
         if is_of(value, argument.kind, how):
@@ -90,8 +91,8 @@ def argument_value(given: Checked, how: Behaviours) -> Iterator[Issue]:
                 yield read.issue((*owner.path, name), Effect.IGNORED, fault)
 
 
-def argument_unlisted(given: Checked, how: Behaviours) -> Iterator[Issue]:
-    """An argument of a resource that the plugin's list of resources does not have."""
+def argument_unlisted(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """An argument of a resource that is not in the plugin's list of resources."""
     for read, owner, name, _ in _known(given, how):
         for beginning, of in LISTED.items():
             told = owner.given.get(of, "")
@@ -99,13 +100,13 @@ def argument_unlisted(given: Checked, how: Behaviours) -> Iterator[Issue]:
             resource = name.removeprefix(beginning)
             if resource == name or any(_is_about(resource, each) for each in listed):
                 continue
-            message = f"{of} does not list {resource!r}, so that nobody reads this"
+            message = f"{of} does not list {resource!r}, so this is not read"
             now = f"add the resource to {of}"
             yield read.issue((*owner.path, name), Effect.IGNORED, message, now)
 
 
-def device_modes_conflict(given: Checked, how: Behaviours) -> Iterator[Issue]:
-    """Ways to share graphics cards that exclude each other: the scheduler ends."""
+def device_modes_conflict(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """Ways to share GPUs that exclude each other: the scheduler ends."""
     for read, owner in _owners(given, how):
         prefix = _CARDS.get(owner.name, "")
         on = {
@@ -119,22 +120,24 @@ def device_modes_conflict(given: Checked, how: Behaviours) -> Iterator[Issue]:
             yield read.issue(owner.path, Effect.CRASHES, message, "keep one of them")
 
 
-def _owners(given: Checked, how: Behaviours) -> Iterator[tuple[Read, Owner]]:
+def _owners(given: LintContext, how: Behaviours) -> Iterator[tuple[AcceptedConf, ArgumentOwner]]:
     """Yield plugins that exist, and actions, with their arguments."""
     for read in read_by(given, how):
         for placed in read.plugins:
             option = placed.option
             if exists(option.name, how):
                 path = (*placed.path, "arguments")
-                yield read, Owner(option.name, path, option.arguments.raw)
+                yield read, ArgumentOwner(option.name, path, option.arguments.raw)
         for number, (action, arguments) in enumerate(read.conf.configurations):
             if action in read.conf.actions:
                 path = ("configurations", number, "arguments")
-                yield read, Owner(action, path, arguments.raw)
+                yield read, ArgumentOwner(action, path, arguments.raw)
 
 
-def _known(given: Checked, how: Behaviours) -> Iterator[tuple[Read, Owner, str, Argument]]:
-    """Yield what is given and read: (configuration, who reads it, its name, what it should be)."""
+def _known(
+    given: LintContext, how: Behaviours
+) -> Iterator[tuple[AcceptedConf, ArgumentOwner, str, Argument]]:
+    """Yield arguments that are read: (configuration, owner, name, expected type)."""
     for read, owner in _owners(given, how):
         known = arguments_of(owner.name, how.release)
         for name in owner.given:
@@ -144,9 +147,9 @@ def _known(given: Checked, how: Behaviours) -> Iterator[tuple[Read, Owner, str, 
 
 
 def _fault_of(argument: Argument, name: str, value: Any) -> str:
-    """Return why a value of the right type is not taken, empty if it is."""
+    """Return why a value of the right type is not accepted; empty if it is."""
     if argument.least is not None and value < argument.least:
-        return f"{value} is less than {argument.least:g}: the default holds"
+        return f"{value} is less than {argument.least:g}: the default applies"
     if argument.kind is Kind.DURATION:
         return _fault_of_duration(name, value)
     if name.startswith(ZONE):
@@ -160,12 +163,12 @@ def _fault_of_duration(name: str, value: str) -> str:
     try:
         length = parse_go_duration(value)
     except ValueError:
-        return f"{value!r} is no duration: the default holds"
+        return f"{value!r} is not a duration: the default applies"
     if name == WAITING_TIME and length <= 0:
-        return f"{value!r} is no time to wait: nothing is set"
+        return f"{value!r} is not a waiting time: nothing is set"
     return ""
 
 
 def _is_about(rest: str, resource: str) -> bool:
-    """Say whether an argument's end names a resource, or a resource and what it is held against."""
+    """Return whether an argument's suffix names a resource, or a resource and its comparison."""
     return bool(resource) and (rest == resource or rest.startswith(f"{resource}."))

@@ -1,4 +1,4 @@
-"""What a log says there is at a point: the background that files are checked against."""
+"""The objects of a log at a point, which files are checked against."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .objects import TYPES, Manifest
 
 
 class Background(NamedTuple):
-    """Objects at a point, and the configuration that was last applied by then, if any."""
+    """Objects at a point, and the last configuration applied before it, if any."""
 
     manifests: tuple[Manifest, ...]
     conf: Configuration | None
 
 
 def background_at(log: Log, moment: Moment) -> Background:
-    """Return the objects that are looked at, and the configuration, at a point."""
+    """Return the objects that rules check, and the configuration, at a point."""
     manifests = [
         Manifest(document, None) for kind in TYPES for document in log.get(kind, at=moment)
     ]

@@ -1,4 +1,4 @@
-"""Where in the text of a configuration what is written, and which keys nobody reads."""
+"""The lines of a configuration's entries, and the keys that are not read."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 Path = tuple[str | int, ...]
 
 
-class Key(NamedTuple):
-    """A key that is none of a configuration's, or that its mapping has twice.
+class OddKey(NamedTuple):
+    """A key that configurations do not have, or that its mapping has twice.
 
     :param line: of the text, from 1.
-    :param like: a key that may have been meant; empty if none is alike.
+    :param like: a key that may be meant; empty if none is similar.
     """
 
     path: Path
@@ -28,22 +28,22 @@ class Key(NamedTuple):
     like: str = ""
 
 
-class Outline(NamedTuple):
-    """What is written where: lines by path, keys that are unknown, keys that are repeated."""
+class ConfOutline(NamedTuple):
+    """The lines by path, unknown keys, and repeated keys."""
 
     lines: dict[Path, int]
-    unknown: tuple[Key, ...]
-    repeated: tuple[Key, ...]
+    unknown: tuple[OddKey, ...]
+    repeated: tuple[OddKey, ...]
 
     def line(self, *path: str | int) -> int:
-        """Return the line of a path, or of the nearest thing around it."""
+        """Return the line of a path, or of the nearest entry around it."""
         while path and path not in self.lines:
             path = path[:-1]
         return self.lines.get(path, 1)
 
 
-def outline(text: str) -> Outline:
-    """Return what is written where in a configuration; nothing of a text that is no YAML."""
+def outline(text: str) -> ConfOutline:
+    """Return the outline of a configuration; empty for text that is not YAML."""
     loader = _LOADER(text)
     try:
         node = loader.get_node() if loader.check_node() else None
@@ -54,19 +54,19 @@ def outline(text: str) -> Outline:
     walk = _Walk()
     if node is not None:
         walk.enter(node, CONFIGURATION, ())
-    return Outline(walk.lines, tuple(walk.unknown), tuple(walk.repeated))
+    return ConfOutline(walk.lines, tuple(walk.unknown), tuple(walk.repeated))
 
 
 class _Walk:
-    """Goes through a document, as deep as a configuration has a structure."""
+    """Visits a document, as deep as a configuration has a structure."""
 
     def __init__(self) -> None:
         self.lines: dict[Path, int] = {}
-        self.unknown: list[Key] = []
-        self.repeated: list[Key] = []
+        self.unknown: list[OddKey] = []
+        self.repeated: list[OddKey] = []
 
     def enter(self, node: yaml.Node, shape: Any, path: Path) -> None:
-        """Look at a value that should be of a shape."""
+        """Visit a value that should have a given structure."""
         self.lines.setdefault(path, node.start_mark.line + 1)
         if isinstance(node, yaml.SequenceNode):
             inner = shape[0] if isinstance(shape, list) else None
@@ -82,12 +82,12 @@ class _Walk:
             name = key.value
             here, line = (*path, name), key.start_mark.line + 1
             if name in seen:
-                self.repeated.append(Key(here, line))
+                self.repeated.append(OddKey(here, line))
             seen[name] = None
             self.lines[here] = line
             if fields is not None and name not in fields and name != "<<":
                 like = get_close_matches(name, fields, n=1)
-                self.unknown.append(Key(here, line, like[0] if like else ""))
+                self.unknown.append(OddKey(here, line, like[0] if like else ""))
             elif fields is not None and fields.get(name) is not Shape.TEXT:
                 self.enter(value, fields.get(name), here)
             elif shape is Shape.VALUES:
@@ -99,7 +99,7 @@ def _pairs(node: yaml.MappingNode) -> Iterator[tuple[yaml.ScalarNode, yaml.Node]
 
 
 def shown(path: Path) -> str:
-    """Return a path as people write it: ``tiers[0].plugins[2].arguments``."""
+    """Return a path as text: ``tiers[0].plugins[2].arguments``."""
     text = ""
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}"

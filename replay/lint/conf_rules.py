@@ -1,4 +1,4 @@
-"""Rules about a scheduler's configuration: what a release refuses, passes over, or lacks."""
+"""Rules about a scheduler's configuration: what a release rejects, ignores, or lacks."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ...engine.volcano.conf import (
 )
 from ...engine.volcano.conf_yaml import Decoder, Shape, Struct
 from ...engine.volcano.session.configuration import UnknownAction
-from .conf_outline import Outline, outline, shown
-from .context import Checked
+from .conf_outline import ConfOutline, outline, shown
+from .context import LintContext
 from .findings import Effect, Issue
 from .inputs import Configuration
 from .queues import exists
@@ -30,11 +30,11 @@ _LINE = re.compile(r"line (\d+):")
 _SAY_WHO_STARVES = frozenset({"gang", "priority", "tdm"})
 _ACTIONS = Struct("conf.SchedulerConfiguration", {"actions": Shape.TEXT})
 _NO_ACTION = "failed to find Action"
-KEPT = "the configuration before it, or the built-in one, stays in force"
+KEPT = "the previous configuration, or the built-in one, stays in force"
 
 
-class Placed(NamedTuple):
-    """A plugin, and where in its configuration it is."""
+class PlacedPlugin(NamedTuple):
+    """A plugin, and its place in the configuration."""
 
     tier: int
     number: int
@@ -46,18 +46,18 @@ class Placed(NamedTuple):
         return ("tiers", self.tier, "plugins", self.number)
 
 
-class Read(NamedTuple):
-    """A configuration that a release takes."""
+class AcceptedConf(NamedTuple):
+    """A configuration that a release accepts."""
 
     given: Configuration
     conf: SchedulerConf
-    outline: Outline
+    outline: ConfOutline
 
     @property
-    def plugins(self) -> list[Placed]:
+    def plugins(self) -> list[PlacedPlugin]:
         """The plugins of all tiers, in order."""
         return [
-            Placed(tier, number, option)
+            PlacedPlugin(tier, number, option)
             for tier, options in enumerate(self.conf.tiers)
             for number, option in enumerate(options)
         ]
@@ -69,24 +69,24 @@ class Read(NamedTuple):
     def issue(
         self, path: tuple[str | int, ...], effect: Effect, message: str, now: str = ""
     ) -> Issue:
-        """Return an issue about a place in it."""
+        """Return an issue about a place in the configuration."""
         subject = self.given.place(self.outline.line(*path))
         return Issue(subject, shown(path), effect, message, now)
 
 
-def read_by(given: Checked, how: Behaviours) -> Iterator[Read]:
-    """Yield the configurations that a release takes, and that have something in them."""
+def read_by(given: LintContext, how: Behaviours) -> Iterator[AcceptedConf]:
+    """Yield the configurations that a release accepts and that are not empty."""
     for conf in given.world.confs:
         try:
             parsed = parse_scheduler_conf(conf.text, how)
         except ConfInvalid:
             continue
         if conf.text.strip():
-            yield Read(conf, parsed, outline(conf.text))
+            yield AcceptedConf(conf, parsed, outline(conf.text))
 
 
-def conf_rejected(given: Checked, how: Behaviours) -> Iterator[Issue]:
-    """A configuration that the scheduler cannot read, or refuses: hdrf beside proportion, say."""
+def conf_rejected(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """A configuration that the scheduler cannot read or rejects, as hdrf with proportion."""
     for conf in given.world.confs:
         try:
             parse_scheduler_conf(conf.text, how)
@@ -103,8 +103,8 @@ def conf_rejected(given: Checked, how: Behaviours) -> Iterator[Issue]:
                 yield Issue(subject, "", Effect.REFUSED, told)
 
 
-def conf_key_unknown(given: Checked, _: Behaviours) -> Iterator[Issue]:
-    """A key that no configuration has: nobody reads it, and nobody says so."""
+def conf_key_unknown(given: LintContext, _: Behaviours) -> Iterator[Issue]:
+    """A key that no configuration has: it is not read, without any message."""
     for conf in given.world.confs:
         for key in outline(conf.text).unknown:
             now = f"write {key.like}" if key.like else ""
@@ -112,18 +112,18 @@ def conf_key_unknown(given: Checked, _: Behaviours) -> Iterator[Issue]:
             yield Issue(conf.place(key.line), shown(key.path), Effect.IGNORED, message, now)
 
 
-def conf_key_repeated(given: Checked, _: Behaviours) -> Iterator[Issue]:
+def conf_key_repeated(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     """A key that its mapping has twice: the last one counts."""
     for conf in given.world.confs:
         for key in outline(conf.text).repeated:
-            message = f"the key {key.path[-1]!r} is there twice; the last one counts"
+            message = f"the key {key.path[-1]!r} occurs twice; the last one counts"
             yield Issue(conf.place(key.line), shown(key.path), Effect.DIFFERS, message)
 
 
-def action_unknown(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def action_unknown(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """An action that the release does not have.
 
-    Some releases refuse the whole configuration then, some go on without the action.
+    Some releases then reject the whole configuration, others run without the action.
     """
     known = known_actions(how)
     for conf in given.world.confs:
@@ -133,41 +133,45 @@ def action_unknown(given: Checked, how: Behaviours) -> Iterator[Issue]:
             if name.strip() in known:
                 continue
             refused = how.unknown_action is UnknownAction.REJECTS
-            told = f"there is no action {name.strip()!r}" if name.strip() else "an action is empty"
+            told = (
+                f"there is no action {name.strip()!r}"
+                if name.strip()
+                else "an action has an empty name"
+            )
             like = get_close_matches(name.strip(), sorted(known), n=1)
             yield Issue(
                 conf.place(outline(conf.text).line("actions")),
                 "actions",
                 Effect.REFUSED if refused else Effect.UNKNOWN,
                 f"{told}: {KEPT if refused else 'the others run'}",
-                f"write {like[0]}" if like else "take it out",
+                f"write {like[0]}" if like else "remove it",
             )
 
 
-def action_allocate_missing(given: Checked, how: Behaviours) -> Iterator[Issue]:
-    """A configuration without the action ``allocate``: no pod that asks for anything is placed."""
+def action_allocate_missing(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """A configuration without the action ``allocate``: no pod with requests is placed."""
     for read in read_by(given, how):
         if "allocate" not in read.conf.actions:
-            message = "the action allocate is missing: no pod that asks for anything is placed"
+            message = "the action allocate is missing: no pod with requests is placed"
             yield read.issue(("actions",), Effect.STOPS, message, "add it")
 
 
-def action_enqueue_missing(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def action_enqueue_missing(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A configuration without the action ``enqueue``.
 
-    Every PodGroup is taken to be enqueued: pods of all jobs are created at once, whether or not
-    their queues have room for them.
+    Every PodGroup counts as enqueued: pods of all jobs are created at once, whether or not their
+    queues have room for them.
     """
     for read in read_by(given, how):
         if "enqueue" not in read.conf.actions and "allocate" in read.conf.actions:
             message = (
-                "the action enqueue is missing: pods of all jobs are created, whether or not there "
-                "is room in their queue"
+                "the action enqueue is missing: pods of all jobs are created, even if their "
+                "queue has no room"
             )
             yield read.issue(("actions",), Effect.DIFFERS, message, "put it first")
 
 
-def configuration_unknown(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def configuration_unknown(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """Arguments for an action that the release does not have, or that does not run."""
     for read in read_by(given, how):
         for number, (name, _) in enumerate(read.conf.configurations):
@@ -178,56 +182,63 @@ def configuration_unknown(given: Checked, how: Behaviours) -> Iterator[Issue]:
                 yield read.issue(path, Effect.IGNORED, message)
 
 
-def plugin_unknown(given: Checked, how: Behaviours) -> Iterator[Issue]:
-    """A plugin that the release does not have: the scheduler goes on without it."""
+def plugin_unknown(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """A plugin that the release does not have: the scheduler runs without it."""
     for read in read_by(given, how):
         for placed in read.plugins:
             name = placed.option.name
             if exists(name, how):
                 continue
-            told = "this release has no plugin" if name in BUILDERS else "there is no plugin"
-            message = f"{told} {name!r}; the scheduler goes on without it"
+            told = (
+                "this release does not have the plugin"
+                if name in BUILDERS
+                else "there is no plugin"
+            )
+            message = f"{told} {name!r}; the scheduler runs without it"
             yield read.issue((*placed.path, "name"), Effect.UNKNOWN, message)
 
 
-def plugin_repeated(given: Checked, how: Behaviours) -> Iterator[Issue]:
-    """A plugin that is there twice: it is asked in both places, with the arguments of the last."""
+def plugin_repeated(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """A plugin that occurs twice: it is called in both places, with the last arguments."""
     for read in read_by(given, how):
         seen: dict[str, str] = {}
         for placed in read.plugins:
             name = placed.option.name
             if name in seen and exists(name, how):
-                message = f"{name} is at {seen[name]} as well: it is asked in both places"
+                message = f"{name} is also at {seen[name]}: it is called in both places"
                 yield read.issue(
                     (*placed.path, "name"), Effect.DIFFERS, message, "keep one of them"
                 )
             seen[name] = shown(placed.path)
 
 
-def capacity_beside_proportion(given: Checked, how: Behaviours) -> Iterator[Issue]:
-    """The plugins ``capacity`` and ``proportion`` together: Volcano says that they are in conflict.
+def capacity_beside_proportion(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """The plugins ``capacity`` and ``proportion`` together, which conflict according to Volcano.
 
-    Both are asked about every queue, so that the narrower of the two bounds counts, and shares of
-    one are compared before those of the other.
+    Both limit every queue, so the lower of the two limits counts, and shares of one are compared
+    before those of the other.
     """
     for read in read_by(given, how):
         if {"capacity", "proportion"} <= read.names(how):
             last = next(p for p in reversed(read.plugins) if p.option.name == "proportion")
-            message = "capacity and proportion both bound the queues: every queue has the lesser"
+            message = (
+                "capacity and proportion both limit the queues: the lower limit counts for "
+                "every queue"
+            )
             yield read.issue(
-                (*last.path, "name"), Effect.INVALID, message, "keep one, most often capacity"
+                (*last.path, "name"), Effect.INVALID, message, "keep one, usually capacity"
             )
 
 
-def queue_plugin_missing(given: Checked, how: Behaviours) -> Iterator[Issue]:
-    """A configuration with neither ``capacity`` nor ``proportion``: queues are not bounded."""
+def queue_plugin_missing(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """A configuration with neither ``capacity`` nor ``proportion``: queues have no limits."""
     for read in read_by(given, how):
         if not {"capacity", "proportion"} & read.names(how):
-            message = "without capacity or proportion, queues have no bounds and no shares"
+            message = "without capacity or proportion, queues have no limits and no shares"
             yield read.issue(("tiers",), Effect.DIFFERS, message, "add one of them")
 
 
-def gang_missing(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def gang_missing(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A configuration without the plugin ``gang``: pods of a job are bound one by one."""
     for read in read_by(given, how):
         if "gang" not in read.names(how):
@@ -235,21 +246,19 @@ def gang_missing(given: Checked, how: Behaviours) -> Iterator[Issue]:
             yield read.issue(("tiers",), Effect.DIFFERS, message, "add gang to the first tier")
 
 
-def predicates_missing(given: Checked, how: Behaviours) -> Iterator[Issue]:
-    """A configuration without the plugin ``predicates``: taints and selectors do not count."""
+def predicates_missing(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """A configuration without the plugin ``predicates``: taints and selectors are ignored."""
     for read in read_by(given, how):
         if "predicates" not in read.names(how):
-            message = (
-                "without predicates, taints, node selectors, affinities and ports do not count"
-            )
+            message = "without predicates, taints, node selectors, affinities and ports are ignored"
             yield read.issue(("tiers",), Effect.DIFFERS, message, "add predicates")
 
 
-def nodeorder_without_predicates(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def nodeorder_without_predicates(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """The plugin ``nodeorder`` without ``predicates``: some releases crash at the first score.
 
-    In v1.12.0 and v1.12.1, ``predicates`` makes a metric that kube-scheduler's scores need. v1.12.2
-    and v1.13.0 crash as well if the scheduler runs with neither ``--enable-metrics`` nor
+    In v1.12.0 and v1.12.1, ``predicates`` registers a metric that kube-scheduler's scores need.
+    v1.12.2 and v1.13.0 crash as well if the scheduler runs with neither ``--enable-metrics`` nor
     ``--enable-pprof``; the Helm chart sets the first. Other releases do not crash.
     """
     for read in read_by(given, how):
@@ -263,8 +272,8 @@ def nodeorder_without_predicates(given: Checked, how: Behaviours) -> Iterator[Is
             yield read.issue((*scoring[0].path, "name"), Effect.CRASHES, message, now)
 
 
-def preempt_without_starving(given: Checked, how: Behaviours) -> Iterator[Issue]:
-    """The action ``preempt`` where no plugin says which jobs starve: nobody ever preempts."""
+def preempt_without_starving(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """The action ``preempt`` without a plugin that finds starving jobs: nothing preempts."""
     for read in read_by(given, how):
         asked = [
             p.option.name
@@ -272,13 +281,13 @@ def preempt_without_starving(given: Checked, how: Behaviours) -> Iterator[Issue]
             if p.option.name in _SAY_WHO_STARVES and "JobStarving" in p.option.enabled
         ]
         if "preempt" in read.conf.actions and not asked:
-            message = "no plugin says which jobs starve, so that nobody preempts"
+            message = "no plugin says which jobs are starving, so nothing preempts"
             now = "add gang or priority, with enableJobStarving"
             yield read.issue(("actions",), Effect.IGNORED, message, now)
 
 
-def preempt_without_priority(given: Checked, how: Behaviours) -> Iterator[Issue]:
-    """The action ``preempt`` without the plugin ``priority``: equals, and betters, are evicted."""
+def preempt_without_priority(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """The action ``preempt`` without ``priority``: jobs of any priority are evicted."""
     for read in read_by(given, how):
         placed = [p for p in read.plugins if p.option.name == "priority"]
         if "preempt" not in read.conf.actions:
@@ -290,8 +299,8 @@ def preempt_without_priority(given: Checked, how: Behaviours) -> Iterator[Issue]
             )
 
 
-def reclaim_without_queue_plugin(given: Checked, how: Behaviours) -> Iterator[Issue]:
-    """The action ``reclaim`` where no plugin knows what queues deserve."""
+def reclaim_without_queue_plugin(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """The action ``reclaim`` without a plugin that knows what queues deserve."""
     for read in read_by(given, how):
         options = [p.option for p in read.plugins if exists(p.option.name, how)]
         knows = any(
@@ -307,8 +316,8 @@ def reclaim_without_queue_plugin(given: Checked, how: Behaviours) -> Iterator[Is
             yield read.issue(("actions",), Effect.DIFFERS, message, "add capacity or proportion")
 
 
-def hierarchy_unknown(given: Checked, how: Behaviours) -> Iterator[Issue]:
-    """``enableHierarchy`` of a plugin that knows no hierarchy in the release."""
+def hierarchy_unknown(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """``enableHierarchy`` of a plugin without hierarchies in the release."""
     knows = {
         "drf": True,
         "capacity": how.root_queue,
@@ -318,13 +327,13 @@ def hierarchy_unknown(given: Checked, how: Behaviours) -> Iterator[Issue]:
         for placed in read.plugins:
             name = placed.option.name
             if placed.option.enabled_hierarchy and exists(name, how) and not knows.get(name):
-                message = f"{name} knows no hierarchy of queues"
+                message = f"{name} has no hierarchy of queues"
                 path = (*placed.path, "enableHierarchy")
                 yield read.issue(path, Effect.IGNORED, message)
 
 
 def _written_actions(conf: Configuration) -> str:
-    """Return the actions as they are written, without one where they cannot be read."""
+    """Return the actions as written; none if they cannot be read."""
     try:
         actions: str = Decoder(conf.text).decode(_ACTIONS)["actions"]
     except ConfInvalid:

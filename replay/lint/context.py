@@ -1,22 +1,22 @@
-"""What every rule is given: the objects, the queues as releases see them, and what jobs ask for."""
+"""The input of every rule: objects, queues as releases see them, and what jobs request."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from .gangs import Gangs
-from .inputs import World
+from .inputs import LintInputs
 from .queues import Queues
 
 
-class Checked(NamedTuple):
-    """One world, with what is worked out of it once for all rules."""
+class LintContext(NamedTuple):
+    """The inputs, with what is computed from them once for all rules."""
 
-    world: World
+    world: LintInputs
     queues: Queues
     gangs: Gangs
 
     @classmethod
-    def of(cls, world: World) -> Checked:
-        """Return a world, ready to be checked."""
+    def of(cls, world: LintInputs) -> LintContext:
+        """Return inputs ready to be checked."""
         return cls(world, Queues(world), Gangs(world))

@@ -1,7 +1,7 @@
-"""What a check can find: how bad it is, of which object, where that is written, in which releases.
+"""Findings: severity, object, place in the files, and releases.
 
-The worst that a release makes of a fault is what counts, not how wrong it looks: the same queue
-stops all scheduling under one release and is a line in the log of another.
+The severity is the effect in a release, not how wrong something looks: the same queue stops all
+scheduling in one release and is a log line in another.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 
 class Severity(StrEnum):
-    """How bad a finding is."""
+    """The severity of a finding."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -19,21 +19,21 @@ class Severity(StrEnum):
 
 
 class Effect(StrEnum):
-    """What a release makes of a fault."""
+    """The effect of a fault in a release."""
 
     CRASHES = "crashes the scheduler"
     STOPS = "stops all scheduling"
-    REFUSED = "is refused"
+    REFUSED = "is rejected"
     NEVER = "is never scheduled"
     UNKNOWN = "does not exist"
-    INVALID = "cannot be meant"
-    DIFFERS = "does other than it says"
+    INVALID = "is probably a mistake"
+    DIFFERS = "does not do what it says"
     IGNORED = "has no effect"
     ODD = "works, but is unusual"
 
     @property
     def severity(self) -> Severity:
-        """Return how bad that is."""
+        """Return the severity of this effect."""
         if self is Effect.ODD:
             return Severity.NOTE
         if self in (Effect.DIFFERS, Effect.IGNORED):
@@ -42,14 +42,14 @@ class Effect(StrEnum):
 
     @property
     def fatal(self) -> bool:
-        """Say whether more than the object itself is hit: nothing at all is scheduled."""
+        """Return whether the effect stops all scheduling, not only the object's."""
         return self in (Effect.CRASHES, Effect.STOPS)
 
 
-class Place(NamedTuple):
-    """Where something is written.
+class FilePlace(NamedTuple):
+    """The place of an entry in a file.
 
-    :param document: which of the file's documents, from 1.
+    :param document: the number of the document in the file, from 1.
     """
 
     file: str
@@ -61,23 +61,23 @@ class Place(NamedTuple):
 
 
 class Subject(NamedTuple):
-    """What a finding is about.
+    """The subject of a finding.
 
     :param name: with its namespace, as in ``ml/train``.
-    :param place: None for what is in a log, or nowhere yet.
+    :param place: None for an object in a log, or one that does not exist yet.
     """
 
     group: str
     kind: str
     name: str
-    place: Place | None = None
+    place: FilePlace | None = None
 
     def __str__(self) -> str:
         return f"{self.kind} {self.name}" if self.name else self.kind
 
 
 class Issue(NamedTuple):
-    """What a rule says of an object under one release.
+    """A rule's result for an object in one release.
 
     :param field: the path in the object, as in ``spec.capability.cpu``; empty for all of it.
     :param now: what to do about it.
@@ -91,7 +91,7 @@ class Issue(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """An issue, the rule that found it, and the releases in which it is one, oldest first."""
+    """An issue, its rule, and the releases that it applies to, oldest first."""
 
     rule: str
     issue: Issue
@@ -99,11 +99,11 @@ class Finding(NamedTuple):
 
     @property
     def severity(self) -> Severity:
-        """How bad it is in these releases."""
+        """The severity in these releases."""
         return self.issue.effect.severity
 
     def document(self) -> dict[str, Any]:
-        """Return the finding as JSON has it."""
+        """Return the finding for JSON."""
         subject = self.issue.subject
         namespace, _, name = subject.name.rpartition("/")
         place = subject.place

@@ -1,4 +1,4 @@
-"""What pods that run together ask for: of a Job at least, of a PodGroup what it says.
+"""The requests of pods that run together: a Job's minimum, a PodGroup's own numbers.
 
 Source: pkg/controllers/job/job_controller_actions.go calcPGMinResources.
 """
@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...engine.kubernetes.objects import Pod, PodSpec
 from ...engine.model.resource import Resource
 from ...engine.model.task import pod_request
-from .answer_cache import Memory
+from .answer_cache import AnswerCache
 from .findings import Subject
-from .inputs import World
+from .inputs import LintInputs
 from .objects import Job
 
 if TYPE_CHECKING:
     from ...engine.volcano.session.behaviours import Behaviours
 
 RESOURCES_OF_A_POD = frozenset({"pods"})
-"""Every pod asks for one of these; that is no request of its own."""
+"""Every pod counts one of these; that is not a request of its own."""
 
 
-class Wanted(NamedTuple):
-    """What must be there at once for some pods.
+class GangRequest(NamedTuple):
+    """The resources that some pods need at once.
 
-    :param field: where it is written.
+    :param field: the path of the field.
     """
 
     subject: Subject
@@ -35,8 +35,8 @@ class Wanted(NamedTuple):
     amounts: Resource
 
 
-class Single(NamedTuple):
-    """One pod that a node must hold, and where it is written."""
+class SinglePod(NamedTuple):
+    """A single pod that must fit on a node, and the path of its field."""
 
     subject: Subject
     field: str
@@ -44,15 +44,15 @@ class Single(NamedTuple):
 
 
 class Gangs:
-    """What all jobs, PodGroups and pods ask for."""
+    """The requests of all jobs, PodGroups and pods."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: LintInputs) -> None:
         self._world = world
-        self.wanted = Memory(self._wanted)
-        self.singles = Memory(self._singles)
-        self._requests = Memory(_Requests)
+        self.wanted = AnswerCache(self._wanted)
+        self.singles = AnswerCache(self._singles)
+        self._requests = AnswerCache(_Requests)
 
-    def _wanted(self, how: Behaviours) -> tuple[Wanted, ...]:
+    def _wanted(self, how: Behaviours) -> tuple[GangRequest, ...]:
         world = self._world
         found = []
         for members in world.members:
@@ -61,15 +61,19 @@ class Gangs:
                 continue
             if job is not None:
                 least = self._least(job, how)
-                found.append(Wanted(members.subject, members.queue, "spec.minAvailable", least))
+                found.append(
+                    GangRequest(members.subject, members.queue, "spec.minAvailable", least)
+                )
                 continue
             named = world.pod_groups[members.key].spec.min_resources
             if named:
                 amounts = Resource.of(named)
-                found.append(Wanted(members.subject, members.queue, "spec.minResources", amounts))
+                found.append(
+                    GangRequest(members.subject, members.queue, "spec.minResources", amounts)
+                )
         return tuple(found)
 
-    def _singles(self, how: Behaviours) -> tuple[Single, ...]:
+    def _singles(self, how: Behaviours) -> tuple[SinglePod, ...]:
         requests = self._requests(how)
         found = []
         for key, job in self._world.jobs.items():
@@ -77,15 +81,15 @@ class Gangs:
                 if task.replicas > 0:
                     amounts = requests.of(task.template.spec)
                     subject = self._world.subject("Job", key)
-                    found.append(Single(subject, f"spec.tasks[{number}].template", amounts))
+                    found.append(SinglePod(subject, f"spec.tasks[{number}].template", amounts))
         for key, pod in self._world.pods.items():
             if waits(pod):
                 subject = self._world.subject("Pod", key)
-                found.append(Single(subject, "spec.containers", requests.of(pod.spec)))
+                found.append(SinglePod(subject, "spec.containers", requests.of(pod.spec)))
         return tuple(found)
 
     def _least(self, job: Job, how: Behaviours) -> Resource:
-        """Return what ``minAvailable`` pods of a job ask for at least, whichever they are."""
+        """Return what any ``minAvailable`` pods of a job request at least."""
         requests = self._requests(how)
         pods = [
             (task.least, task.replicas, requests.of(task.template.spec)) for task in job.spec.tasks
@@ -98,15 +102,15 @@ class Gangs:
 
 
 def waits(pod: Pod) -> bool:
-    """Say whether a pod has no node yet."""
+    """Return whether a pod has no node yet."""
     return not pod.spec.node_name and pod.status.phase in ("", "Pending")
 
 
 class _Requests:
-    """What pods ask for under a release; those of one specification are computed once."""
+    """The requests of pods in a release, computed once per pod specification."""
 
     def __init__(self, how: Behaviours) -> None:
-        # Read at once: what is asked later is not remembered for other releases.
+        # Read at once: later reads are not remembered for other releases.
         self._sidecars, self._pod_requests = (
             how.sidecar_requests_counted,
             how.pod_level_requests_counted,
@@ -114,7 +118,7 @@ class _Requests:
         self._known: dict[int, tuple[PodSpec, Resource]] = {}
 
     def of(self, spec: PodSpec) -> Resource:
-        """Return what a pod asks for, but for its being one of ``pods``."""
+        """Return a pod's requests, without the resource ``pods``."""
         known = self._known.get(id(spec))
         if known is None:
             request = pod_request(
@@ -132,12 +136,12 @@ class _Requests:
 
 
 def _least_of(name: str, needed: int, pods: list[tuple[int, int, Resource]]) -> float:
-    """Return how much of one resource ``needed`` of these pods ask for at least.
+    """Return how much of one resource ``needed`` of these pods request at least.
 
-    :param pods: (how many are needed, how many there are, what one asks for) by task.
+    :param pods: (how many are needed, how many exist, what one requests) by task.
     """
     minima = sum(least for least, _, _ in pods)
-    # Below the sum of their minima those are not heeded: see task-minima-ignored.
+    # Below the sum of the minima these are ignored: see task-minima-ignored.
     must = [least if minima <= needed else 0 for least, _, _ in pods]
     amount = sum(
         count * request.get(name) for count, (_, _, request) in zip(must, pods, strict=True)
@@ -159,9 +163,9 @@ def _names(amounts: Resource) -> Iterator[str]:
     yield from amounts.scalars or ()
 
 
-def by_amounts(singles: tuple[Single, ...]) -> Mapping[tuple[object, ...], list[Single]]:
-    """Return pods by what they ask for: most are alike."""
-    found: dict[tuple[object, ...], list[Single]] = {}
+def by_amounts(singles: tuple[SinglePod, ...]) -> Mapping[tuple[object, ...], list[SinglePod]]:
+    """Return pods grouped by requests: most are alike."""
+    found: dict[tuple[object, ...], list[SinglePod]] = {}
     for single in singles:
         amounts = single.amounts
         key = (amounts.cpu, amounts.memory, *sorted((amounts.scalars or {}).items()))

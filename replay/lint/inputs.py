@@ -1,4 +1,4 @@
-"""All that is checked together: objects by kind, which kinds are complete, and configurations."""
+"""The inputs of a check: objects by kind, which kinds are complete, and configurations."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ...engine.kubernetes.objects import Node, Object, Pod, PodGroup, PriorityCl
 from ...engine.kubernetes.store import default_queue
 from ...engine.model.resource import Resource
 from ...engine.volcano.conf import SchedulerConf, conf_in_force
-from .answer_cache import Memory
-from .findings import Place, Subject
+from .answer_cache import AnswerCache
+from .findings import FilePlace, Subject
 from .objects import BATCH, DEFAULT_QUEUE, ROOT, TYPES, VOLCANO, Job, Manifest, jobs_in
 
 if TYPE_CHECKING:
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 O = TypeVar("O", bound=Object)  # noqa: E741 -- the field's letter for an object
 
 ENDLESS = 9_000_000_000_000_000
-"""So many cores, bytes in thousands, or devices are more than anybody can use."""
+"""More cores, thousands of bytes, or devices than any cluster has."""
 
 ENDED = frozenset({"Completed", "Failed", "Terminated", "Aborted"})
 
 
 class Configuration(NamedTuple):
-    """A scheduler configuration, and what it is part of.
+    """A scheduler configuration and its place.
 
-    :param line: the line of the file on which the text begins, less one; -1 if nobody can tell.
+    :param line: the line of the file before the text begins; -1 if not known.
     """
 
     text: str
@@ -42,13 +42,13 @@ class Configuration(NamedTuple):
         place = self.subject.place
         if place is None or self.line < 0:
             return self.subject
-        return self.subject._replace(place=Place(place.file, self.line + line, place.document))
+        return self.subject._replace(place=FilePlace(place.file, self.line + line, place.document))
 
 
-class Members(NamedTuple):
-    """The pods that are to run together, whoever describes them: a Job, or a PodGroup without one.
+class GangMembers(NamedTuple):
+    """Pods that must run together: those of a Job, or of a PodGroup without one.
 
-    :param subject: what describes them. :param ended: they have run.
+    :param subject: the object that describes them. :param ended: they have run.
     """
 
     subject: Subject
@@ -58,17 +58,17 @@ class Members(NamedTuple):
     ended: bool
 
 
-class World:
+class LintInputs:
     """Objects that are checked together.
 
-    Of several versions of an object the last one counts, so that files come after a log. What a
-    scheduler cannot decode is in ``faults`` and nowhere else; its name is known all the same.
+    The last version of an object counts, so files replace a log's objects. An object that a
+    scheduler cannot decode is only in ``faults``; its name is still known.
 
-    :param confs: configurations that are to be checked; the last one is taken to be in force,
-        unless ``in_force`` is given. None at all is no statement about the scheduler.
-    :param complete: kinds of which all objects there are, are here.
-    :param namespace: that of objects that name none.
-    :param alone: they are from files only, and what they refer to may be in the cluster.
+    :param confs: configurations to check; the last one is in force, unless ``in_force`` is given.
+        None at all says nothing about the scheduler.
+    :param complete: kinds of which all existing objects are included.
+    :param namespace: the namespace of objects that have none.
+    :param alone: there are only files, and objects they refer to may be in the cluster.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class World:
         self.in_force = in_force or (confs[-1] if confs else None)
         self.namespace = namespace
         self.manifests: dict[Subject, Manifest] = {}
-        self.repeated: list[tuple[Subject, Place]] = []
+        self.repeated: list[tuple[Subject, FilePlace]] = []
         for manifest in manifests:
             self._enter(jobs_in(manifest))
         self.faults: list[tuple[Subject, str]] = []
@@ -94,12 +94,12 @@ class World:
         self._objects: dict[str, dict[str, Object]] = {kind: {} for _, kind in TYPES}
         self._decode()
         self.complete = complete | {kind for kind, _ in self.subjects}
-        self.conf = Memory(self._conf)
+        self.conf = AnswerCache(self._conf)
 
     def _enter(self, manifest: Manifest) -> None:
         subject = manifest.subject(self.namespace)
         key = subject._replace(place=None)
-        known = self.manifests.pop(key, None)  # it takes the place of the last version
+        known = self.manifests.pop(key, None)  # it replaces the last version
         if known is not None and known.place is not None and manifest.place is not None:
             self.repeated.append((subject, known.place))
         self.manifests[key] = manifest
@@ -157,21 +157,21 @@ class World:
         return self._of("PriorityClass", PriorityClass)
 
     def or_where(self, now: str) -> str:
-        """Return what to do about something that is missing, or may be somewhere else."""
-        return f"{now}; or say with --at where it is" if self.alone else now
+        """Return advice about an object that is missing or may be elsewhere."""
+        return f"{now}; or give the log's point with --at" if self.alone else now
 
     def has(self, kind: str, name: str) -> bool:
-        """Say whether there is an object of a name, be it malformed."""
+        """Return whether an object with a name exists, even a malformed one."""
         return (kind, name) in self.subjects
 
     def subject(self, kind: str, name: str) -> Subject:
-        """Return what to call an object, also one that nobody has written."""
+        """Return the subject for an object, even one that is in no file."""
         group = BATCH if kind == "Job" else VOLCANO
         return self.subjects.get((kind, name)) or Subject(group, kind, name)
 
     @cached_property
     def total(self) -> Resource | None:
-        """All that the nodes have, or None if no node is known."""
+        """The resources of all nodes, or None if no node is known."""
         if not self.nodes:
             return None
         total = Resource()
@@ -180,10 +180,10 @@ class World:
         return total
 
     @cached_property
-    def members(self) -> tuple[Members, ...]:
-        """The jobs, and the PodGroups that no Job that is here has made."""
+    def members(self) -> tuple[GangMembers, ...]:
+        """The jobs, and the PodGroups that no included Job created."""
         found = [
-            Members(
+            GangMembers(
                 self.subject("Job", key),
                 key,
                 job.spec.queue or DEFAULT_QUEUE,
@@ -193,7 +193,7 @@ class World:
             for key, job in self.jobs.items()
         ]
         found += [
-            Members(
+            GangMembers(
                 self.subject("PodGroup", key),
                 key,
                 group.spec.queue or DEFAULT_QUEUE,
@@ -206,7 +206,7 @@ class World:
         return tuple(found)
 
     def job_of(self, group: PodGroup) -> Job | None:
-        """Return the Job that made a PodGroup, if it is here."""
+        """Return the Job that created a PodGroup, if it is included."""
         owner = group.metadata.controller
         if owner is None or owner.kind != "Job" or not owner.api_version.startswith(BATCH):
             return None

@@ -1,4 +1,4 @@
-"""Rules about Jobs, PodGroups and pods: whether what they ask for can ever be met."""
+"""Rules about Jobs, PodGroups and pods: whether their requests can ever be met."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from ...engine.model.resource_names import PODS
 from ...engine.model.task import GROUP_NAME
 from ...engine.session.plugins.overcommit import DEFAULT_FACTOR, FACTOR
 from .amounts import amounts, lacking
-from .context import Checked
+from .context import LintContext
 from .findings import Effect, Issue, Subject
-from .gangs import Wanted, by_amounts, waits
+from .gangs import GangRequest, by_amounts, waits
 from .objects import Job
 from .queues import Mode, options_of
 
@@ -24,19 +24,19 @@ BUILT_IN_CLASSES = frozenset({"system-cluster-critical", "system-node-critical"}
 _NO_TASKS = "it has no tasks"
 
 
-def job_without_tasks(given: Checked, _: Behaviours) -> Iterator[Issue]:
-    """A Job without tasks, or with two of one name: admission refuses it."""
+def job_without_tasks(given: LintContext, _: Behaviours) -> Iterator[Issue]:
+    """A Job without tasks, or with two tasks of one name: admission rejects it."""
     for key, job in given.world.jobs.items():
         subject = given.world.subject("Job", key)
         names = [task.name for task in job.spec.tasks]
         if not names:
             yield Issue(subject, "spec.tasks", Effect.REFUSED, _NO_TASKS)
         for name in sorted({name for name in names if name and names.count(name) > 1}):
-            message = f"{names.count(name)} tasks are called {name!r}"
+            message = f"{names.count(name)} tasks have the name {name!r}"
             yield Issue(subject, "spec.tasks", Effect.REFUSED, message, "give each its own name")
 
 
-def job_min_available_unreachable(given: Checked, _: Behaviours) -> Iterator[Issue]:
+def job_min_available_unreachable(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     """A Job whose ``minAvailable`` is more than all its pods: its gang is never complete."""
     for key, job in given.world.jobs.items():
         replicas = sum(task.replicas for task in job.spec.tasks)
@@ -48,14 +48,14 @@ def job_min_available_unreachable(given: Checked, _: Behaviours) -> Iterator[Iss
                 Effect.NEVER,
                 f"minAvailable {job.spec.min_available} is more than the {replicas} pods of its "
                 "tasks",
-                f"let it be {replicas} at most",
+                f"set it to {replicas} at most",
             )
         if job.spec.min_available < 0:
-            message = f"minAvailable {job.spec.min_available} is less than nothing"
+            message = f"minAvailable {job.spec.min_available} is negative"
             yield Issue(subject, "spec.minAvailable", Effect.INVALID, message)
 
 
-def task_min_available_unreachable(given: Checked, _: Behaviours) -> Iterator[Issue]:
+def task_min_available_unreachable(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     """A task whose ``minAvailable`` is more than its replicas."""
     for key, job in given.world.jobs.items():
         for number, task in enumerate(job.spec.tasks):
@@ -65,19 +65,19 @@ def task_min_available_unreachable(given: Checked, _: Behaviours) -> Iterator[Is
                     f"spec.tasks[{number}].minAvailable",
                     Effect.NEVER,
                     f"task {task.name!r} needs {task.min_available} pods and has {task.replicas}",
-                    f"let it be {task.replicas} at most",
+                    f"set it to {task.replicas} at most",
                 )
 
 
-def task_minima_ignored(given: Checked, _: Behaviours) -> Iterator[Issue]:
-    """Minima of roles that together are more than the minimum of all: none of them is heeded.
+def task_minima_ignored(given: LintContext, _: Behaviours) -> Iterator[Issue]:
+    """Minima of tasks whose sum is more than the job's minimum: all of them are ignored.
 
     In a Job, a task without ``minAvailable`` needs all its replicas.
     """
     for key, job in given.world.jobs.items():
         total = sum(task.least for task in job.spec.tasks)
         subject = given.world.subject("Job", key)
-        # Admission fills in what is left out: of a stored job nobody can tell.
+        # Admission fills in missing fields, so a stored job does not show what was written.
         filled_in = subject.place is None
         told = any(
             task.min_available is not None
@@ -93,8 +93,8 @@ def task_minima_ignored(given: Checked, _: Behaviours) -> Iterator[Issue]:
             yield _minima(subject, "spec.minTaskMember", group.spec.min_member, total)
 
 
-def pod_group_min_member_unreachable(given: Checked, _: Behaviours) -> Iterator[Issue]:
-    """A PodGroup that needs more pods than there are, and that nobody makes pods for.
+def pod_group_min_member_unreachable(given: LintContext, _: Behaviours) -> Iterator[Issue]:
+    """A PodGroup that needs more pods than exist, and that no controller creates pods for.
 
     Only if some of its pods are known.
     """
@@ -105,7 +105,7 @@ def pod_group_min_member_unreachable(given: Checked, _: Behaviours) -> Iterator[
         count = len(members.get(key, ()))
         subject = given.world.subject("PodGroup", key)
         if group.spec.min_member < 0:
-            message = f"minMember {group.spec.min_member} is less than nothing"
+            message = f"minMember {group.spec.min_member} is negative"
             yield Issue(subject, "spec.minMember", Effect.INVALID, message)
         if 0 < count < group.spec.min_member and group.metadata.controller is None:
             yield Issue(
@@ -113,11 +113,11 @@ def pod_group_min_member_unreachable(given: Checked, _: Behaviours) -> Iterator[
                 "spec.minMember",
                 Effect.NEVER,
                 f"minMember {group.spec.min_member} is more than its {count} pods",
-                f"let it be {count} at most, or add pods",
+                f"set it to {count} at most, or add pods",
             )
 
 
-def pod_group_missing(given: Checked, _: Behaviours) -> Iterator[Issue]:
+def pod_group_missing(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     """A pod that waits for a PodGroup that does not exist. Only if PodGroups are known."""
     if "PodGroup" not in given.world.complete:
         return
@@ -134,7 +134,7 @@ def pod_group_missing(given: Checked, _: Behaviours) -> Iterator[Issue]:
             )
 
 
-def job_queue_missing(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def job_queue_missing(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A job in a queue that does not exist. Only if queues are known."""
     if "Queue" not in given.world.complete:
         return
@@ -150,7 +150,7 @@ def job_queue_missing(given: Checked, how: Behaviours) -> Iterator[Issue]:
             )
 
 
-def job_queue_closed(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def job_queue_closed(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A job in a queue that is not open."""
     if given.queues.mode(how) is Mode.NOTHING:
         return
@@ -160,16 +160,16 @@ def job_queue_closed(given: Checked, how: Behaviours) -> Iterator[Issue]:
             continue
         still = how.closed_queues_schedule
         message = f"its queue {members.queue!r} is {queue.status.state}" + (
-            ", which admission heeds and the scheduler does not" if still else ""
+            ", which admission checks and the scheduler does not" if still else ""
         )
         effect = Effect.DIFFERS if still else Effect.NEVER
         yield Issue(members.subject, "spec.queue", effect, message, "open the queue")
 
 
-def min_resources_above_queue(given: Checked, how: Behaviours) -> Iterator[Issue]:
-    """A job that needs more at once than its queue, or one above it, may use.
+def min_resources_above_queue(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """A job that needs more at once than its queue, or a parent of it, may use.
 
-    Of a Job that is what its ``minAvailable`` pods ask for at least.
+    For a Job that is what its ``minAvailable`` pods request at least.
     """
     limits = given.queues.limits(how)
     enqueues = "enqueue" in given.world.conf(how).actions
@@ -188,13 +188,13 @@ def min_resources_above_queue(given: Checked, how: Behaviours) -> Iterator[Issue
             wanted.subject,
             wanted.field,
             Effect.NEVER if enqueues or _waits_for_all(given, wanted, how) else Effect.DIFFERS,
-            f"needs {amounts(names, wanted.amounts)} at once, and queue {limit.queue!r} may use "
+            f"needs {amounts(names, wanted.amounts)} at once, but queue {limit.queue!r} may use "
             f"{may}",
-            "ask for less, or raise the queue's capability",
+            "request less, or raise the queue's capability",
         )
 
 
-def min_resources_above_cluster(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def min_resources_above_cluster(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A job that needs more at once than all nodes have. Only if nodes are known."""
     total = given.world.total
     if total is None:
@@ -212,13 +212,13 @@ def min_resources_above_cluster(given: Checked, how: Behaviours) -> Iterator[Iss
                 wanted.subject,
                 wanted.field,
                 Effect.NEVER if never else Effect.DIFFERS,
-                f"needs {amounts(names, wanted.amounts)} at once, and all nodes have {have}",
-                "ask for less, or add nodes",
+                f"needs {amounts(names, wanted.amounts)} at once, but all nodes have {have}",
+                "request less, or add nodes",
             )
 
 
-def pod_above_every_node(given: Checked, how: Behaviours) -> Iterator[Issue]:
-    """A pod that no node could hold if it were empty. Only if nodes are known."""
+def pod_above_every_node(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """A pod that would not fit on any node even if empty. Only if nodes are known."""
     nodes = {
         tuple(sorted(node.status.allocatable.items(), key=str)): Resource.of(
             node.status.allocatable
@@ -237,16 +237,16 @@ def pod_above_every_node(given: Checked, how: Behaviours) -> Iterator[Issue]:
                 single.subject,
                 single.field,
                 Effect.NEVER,
-                f"one pod asks for {amounts(named, asked)}, and none of the "
+                f"one pod requests {amounts(named, asked)}, but none of the "
                 f"{len(given.world.nodes)} nodes has all of that",
-                "ask for less, or add a larger node",
+                "request less, or add a larger node",
             )
 
 
-def priority_class_missing(given: Checked, _: Behaviours) -> Iterator[Issue]:
+def priority_class_missing(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     """A job, or a pod, of a priority class that does not exist. Only if such classes are known.
 
-    The API server refuses pods of such a class; a PodGroup alone has the default priority.
+    The API server rejects pods of such a class; a PodGroup alone gets the default priority.
     """
     if "PriorityClass" not in given.world.complete:
         return
@@ -272,7 +272,7 @@ def priority_class_missing(given: Checked, _: Behaviours) -> Iterator[Issue]:
         if name and name not in BUILT_IN_CLASSES and not given.world.has("PriorityClass", name):
             alone = subject.kind == "PodGroup"
             message = f"the priority class {name!r} does not exist"
-            message += ": it has the default priority" if alone else ": its pods are refused"
+            message += ": it gets the default priority" if alone else ": its pods are rejected"
             effect = Effect.DIFFERS if alone else Effect.REFUSED
             yield Issue(
                 subject,
@@ -283,31 +283,31 @@ def priority_class_missing(given: Checked, _: Behaviours) -> Iterator[Issue]:
             )
 
 
-def gang_unheeded(given: Checked, how: Behaviours) -> Iterator[Issue]:
-    """A job that is to run together where the configuration lacks the plugin ``gang``."""
+def gang_unheeded(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """A job whose pods must run together, under a configuration without the plugin ``gang``."""
     conf = given.world.in_force
     if conf is None or any(o.name == "gang" for o in options_of(given.world.conf(how))):
         return
     for key, group in given.world.pod_groups.items():
         if group.spec.min_member > 1 and given.world.job_of(group) is None:
-            message = f"minMember {group.spec.min_member} is not heeded without the plugin gang"
+            message = f"minMember {group.spec.min_member} is ignored without the plugin gang"
             subject = given.world.subject("PodGroup", key)
             yield Issue(subject, "spec.minMember", Effect.IGNORED, message)
     for key, job in given.world.jobs.items():
         if job.min_available > 1:
-            message = f"minAvailable {job.min_available} is not heeded without the plugin gang"
+            message = f"minAvailable {job.min_available} is ignored without the plugin gang"
             subject = given.world.subject("Job", key)
             yield Issue(subject, "spec.minAvailable", Effect.IGNORED, message)
 
 
-def _waits_for_all(given: Checked, wanted: Wanted, how: Behaviours) -> bool:
-    """Say whether pods that ask for all this must run together: a PodGroup's may ask for less."""
+def _waits_for_all(given: LintContext, wanted: GangRequest, how: Behaviours) -> bool:
+    """Return whether pods with all these requests must run together: a PodGroup's may need less."""
     gang = any(option.name == "gang" for option in options_of(given.world.conf(how)))
     return gang and wanted.subject.kind == "Job"
 
 
-def _overcommitted(given: Checked, total: Resource, how: Behaviours) -> Resource | None:
-    """Return more than which no job is enqueued, or None if the plugin that sees to it is off."""
+def _overcommitted(given: LintContext, total: Resource, how: Behaviours) -> Resource | None:
+    """Return the limit of what jobs may enqueue, or None if overcommit is off."""
     conf = given.world.conf(how)
     found = [option for option in options_of(conf) if option.name == "overcommit"]
     if "enqueue" not in conf.actions or not found:
@@ -318,8 +318,8 @@ def _overcommitted(given: Checked, total: Resource, how: Behaviours) -> Resource
 
 def _minima(subject: Subject, field: str, minimum: int, total: int) -> Issue:
     message = (
-        f"the minima of its roles are {total} together and its own is {minimum}: those of roles "
-        "are not heeded"
+        f"the minima of its tasks are {total} together, but its own is {minimum}: those of the "
+        f"tasks are ignored"
     )
     return Issue(subject, field, Effect.DIFFERS, message, f"raise the minimum to {total}")
 
@@ -328,7 +328,7 @@ def _fits(job: Job) -> bool:
     return all(task.least <= task.replicas for task in job.spec.tasks)
 
 
-def _pods_by_group(given: Checked, *, waiting: bool = False) -> dict[str, list[Subject]]:
+def _pods_by_group(given: LintContext, *, waiting: bool = False) -> dict[str, list[Subject]]:
     found: dict[str, list[Subject]] = {}
     for key, pod in given.world.pods.items():
         group = pod.annotations.get(GROUP_NAME)

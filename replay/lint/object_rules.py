@@ -1,6 +1,6 @@
-"""Rules about objects as such: what nobody can decode, amounts that are none, idle names.
+"""Rules about all objects: fields that cannot be decoded, wrong amounts, unused names.
 
-A rule's name is that of its function, and what it is about is the function's docstring.
+A rule is named like its function, and described by the function's docstring.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ...engine.kubernetes.quantity import parse
 from ...engine.model.resource import Resource
 from ...engine.model.resource_names import PODS, is_scalar_name
-from .context import Checked
+from .context import LintContext
 from .findings import Effect, Issue
 from .objects import TYPES, amounts_in
 
@@ -22,13 +22,13 @@ QUOTAS = ("requests.", "limits.", "count/")
 COUNTED = frozenset({"cpu", "memory", PODS, "ephemeral-storage"})
 
 
-def object_malformed(given: Checked, _: Behaviours) -> Iterator[Issue]:
-    """An object whose fields have other types than the API's: no API server takes it."""
+def object_malformed(given: LintContext, _: Behaviours) -> Iterator[Issue]:
+    """An object whose fields have other types than the API's: no API server accepts it."""
     for subject, fault in given.world.faults:
-        yield Issue(subject, "", Effect.REFUSED, fault, "write the field as the API has it")
+        yield Issue(subject, "", Effect.REFUSED, fault, "write the field with the API's type")
 
 
-def object_unnamed(given: Checked, _: Behaviours) -> Iterator[Issue]:
+def object_unnamed(given: LintContext, _: Behaviours) -> Iterator[Issue]:
     """An object without a name."""
     for key, manifest in given.world.manifests.items():
         if not key.name and (key.group, key.kind) in TYPES:
@@ -36,15 +36,15 @@ def object_unnamed(given: Checked, _: Behaviours) -> Iterator[Issue]:
             yield Issue(subject, "metadata.name", Effect.REFUSED, "it has no name")
 
 
-def object_repeated(given: Checked, _: Behaviours) -> Iterator[Issue]:
-    """An object that is in the files twice: the one that is applied last stays."""
+def object_repeated(given: LintContext, _: Behaviours) -> Iterator[Issue]:
+    """An object that is in the files twice: the last one applied stays."""
     for subject, before in given.world.repeated:
-        message = f"it is at {before} as well; the one that is applied last stays"
+        message = f"it is also at {before}; the last one applied stays"
         yield Issue(subject, "", Effect.DIFFERS, message, "keep one of them")
 
 
-def quantity_malformed(given: Checked, _: Behaviours) -> Iterator[Issue]:
-    """An amount of a resource that is no quantity: no API server takes the object."""
+def quantity_malformed(given: LintContext, _: Behaviours) -> Iterator[Issue]:
+    """An amount of a resource that is not a quantity: no API server accepts the object."""
     for key, manifest in given.world.manifests.items():
         for path, amounts in amounts_in(manifest):
             for name, value in amounts.items():
@@ -55,22 +55,22 @@ def quantity_malformed(given: Checked, _: Behaviours) -> Iterator[Issue]:
                     yield Issue(subject, f"{path}.{name}", Effect.REFUSED, fault, now)
 
 
-def quantity_negative(given: Checked, _: Behaviours) -> Iterator[Issue]:
-    """An amount below zero: nothing that bounds or asks for resources can be less than none."""
+def quantity_negative(given: LintContext, _: Behaviours) -> Iterator[Issue]:
+    """A negative amount: limits and requests of resources cannot be negative."""
     for key, manifest in given.world.manifests.items():
         for path, amounts in amounts_in(manifest):
             for name, value in amounts.items():
                 if not _fault_of(value) and parse(value).number < 0:
                     subject = key._replace(place=manifest.place)
-                    message = f"{name} {value} is less than nothing"
+                    message = f"{name} {value} is negative"
                     yield Issue(subject, f"{path}.{name}", Effect.INVALID, message)
 
 
-def resource_not_counted(given: Checked, _: Behaviours) -> Iterator[Issue]:
-    """A resource whose name the scheduler does not count, so that its amount bounds nothing.
+def resource_not_counted(given: LintContext, _: Behaviours) -> Iterator[Issue]:
+    """A resource whose name the scheduler does not count, so its amount has no effect.
 
     It counts ``cpu``, ``memory``, ``pods``, ``ephemeral-storage`` and names with a domain, such as
-    ``nvidia.com/gpu``. Names of quotas (``requests.cpu``, ``count/pods``) are no fault in a
+    ``nvidia.com/gpu``. Names of quotas (``requests.cpu``, ``count/pods``) are correct in a
     PodGroup: Volcano itself writes them there.
     """
     for key, manifest in given.world.manifests.items():
@@ -87,8 +87,8 @@ def resource_not_counted(given: Checked, _: Behaviours) -> Iterator[Issue]:
                     yield Issue(subject, f"{path}.{name}", Effect.IGNORED, message, now)
 
 
-def resource_nowhere(given: Checked, _: Behaviours) -> Iterator[Issue]:
-    """A resource that no known node has, in what a queue may use, deserves or is guaranteed."""
+def resource_nowhere(given: LintContext, _: Behaviours) -> Iterator[Issue]:
+    """A resource that no known node has, in a queue's capability, deserved or guarantee."""
     world = given.world
     if world.total is None:
         return
@@ -105,7 +105,7 @@ def resource_nowhere(given: Checked, _: Behaviours) -> Iterator[Issue]:
 
 
 def _fault_of(value: object) -> str:
-    """Return why a value is no quantity, empty if it is one."""
+    """Return why a value is not a quantity; empty if it is one."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return f"{value!r:.60} is not a quantity"
     try:

@@ -1,4 +1,4 @@
-"""Objects as people write them: what a manifest leaves out, and Volcano's Job, which no cache has.
+"""Objects of manifests: default values, and Volcano's Job, which no cache has.
 
 Source: volcano.sh/apis/pkg/apis/batch/v1alpha1/job.go; pkg/webhooks/admission/jobs/mutate.
 """
@@ -13,7 +13,7 @@ import msgspec
 
 from ...engine.kubernetes.objects import Node, Object, Pod, PodGroup, PodSpec, PriorityClass, Queue
 from ...engine.kubernetes.objects.metadata import Int32, Part
-from .findings import Place, Subject
+from .findings import FilePlace, Subject
 
 VOLCANO = "scheduling.volcano.sh"
 BATCH = "batch.volcano.sh"
@@ -36,12 +36,12 @@ class TaskSpec(Part, frozen=True, gc=False):
 
     @property
     def least(self) -> int:
-        """How many of its pods the job needs: all, unless it says less."""
+        """How many of its pods the job needs: all by default."""
         return self.replicas if self.min_available is None else self.min_available
 
 
 class JobSpec(Part, frozen=True, gc=False):
-    """What a job runs."""
+    """The specification of a job."""
 
     min_available: Int32 = 0
     queue: str = ""
@@ -50,13 +50,13 @@ class JobSpec(Part, frozen=True, gc=False):
 
 
 class JobState(Part, frozen=True, gc=False):
-    """How far a job is."""
+    """The state of a job."""
 
     phase: str = ""
 
 
 class JobStatus(Part, frozen=True, gc=False):
-    """What is known of a job."""
+    """The status of a job."""
 
     state: JobState = msgspec.field(default_factory=JobState)
 
@@ -69,7 +69,7 @@ class Job(Object, frozen=True, gc=False):
 
     @property
     def min_available(self) -> int:
-        """How many pods must run together; what is left out is what the tasks need."""
+        """How many pods must run together; by default what the tasks need."""
         return self.spec.min_available or sum(task.least for task in self.spec.tasks)
 
 
@@ -83,29 +83,29 @@ TYPES: MappingProxyType[tuple[str, str], type[Object]] = MappingProxyType(
         ("scheduling.k8s.io", "PriorityClass"): PriorityClass,
     }
 )
-"""What is looked at, by (group, kind)."""
+"""The kinds that rules check, by (group, kind)."""
 
 CLUSTER_SCOPED = frozenset({"Queue", "Node", "PriorityClass"})
 
 
 class Manifest(NamedTuple):
-    """An object as it is written; nothing has been checked of it.
+    """An object as written, unchecked.
 
     :param place: None if it is from a log.
     """
 
     document: dict[str, Any]
-    place: Place | None
+    place: FilePlace | None
 
     @property
     def group_kind(self) -> tuple[str, str]:
-        """The object's group and kind, empty where they are no texts."""
+        """The object's group and kind; empty if they are not text."""
         version, kind = self.document.get("apiVersion"), self.document.get("kind")
         group = version.rpartition("/")[0] if isinstance(version, str) else ""
         return group, kind if isinstance(kind, str) else ""
 
     def subject(self, namespace: str = "default") -> Subject:
-        """Return what to call the object.
+        """Return the subject for the object.
 
         :param namespace: that of objects that name none.
         """
@@ -119,7 +119,7 @@ class Manifest(NamedTuple):
 
 
 def jobs_in(manifest: Manifest) -> Manifest:
-    """Return the Job that an object is a template of, under the same name; itself if it is none."""
+    """Return the Job of a job template, under the same name; other objects unchanged."""
     group, kind = manifest.group_kind
     spec = _part(manifest.document, "spec")
     if (group, kind) == (BATCH, "CronJob"):
@@ -136,7 +136,7 @@ def jobs_in(manifest: Manifest) -> Manifest:
 
 
 def amounts_in(manifest: Manifest) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield (path, amounts by resource) of all that an object says of resources."""
+    """Yield (path, amounts by resource) of all resources in an object."""
     kind = manifest.group_kind[1]
     spec = _part(manifest.document, "spec")
     if kind == "Queue":

@@ -1,4 +1,4 @@
-"""Rules about queues, each by itself and all together, whatever plugin bounds them."""
+"""Rules about queues, single and together, whatever plugin limits them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...engine.model.queue import HIERARCHY, HIERARCHY_WEIGHTS
 from ...engine.model.resource import ZERO, Resource
 from ...engine.volcano.session.queue_tree import TreeDeserved
 from .amounts import amount, amounts, lacking
-from .context import Checked
+from .context import LintContext
 from .findings import Effect, Issue
 from .objects import ROOT
 from .queues import Mode, options_of
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 _CAPACITY = frozenset({Mode.TREE, Mode.FLAT})
 
 
-def queue_guarantee_above_deserved(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def queue_guarantee_above_deserved(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A queue that is guaranteed more than it deserves.
 
-    Most releases let it deserve what it is guaranteed. The newest ones' admission refuses it, also
-    where ``deserved`` does not name the resource.
+    Most releases raise its deserved to its guarantee. Admission of the newest ones rejects it, also
+    if ``deserved`` does not name the resource.
     """
     mode = given.queues.mode(how)
     if mode not in _CAPACITY:
         return
     as_written = mode is Mode.TREE and how.tree_deserved is TreeDeserved.AS_WRITTEN
-    then = "it may reclaim less than is kept for it" if as_written else "it deserves that as well"
+    then = "it may reclaim less than is reserved for it" if as_written else "deserved rises to it"
     for name, queue in given.world.queues.items():
         more = _exceeding(queue.spec.guarantee.resource, queue.spec.deserved, absent=True)
         for resource, high, low in more:
@@ -41,12 +41,12 @@ def queue_guarantee_above_deserved(given: Checked, how: Behaviours) -> Iterator[
                 Effect.DIFFERS,
                 f"guarantee {amount(resource, high)} exceeds deserved {amount(resource, low)}: "
                 f"{then}",
-                f"let spec.deserved name at least {amount(resource, high)}",
+                f"set spec.deserved to at least {amount(resource, high)}",
             )
 
 
-def queue_deserved_above_capability(given: Checked, how: Behaviours) -> Iterator[Issue]:
-    """A queue that deserves more than it may use: it can never have it."""
+def queue_deserved_above_capability(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """A queue that deserves more than it may use: it can never get it."""
     if given.queues.mode(how) not in _CAPACITY:
         return
     for name, queue in given.world.queues.items():
@@ -60,10 +60,10 @@ def queue_deserved_above_capability(given: Checked, how: Behaviours) -> Iterator
             )
 
 
-def queue_guarantee_above_capability(given: Checked, _: Behaviours) -> Iterator[Issue]:
-    """A queue that is guaranteed more than it may use: the rest is kept from others for nothing.
+def queue_guarantee_above_capability(given: LintContext, _: Behaviours) -> Iterator[Issue]:
+    """A queue that is guaranteed more than it may use: the rest is reserved and unused.
 
-    So it is for ``proportion`` as well as for ``capacity``.
+    This holds for ``proportion`` and for ``capacity``.
     """
     for name, queue in given.world.queues.items():
         found = _exceeding(queue.spec.guarantee.resource, queue.spec.capability)
@@ -73,12 +73,12 @@ def queue_guarantee_above_capability(given: Checked, _: Behaviours) -> Iterator[
                 f"spec.guarantee.resource.{resource}",
                 Effect.DIFFERS,
                 f"guarantee {amount(resource, high)} exceeds capability {amount(resource, low)}: "
-                "the rest is kept from other queues and nobody can use it",
+                f"the rest is reserved, and no queue can use it",
                 "lower guarantee, or raise capability",
             )
 
 
-def guarantees_exceed_cluster(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def guarantees_exceed_cluster(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """Queues that are guaranteed more than all nodes have together.
 
     Only if nodes are known. In a tree this is ``queue-guarantees-exceed-room`` of the root.
@@ -90,7 +90,7 @@ def guarantees_exceed_cluster(given: Checked, how: Behaviours) -> Iterator[Issue
         return
     names = lacking(given.world.total, given.queues.guarantees)
     crashes = how.excess_guarantees_crash
-    what = "the scheduler panics" if crashes else "the other queues are left with nothing"
+    what = "the scheduler panics" if crashes else "nothing is left for the other queues"
     for name, queue in given.world.queues.items():
         if any(resource in queue.spec.guarantee.resource for resource in names):
             yield Issue(
@@ -98,16 +98,16 @@ def guarantees_exceed_cluster(given: Checked, how: Behaviours) -> Iterator[Issue
                 "spec.guarantee",
                 Effect.CRASHES if crashes else Effect.DIFFERS,
                 f"all queues are guaranteed {amounts(names, given.queues.guarantees)} together, "
-                f"and the nodes have {amounts(names, given.world.total)}: {what}",
+                f"but the nodes have {amounts(names, given.world.total)}: {what}",
                 "guarantee less",
             )
 
 
-def guarantees_break_division(given: Checked, how: Behaviours) -> Iterator[Issue]:
-    """Guarantees that make ``proportion`` give away more than is left, and crash. Nodes are known.
+def guarantees_break_division(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """Guarantees that make ``proportion`` panic, as more is divided than is left. Nodes are known.
 
-    So it is in some releases when queues ask for all they may, if a queue is guaranteed more than
-    the part of the cluster that its weight gives it.
+    This happens in some releases when queues request all they may use, if a queue is guaranteed
+    more than its share of the cluster by weight.
     """
     world = given.world
     if not how.guarantees_above_remaining_crash or given.queues.mode(how) is not Mode.PROPORTION:
@@ -119,15 +119,15 @@ def guarantees_break_division(given: Checked, how: Behaviours) -> Iterator[Issue
                 world.subject("Queue", name),
                 "spec.guarantee",
                 Effect.CRASHES,
-                f"when queues ask for all they may, the scheduler panics: {crash}",
-                "guarantee less than the part of the nodes that the queue's weight gives it",
+                f"when queues request all they may use, the scheduler panics: {crash}",
+                "guarantee less than the queue's share of the nodes by weight",
             )
 
 
-def queue_deserved_ignored(given: Checked, how: Behaviours) -> Iterator[Issue]:
-    """A queue with ``deserved`` where no plugin reads it: ``proportion`` divides by weight.
+def queue_deserved_ignored(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """A queue with ``deserved`` that no plugin reads: ``proportion`` divides by weight.
 
-    That of the root is written by the scheduler itself.
+    The scheduler itself writes that of the root.
     """
     mode = given.queues.mode(how)
     if mode in _CAPACITY:
@@ -138,36 +138,36 @@ def queue_deserved_ignored(given: Checked, how: Behaviours) -> Iterator[Issue]:
                 given.world.subject("Queue", name),
                 "spec.deserved",
                 Effect.IGNORED,
-                f"queues are bounded by {mode.value}, which does not read it",
-                "use the plugin capacity, where a release has it",
+                f"queues are limited by {mode.value}, which does not read it",
+                "use the plugin capacity, if the release has it",
             )
 
 
-def queue_weight_ignored(given: Checked, how: Behaviours) -> Iterator[Issue]:
-    """A queue with a weight other than 1 where no plugin divides by weight."""
+def queue_weight_ignored(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """A queue with a weight other than 1 that no plugin reads."""
     mode = given.queues.mode(how)
     if mode is Mode.PROPORTION:
         return
     for name, queue in given.world.queues.items():
         if queue.spec.weight not in (0, 1):
-            message = f"queues are bounded by {mode.value}, which does not read weights"
+            message = f"queues are limited by {mode.value}, which does not read weights"
             subject = given.world.subject("Queue", name)
             yield Issue(subject, "spec.weight", Effect.ODD, message)
 
 
-def queue_weight_negative(given: Checked, _: Behaviours) -> Iterator[Issue]:
-    """A queue with a weight below 0; without one, admission makes it 1."""
+def queue_weight_negative(given: LintContext, _: Behaviours) -> Iterator[Issue]:
+    """A queue with a negative weight; admission sets a missing one to 1."""
     for name, queue in given.world.queues.items():
         if queue.spec.weight < 0:
-            message = f"weight {queue.spec.weight} is less than nothing"
+            message = f"weight {queue.spec.weight} is negative"
             yield Issue(given.world.subject("Queue", name), "spec.weight", Effect.INVALID, message)
 
 
-def queue_hierarchy_annotations(given: Checked, how: Behaviours) -> Iterator[Issue]:
-    """A queue whose annotations of ``drf`` with ``enableHierarchy`` do not fit together.
+def queue_hierarchy_annotations(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """A queue whose annotations for ``drf`` with ``enableHierarchy`` do not fit together.
 
     ``volcano.sh/hierarchy`` is a path from ``root``, and ``volcano.sh/hierarchy-weights`` has a
-    number above 0 for each of its steps. Where a weight is missing the scheduler crashes.
+    number above 0 for each of its steps. If a weight is missing, the scheduler panics.
     """
     by_annotations = _by_annotations(given, how)
     for name, queue in given.world.queues.items():
@@ -179,11 +179,11 @@ def queue_hierarchy_annotations(given: Checked, how: Behaviours) -> Iterator[Iss
             yield Issue(given.world.subject("Queue", name), "metadata.annotations", effect, fault)
 
 
-def queue_hierarchy_ignored(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def queue_hierarchy_ignored(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A queue with annotations of a hierarchy that no plugin reads.
 
-    They belong to ``drf`` with ``enableHierarchy``. The tree of ``capacity`` goes by
-    ``spec.parent``, and the two know nothing of each other.
+    They belong to ``drf`` with ``enableHierarchy``. The tree of ``capacity`` uses ``spec.parent``;
+    the two are independent.
     """
     if _by_annotations(given, how):
         return
@@ -194,34 +194,34 @@ def queue_hierarchy_ignored(given: Checked, how: Behaviours) -> Iterator[Issue]:
                 given.world.subject("Queue", name),
                 f"metadata.annotations[{HIERARCHY}]",
                 Effect.IGNORED,
-                "the tree of queues goes by spec.parent"
+                "the tree of queues uses spec.parent"
                 if tree
                 else "only drf with enableHierarchy reads it",
                 "set spec.parent instead" if tree else "",
             )
 
 
-def queue_beside_hierarchy(given: Checked, how: Behaviours) -> Iterator[Issue]:
-    """A queue without annotations of a hierarchy where ``drf`` goes by them: it has no place."""
+def queue_beside_hierarchy(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """A queue without annotations of a hierarchy, although ``drf`` uses them: it has no place."""
     if not _by_annotations(given, how):
         return
     annotated = [q for q in given.world.queues.values() if q.annotations.get(HIERARCHY)]
     for name, queue in given.world.queues.items() if annotated else ():
         if not queue.annotations.get(HIERARCHY) and given.world.has("Queue", name):
-            message = "it has no place in the hierarchy that other queues have by annotation"
+            message = "it has no place in the hierarchy that other queues' annotations define"
             yield Issue(
                 given.world.subject("Queue", name), "metadata.annotations", Effect.ODD, message
             )
 
 
-def reclaim_without_victims(given: Checked, how: Behaviours) -> Iterator[Issue]:
-    """The action ``reclaim`` where no queue is reclaimable: it never evicts anybody."""
+def reclaim_without_victims(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """The action ``reclaim`` without reclaimable queues: it never evicts a pod."""
     conf = given.world.in_force
     if conf is None or "reclaim" not in given.world.conf(how).actions:
         return
     others = [q for name, q in given.world.queues.items() if name != ROOT]
     if "Queue" in given.world.complete and not any(map(_reclaimable, others)):
-        message = "the action reclaim takes from no queue: none is reclaimable"
+        message = "the action reclaim has no effect: no queue is reclaimable"
         yield Issue(conf.subject, "actions", Effect.IGNORED, message)
 
 
@@ -229,8 +229,8 @@ def _reclaimable(queue: Queue) -> bool:
     return queue.spec.reclaimable is None or queue.spec.reclaimable
 
 
-def _by_annotations(given: Checked, how: Behaviours) -> bool:
-    """Say whether drf goes by the annotations."""
+def _by_annotations(given: LintContext, how: Behaviours) -> bool:
+    """Return whether drf uses the annotations."""
     options = options_of(given.world.conf(how))
     return any(option.name == "drf" and option.enabled_hierarchy for option in options)
 
@@ -241,7 +241,7 @@ def _annotation_fault(path: str, weights: str) -> tuple[str, bool]:
         return "", False
     steps, numbers = path.split("/"), weights.split("/")
     if len(steps) != len(numbers):
-        message = f"the path {path!r} has {len(steps)} steps, and there are {len(numbers)} weights"
+        message = f"the path {path!r} has {len(steps)} steps, but there are {len(numbers)} weights"
         return message, len(numbers) < len(steps)
     if not all(map(_above_zero, numbers)):
         return f"{weights!r} are not all numbers above 0", False
@@ -258,9 +258,9 @@ def _above_zero(text: str) -> bool:
 def _exceeding(
     high: dict[str, str | int | float], low: dict[str, str | int | float], *, absent: bool = False
 ) -> Iterator[tuple[str, float, float]]:
-    """Yield (resource, much, less) where ``high`` names more than ``low``.
+    """Yield (resource, more, less) where ``high`` has more than ``low``.
 
-    :param absent: what ``low`` does not name is 0 there; else it does not count.
+    :param absent: a resource that ``low`` does not name is 0; else it is skipped.
     """
     much, less = Resource.of(high), Resource.of(low)
     for name in high:

@@ -1,8 +1,8 @@
-"""The queues as a release sees them: which plugin bounds them, and what each may use.
+"""The queues as a release sees them: which plugin limits them, and what each may use.
 
-The tree of queues is built and checked by the session's own code, on a cluster that has what the
-nodes have together, or more than anybody can use where no node is known. Complaints of it do not
-end it here, so that all of them are found. Where it matters what jobs ask for, they ask for all.
+The session's own code builds and checks the tree of queues, on a cluster with the sum of the nodes,
+or with unlimited resources if no node is known. Errors do not stop it here, so all of them are
+found. Where requests matter, jobs request everything.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ from ...engine.model.queue import QueueInfo
 from ...engine.model.resource import ZERO, Resource
 from ...engine.model.resource_names import PODS, is_scalar_name
 from ...engine.model.task import GROUP_NAME
-from ...engine.session.framework.process import ProcessState
-from ...engine.session.framework.session import Session
+from ...engine.session.framework.session import ProcessState, Session
 from ...engine.session.framework.trace import Trace
 from ...engine.session.plugins import BUILDERS, NEWER_PLUGINS
 from ...engine.session.plugins.capacity.attrs import QueueAttr, real_capability
@@ -31,8 +30,8 @@ from ...engine.session.plugins.capacity.hierarchy import Hierarchy
 from ...engine.session.plugins.capacity.soundness import Complaint
 from ...engine.session.plugins.proportion import Proportion
 from ...engine.volcano.conf import Arguments, PluginOption, SchedulerConf
-from .answer_cache import Memory, changed
-from .inputs import ENDLESS, World
+from .answer_cache import AnswerCache, changed
+from .inputs import ENDLESS, LintInputs
 from .objects import ROOT, amounts_in
 
 if TYPE_CHECKING:
@@ -40,11 +39,11 @@ if TYPE_CHECKING:
 
 _NOTHING = SchedulerConf((), (), (), {})
 BYTES_PER_UNIT = 1000
-"""Scalars are counted in thousandths: so many bytes are as many as so many devices."""
+"""Scalars are counted in thousandths, which makes bytes comparable to devices."""
 
 
 class Mode(Enum):
-    """What bounds the queues."""
+    """What limits the queues."""
 
     TREE = "capacity, with the queues as a tree"
     FLAT = "capacity"
@@ -53,11 +52,11 @@ class Mode(Enum):
 
 
 class QueueTree(NamedTuple):
-    """A tree as a release builds it.
+    """A tree of queues as a release builds it.
 
-    :param attrs: the account of each queue; some lack limits if it ended in a crash.
-    :param complaints: all that is wrong between queues and those below them.
-    :param panic: what the scheduler crashes on, or None.
+    :param attrs: the account of each queue; after a panic some lack limits.
+    :param complaints: all errors between queues and their children.
+    :param panic: the scheduler's panic, or None.
     """
 
     attrs: Mapping[str, QueueAttr]
@@ -66,14 +65,14 @@ class QueueTree(NamedTuple):
 
 
 class Limit(NamedTuple):
-    """What a queue may use, and the queue in whose account that stands."""
+    """What a queue may use, and the queue that has this limit."""
 
     queue: str
     amounts: Resource
 
 
 class Limits(NamedTuple):
-    """What a queue and all above it may use, and how much that leaves it at most."""
+    """The limits of a queue and of its ancestors, and the resulting maximum."""
 
     each: tuple[Limit, ...]
     all: Resource
@@ -88,7 +87,7 @@ class Limits(NamedTuple):
         return cls(each, least)
 
     def refusing(self, wanted: Resource) -> Limit | None:
-        """Return the first limit that some amounts exceed, in what they name; None if all fit."""
+        """Return the first limit that some amounts exceed; None if all fit."""
         if wanted.less_equal_with_dimension(self.all, wanted):
             return None
         return next(
@@ -102,22 +101,22 @@ class Limits(NamedTuple):
 
 
 class Queues:
-    """The queues of a world."""
+    """The queues of the inputs."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: LintInputs) -> None:
         self.world = world
-        self.tree = Memory(self._tree)
-        self.mode = Memory(self._mode)
-        self.division = Memory(self._division)
-        """What ``proportion`` crashes on under a release if all queues ask for all; or nothing."""
-        self.limits = Memory(self._limits)
-        """What each queue may use under a release, by name; none where no plugin bounds it."""
+        self.tree = AnswerCache(self._tree)
+        self.mode = AnswerCache(self._mode)
+        self.division = AnswerCache(self._division)
+        """The panic of ``proportion`` in a release if all queues request everything; or None."""
+        self.limits = AnswerCache(self._limits)
+        """What each queue may use in a release, by name; none if no plugin limits it."""
 
     @cached_property
     def looks_like_tree(self) -> bool:
-        """Whether the queues are written for a tree, or for capacity: nobody says what is in force.
+        """Whether the queues are written for a tree or for capacity, if no configuration is known.
 
-        So they are checked for what they were written for.
+        They are then checked for that.
         """
         return any(
             queue.spec.parent not in ("", ROOT)
@@ -144,7 +143,7 @@ class Queues:
 
     @cached_property
     def parents(self) -> Mapping[str, str]:
-        """The parent of each queue, as the scheduler takes it; the root has none."""
+        """The parent of each queue, as the scheduler reads it; the root has none."""
         return {
             name: queue.spec.parent or ROOT
             for name, queue in self.world.queues.items()
@@ -153,7 +152,7 @@ class Queues:
 
     @cached_property
     def children(self) -> Mapping[str, tuple[str, ...]]:
-        """The queues below each queue, by name."""
+        """The children of each queue, by name."""
         found: dict[str, tuple[str, ...]] = {}
         for name in sorted(self.parents):
             parent = self.parents[name]
@@ -161,7 +160,7 @@ class Queues:
         return found
 
     def lineage(self, name: str) -> Iterator[str]:
-        """Yield a queue and all above it; a cycle ends where it began."""
+        """Yield a queue and its ancestors; a cycle ends where it began."""
         seen: dict[str, None] = {}
         while name in self.world.queues and name not in seen:
             seen[name] = None
@@ -171,7 +170,7 @@ class Queues:
             name = self.parents[name]
 
     def cycle(self, name: str) -> tuple[str, ...]:
-        """Return the cycle that a queue is in, from it on; empty if it is in none."""
+        """Return the cycle that contains a queue, from it on; empty if there is none."""
         above = tuple(self.lineage(name))
         last = self.parents.get(above[-1]) if above else None
         return above if last == name else ()
@@ -186,7 +185,7 @@ class Queues:
 
     @cached_property
     def cluster(self) -> Node:
-        """One node that has all that the nodes have together, or all that anybody could use."""
+        """One node with the sum of the nodes, or with unlimited resources."""
         total = self.world.total
         if total is None:
             amounts = dict.fromkeys(self._names(), str(ENDLESS))
@@ -199,7 +198,7 @@ class Queues:
 
     @cached_property
     def _all(self) -> Mapping[str, str]:
-        """More than anybody has of everything that the cluster has."""
+        """An unlimited amount of everything that the cluster has."""
         named = [name for name in self.cluster.status.allocatable if name != PODS]
         most = dict.fromkeys(named, str(ENDLESS))
         return {**most, "memory": str(ENDLESS * BYTES_PER_UNIT)}
@@ -215,7 +214,7 @@ class Queues:
         tree = self._built(changed(how, deserved_capped_by_request=False))
         if how.children_may_exceed_parent:
             return tree
-        # What exceeds is taken away before anything is compared: compare what was written.
+        # Excess is removed before the comparison: compare what was written.
         granted = self._built(
             changed(how, deserved_capped_by_request=False, children_may_exceed_parent=True)
         )
@@ -245,7 +244,7 @@ class Queues:
     def _session(
         self, how: Behaviours, queues: Mapping[str, Queue], work: Iterable[PodGroup | Pod] = ()
     ) -> Session:
-        """Return a session on some queues, the cluster as one node, and perhaps some work."""
+        """Return a session on some queues, the cluster as one node, and possibly jobs."""
         cache = SchedulerCache(how)
         cache.deliver("Node", self.cluster)
         for queue in queues.values():
@@ -265,7 +264,7 @@ class Queues:
 
     @cached_property
     def everything(self) -> Resource:
-        """All that the cluster has, or more than anybody can use."""
+        """All resources of the cluster, or unlimited ones."""
         return Resource.of(self.cluster.status.allocatable)
 
     def _limits(self, how: Behaviours) -> Mapping[str, Limits]:
@@ -285,7 +284,7 @@ class Queues:
 
     @cached_property
     def guarantees(self) -> Resource:
-        """What all queues are guaranteed together."""
+        """The sum of all guarantees."""
         return total_guarantee(self._infos.values())
 
     @cached_property
@@ -306,14 +305,14 @@ class Queues:
 
 
 def _weighed(queue: Queue) -> Queue:
-    """Return a queue as admission lets it in: without a weight it has 1."""
+    """Return a queue as admission changes it: a missing weight is 1."""
     if queue.spec.weight:
         return queue
     return msgspec.structs.replace(queue, spec=msgspec.structs.replace(queue.spec, weight=1))
 
 
 def _work(queue: str, requests: Mapping[str, str]) -> Iterator[PodGroup | Pod]:
-    """Yield a PodGroup in a queue, and its one pod, which asks for these resources."""
+    """Yield a PodGroup in a queue, and its one pod, which requests these resources."""
     metadata = {"name": queue, "namespace": "default", "uid": queue}
     yield decode(PodGroup, {"metadata": metadata, "spec": {"queue": queue, "minMember": 1}})
     containers = [{"name": "all", "resources": {"requests": requests}}]
@@ -328,7 +327,7 @@ def _work(queue: str, requests: Mapping[str, str]) -> Iterator[PodGroup | Pod]:
 
 
 def exists(plugin: str, how: Behaviours) -> bool:
-    """Say whether a release has a plugin."""
+    """Return whether a release has a plugin."""
     return plugin in BUILDERS and (plugin not in NEWER_PLUGINS or plugin in how.plugins)
 
 

@@ -1,8 +1,7 @@
-"""Manifests and configurations from files, folders and standard input, each with its place.
+"""Read manifests and configurations from files, folders and standard input, with their places.
 
-A manifest is what somebody means to apply: nothing need have been stored yet, and there is neither
-a uid nor a resourceVersion to tell it by. That is what sets this apart from the formats of ingest,
-which read what was.
+A manifest may not have been applied yet, so it has neither a uid nor a resourceVersion. That
+distinguishes this from the formats of ingest, which read recorded objects.
 """
 
 from __future__ import annotations
@@ -21,41 +20,41 @@ from ...engine.ingest.reading.formats import Context
 from ...engine.ingest.reading.inputs import Document, documents, find_files
 from ...engine.ingest.reading.json_text import json_documents
 from ...engine.kubernetes.yaml import YamlFault, YamlReader
-from .findings import Place, Subject
+from .findings import FilePlace, Subject
 from .inputs import Configuration
 from .objects import Manifest
 
 SUFFIXES = (".yaml", ".yml", ".json", ".conf")
-"""What is looked at in folders; a file that is named may have any name."""
+"""The files that are read in folders; a file given by name may have any suffix."""
 
 NOTHING: Mapping[str, int] = MappingProxyType({})
 _JSON = (b"{", b"[")
-_NOW = "write what kubectl apply takes; give other files to plinian ingest"
+_NOW = "give files as for kubectl apply; other files are for plinian ingest"
 
 
-class Written(NamedTuple):
-    """What was read: objects and configurations, in the order of the files."""
+class WrittenFiles(NamedTuple):
+    """The objects and configurations that were read, in the order of the files."""
 
     manifests: tuple[Manifest, ...]
     confs: tuple[Configuration, ...]
 
 
 class _Item(NamedTuple):
-    """A value of a file, perhaps out of a list.
+    """A value of a file, possibly an item of a list.
 
-    :param texts: of the texts in its ``data`` that are written line by line, the line before.
+    :param texts: for block texts in its ``data``, the line before each.
     """
 
     value: Any
-    place: Place
+    place: FilePlace
     texts: Mapping[str, int] = NOTHING
 
 
-def read_files(paths: Sequence[str]) -> Written:
+def read_files(paths: Sequence[str]) -> WrittenFiles:
     """Read files, folders, and ``-`` for standard input.
 
     :raises InputError: a file cannot be read, is neither YAML nor JSON, or holds something that is
-        no object of Kubernetes and no configuration.
+        neither a Kubernetes object nor a configuration.
     """
     manifests: list[Manifest] = []
     confs: list[Configuration] = []
@@ -69,7 +68,7 @@ def read_files(paths: Sequence[str]) -> Written:
             for item in _items(document):
                 manifests.append(Manifest(_object(item), item.place))
                 confs += _confs_in(item)
-    return Written(tuple(manifests), tuple(confs))
+    return WrittenFiles(tuple(manifests), tuple(confs))
 
 
 def read_conf(path: str) -> Configuration:
@@ -87,14 +86,14 @@ def read_conf(path: str) -> Configuration:
                     return found[-1]
             else:
                 return _conf(document)
-    raise InputError("there is no scheduler configuration in it", where=path)
+    raise InputError("it holds no scheduler configuration", where=path)
 
 
 def _conf(document: Document) -> Configuration:
     data = document.stream.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise InputError("a configuration of more than 1 MiB", where=document.source)
-    subject = Subject("", "SchedulerConfiguration", "", Place(document.source, 1, 1))
+    subject = Subject("", "SchedulerConfiguration", "", FilePlace(document.source, 1, 1))
     return Configuration(_text(data, document.source), subject)
 
 
@@ -106,9 +105,9 @@ def _text(data: bytes, source: str) -> str:
 
 
 def _object(item: _Item) -> dict[str, Any]:
-    """Return an item that is an object of Kubernetes.
+    """Return an item that is a Kubernetes object.
 
-    :raises InputError: it is none.
+    :raises InputError: it is not one.
     """
     value = item.value
     if isinstance(value, dict) and all(
@@ -117,7 +116,7 @@ def _object(item: _Item) -> dict[str, Any]:
         return value
     found = f"{value!r:.40}" if not isinstance(value, dict) else "one without apiVersion and kind"
     raise InputError(
-        f"expected an object of Kubernetes, found {found}", where=str(item.place), now=_NOW
+        f"expected a Kubernetes object, found {found}", where=str(item.place), now=_NOW
     )
 
 
@@ -133,7 +132,7 @@ def _confs_in(item: _Item) -> list[Configuration]:
 
 
 def _items(document: Document) -> Iterator[_Item]:
-    """Yield the objects of a document, those of lists one by one."""
+    """Yield the objects of a document; those of lists one by one."""
     read = _json_items if document.head.lstrip().startswith(_JSON) else _yaml_items
     yield from read(document)
 
@@ -141,7 +140,7 @@ def _items(document: Document) -> Iterator[_Item]:
 def _json_items(document: Document) -> Iterator[_Item]:
     context = Context(source=document.source)
     for number, (line, text) in enumerate(json_documents(document.stream, context), start=1):
-        place = Place(document.source, line, number)
+        place = FilePlace(document.source, line, number)
         try:
             value = msgspec.json.decode(text)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
@@ -151,7 +150,7 @@ def _json_items(document: Document) -> Iterator[_Item]:
 
 
 def _listed(value: Any) -> list[Any] | None:
-    """Return the items of a list of Kubernetes; None of what is no list."""
+    """Return the items of a Kubernetes list; None if it is not a list."""
     if not isinstance(value, dict) or not isinstance(value.get("kind"), str):
         return None
     items = value.get("items")
@@ -162,7 +161,7 @@ def _listed(value: Any) -> list[Any] | None:
 
 
 def _completed(item: Any, kind: str, version: Any) -> Any:
-    """Give an item the kind of its list, which an API server leaves out."""
+    """Add the kind of its list to an item, which an API server leaves out."""
     if kind and isinstance(item, dict):
         return {"kind": kind, "apiVersion": version, **item}
     return item
@@ -178,14 +177,14 @@ def _yaml_items(document: Document) -> Iterator[_Item]:
                 yield from _yaml_document(reader, document.source, number)
     except YamlFault as fault:
         where = f"{document.source}:{fault.line}"
-        now = "a template must be rendered first: helm template, kustomize build"
+        now = "render a template first: helm template, kustomize build"
         raise InputError(str(fault), where=where, now=now) from fault
 
 
 def _yaml_document(reader: YamlReader, source: str, number: int) -> Iterator[_Item]:
-    """Yield what one document holds; the items of its list have lines of their own."""
+    """Yield the objects of one document; the items of its list have their own lines."""
     root = reader.next()
-    place = Place(source, reader.line, number)
+    place = FilePlace(source, reader.line, number)
     if not isinstance(root, yaml.MappingStartEvent):
         value = reader.value(root)
         each_of = value if isinstance(value, list) else [value]
@@ -216,11 +215,11 @@ def _yaml_document(reader: YamlReader, source: str, number: int) -> Iterator[_It
 def _yaml_sequence(reader: YamlReader, source: str, number: int) -> Iterator[_Item]:
     while not isinstance(event := reader.next(), yaml.SequenceEndEvent):
         line = reader.line
-        yield _Item(reader.value(event, 2), Place(source, line, number))
+        yield _Item(reader.value(event, 2), FilePlace(source, line, number))
 
 
 def _yaml_texts(reader: YamlReader, texts: dict[str, int]) -> dict[str, Any]:
-    """Return a mapping; note the line before each text that is written line by line."""
+    """Return a mapping; note the line before each block text."""
     fields: dict[str, Any] = {}
     while not isinstance(key := reader.next(), yaml.MappingEndEvent):
         name = reader.key(key)

@@ -1,4 +1,4 @@
-"""The names of all rules, for whoever completes one: to import the rules takes half a second."""
+"""The names of all rules, for completion: importing the rules takes half a second."""
 
 from __future__ import annotations
 
@@ -69,4 +69,4 @@ RULE_NAMES = (
     "task-min-available-unreachable",
     "task-minima-ignored",
 )
-"""Sorted; a test holds that they are those of :data:`.rules.RULES`."""
+"""Sorted; a test checks that they are those of :data:`.rules.RULES`."""

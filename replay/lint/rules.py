@@ -1,4 +1,4 @@
-"""All rules, in the order in which their findings are told."""
+"""All rules, in the order of their findings."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...engine.errors import UsageError
 from . import argument_rules, conf_rules, job_rules, object_rules, queue_rules, tree_rules
-from .context import Checked
+from .context import LintContext
 from .findings import Issue
 
 if TYPE_CHECKING:
     from ...engine.volcano.session.behaviours import Behaviours
 
-Check = Callable[[Checked, "Behaviours"], Iterator[Issue]]
+Check = Callable[[LintContext, "Behaviours"], Iterator[Issue]]
 
 
 class Rule(NamedTuple):
@@ -31,12 +31,12 @@ class Rule(NamedTuple):
 
     @property
     def more(self) -> str:
-        """What there is to say besides."""
+        """Further explanation."""
         return inspect.cleandoc(self.check.__doc__ or "").partition("\n\n")[2]
 
     @property
     def group(self) -> str:
-        """What the rule belongs to, as in ``tree`` or ``queue``."""
+        """The group of the rule, as in ``tree`` or ``queue``."""
         return self.check.__module__.rpartition(".")[2].removesuffix("_rules")
 
 
@@ -119,14 +119,14 @@ RULES: tuple[Rule, ...] = tuple(
 
 
 def rules_without(ignored: Sequence[str]) -> tuple[Rule, ...]:
-    """Return the rules but for those that are to be ignored.
+    """Return the rules except the ignored ones.
 
-    :raises UsageError: there is no rule of such a name.
+    :raises UsageError: there is no rule with such a name.
     """
     names = [rule.name for rule in RULES]
     for name in ignored:
         if name not in names:
             like = get_close_matches(name, names, n=1)
-            now = f"did you mean {like[0]}?" if like else "plinian lint --rules lists them"
-            raise UsageError(f"there is no rule {name!r}", now=now)
+            now = f"did you mean {like[0]}?" if like else "list the rules with plinian lint --rules"
+            raise UsageError(f"no rule {name!r}", now=now)
     return tuple(rule for rule in RULES if rule.name not in ignored)

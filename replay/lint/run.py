@@ -1,4 +1,4 @@
-"""The check itself: every rule, under every release, findings that are the same told once."""
+"""The check: every rule in every release; equal findings are joined."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from .answer_cache import Memory
-from .context import Checked
+from .answer_cache import AnswerCache
+from .context import LintContext
 from .findings import Effect, Finding, Issue, Severity
-from .inputs import World
+from .inputs import LintInputs
 from .rules import RULES, Check, Rule
 
 if TYPE_CHECKING:
@@ -19,18 +19,18 @@ _ORDER = tuple(Severity)
 
 
 def lint(
-    world: World, releases: Sequence[Behaviours], rules: Sequence[Rule] = RULES
+    world: LintInputs, releases: Sequence[Behaviours], rules: Sequence[Rule] = RULES
 ) -> list[Finding]:
-    """Return what is wrong with a world under any of some releases, the worst first.
+    """Return the findings on inputs in any of some releases, the most severe first.
 
-    Of several releases under which a rule says the same of an object, one finding tells all.
+    If a rule has the same result in several releases, one finding lists them all.
 
-    :param releases: how they behave; findings name them in this order.
+    :param releases: their behaviours; findings name them in this order.
     """
-    given = Checked.of(world)
+    given = LintContext.of(world)
     found: dict[tuple[str, Issue], list[str]] = {}
     for rule in rules:
-        memory = Memory(partial(_issues, rule.check, given))
+        memory = AnswerCache(partial(_issues, rule.check, given))
         for how in releases:
             for issue in memory(how):
                 found.setdefault((rule.name, issue), []).append(how.release)
@@ -38,22 +38,22 @@ def lint(
     return sorted(findings, key=_rank)
 
 
-def _issues(check: Check, given: Checked, how: Behaviours) -> tuple[Issue, ...]:
-    """Return what a rule finds, each once."""
+def _issues(check: Check, given: LintContext, how: Behaviours) -> tuple[Issue, ...]:
+    """Return what a rule finds, without duplicates."""
     return tuple(dict.fromkeys(check(given, how)))
 
 
 def _rank(finding: Finding) -> tuple[object, ...]:
-    """Put the worst first, then what is written first."""
+    """Order by severity, then by place."""
     effect, place = finding.issue.effect, finding.issue.subject.place
     where = ("", 0, 0) if place is None else tuple(place)
     return (_ORDER.index(finding.severity), tuple(Effect).index(effect), where, finding.rule)
 
 
 def brought(by: Iterable[Finding], before: Iterable[Finding]) -> Iterator[Finding]:
-    """Yield findings that files bring: about what is in them, or not there without them.
+    """Yield findings that files cause: about their content, or new with them.
 
-    :param by: of the files and what there is. :param before: of what there is alone.
+    :param by: findings with the files. :param before: findings without them.
     """
     known = {_about(finding): frozenset(finding.releases) for finding in before}
     for finding in by:

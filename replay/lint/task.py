@@ -1,4 +1,4 @@
-"""From files, a point of a log and releases to findings: what the command line asks for."""
+"""From files, a point of a log and releases to findings: the check as the command line runs it."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from typing import NamedTuple
 from ...engine.volcano.session.history import SUPPORTED, record, resolve
 from .background import Background
 from .findings import Finding
-from .inputs import Configuration, World
+from .inputs import Configuration, LintInputs
 from .queues import Mode, Queues
-from .reading import Written
+from .reading import WrittenFiles
 from .rules import rules_without
 from .run import brought, lint
 
 ALL = "all"
-"""Stands for all releases where one is asked for."""
+"""The name that stands for all releases."""
 
-EMPTY = Written((), ())
+EMPTY = WrittenFiles((), ())
 
 
-class Task(NamedTuple):
-    """What is to be checked.
+class LintTask(NamedTuple):
+    """What to check.
 
-    :param written: what the files say. :param background: what a log says, if one is asked.
-    :param conf: a configuration that is in force whatever the others say.
-    :param namespace: that of objects that name none. :param ignored: rules that are not asked.
+    :param written: the content of the files. :param background: the content of a log, if given.
+    :param conf: the configuration in force, before any other.
+    :param namespace: the namespace of objects that have none. :param ignored: rules to leave out.
     """
 
-    written: Written = EMPTY
+    written: WrittenFiles = EMPTY
     background: Background | None = None
     conf: Configuration | None = None
     namespace: str = "default"
@@ -36,10 +36,10 @@ class Task(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What was found, under which releases, and with which configuration in force.
+    """The findings, the releases, and the configuration in force.
 
-    :param conf: where that is from; empty if nobody said.
-    :param remark: what had to be assumed; empty if nothing.
+    :param conf: its source; empty if not known.
+    :param remark: what was assumed; empty if nothing.
     """
 
     findings: list[Finding]
@@ -49,11 +49,11 @@ class Report(NamedTuple):
     remark: str
 
 
-def check(task: Task, releases: Sequence[str]) -> Report:
-    """Return what is wrong with a task's files, or without any with the state that a log tells.
+def check(task: LintTask, releases: Sequence[str]) -> Report:
+    """Return the findings on a task's files, or without files on the state of a log.
 
-    :param releases: as in ``v1.12.1``; none are all of Volcano's whose sessions can be run.
-    :raises UsageError: a release, or a rule that is to be ignored, is not known.
+    :param releases: as in ``v1.12.1``; without any, all of Volcano's whose sessions can be run.
+    :raises UsageError: a release, or an ignored rule, is not known.
     """
     rules = rules_without(task.ignored)
     hows = [resolve(name) for name in dict.fromkeys(releases)] or [
@@ -74,14 +74,14 @@ def check(task: Task, releases: Sequence[str]) -> Report:
     )
 
 
-def _world(task: Task) -> World:
-    """Put files before a background, and a configuration that was given before any other."""
+def _world(task: LintTask) -> LintInputs:
+    """Combine files with a background; a given configuration is in force before any other."""
     behind = task.background or Background((), None)
     confs = [*task.written.confs, *([] if task.conf is None else [task.conf])]
     in_force = task.conf or (confs[-1] if confs else behind.conf)
     if not confs and not task.written.manifests and behind.conf is not None:
         confs = [behind.conf]
-    return World(
+    return LintInputs(
         (*behind.manifests, *task.written.manifests),
         confs,
         in_force=in_force,
@@ -95,8 +95,8 @@ def _source(conf: Configuration) -> str:
     return conf.subject.name if place is None else place.file
 
 
-def _remark(world: World) -> str:
-    """Say what is assumed of a scheduler of which there is no configuration."""
+def _remark(world: LintInputs) -> str:
+    """Return what is assumed about a scheduler without a known configuration."""
     if not world.subjects:
         return ""
     tree = Queues(world).looks_like_tree

@@ -1,4 +1,4 @@
-"""Rules about queues as a tree, which the plugin ``capacity`` makes with ``enableHierarchy``."""
+"""Rules about queues as a tree, which the plugin ``capacity`` builds with ``enableHierarchy``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...engine.session.plugins.capacity.attrs import QueueAttr
 from ...engine.session.plugins.capacity.soundness import Complaint
 from ...engine.volcano.session.queue_tree import RootQueueBounds
 from .amounts import amounts, few, lacking, names_of
-from .context import Checked
+from .context import LintContext
 from .findings import Effect, Issue, Subject
 from .objects import ROOT
 from .queues import Mode
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from ...engine.volcano.session.behaviours import Behaviours
 
 STOPPED = "nothing is enqueued or allocated in the whole cluster"
-LOGGED = "the scheduler logs it and goes on"
-NOT_GRANTED = "what exceeds is not granted"
+LOGGED = "the scheduler logs it and continues"
+NOT_GRANTED = "the excess is not granted"
 
 
-def queue_parent_missing(given: Checked, how: Behaviours) -> Iterator[Issue]:
-    """A queue whose parent does not exist: no queue of the cluster schedules anything.
+def queue_parent_missing(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """A queue whose parent does not exist: nothing in the cluster is scheduled.
 
-    Without ``--at`` only the files are looked at.
+    Without ``--at`` only the files are checked.
     """
     if given.queues.mode(how) is not Mode.TREE:
         return
@@ -42,12 +42,12 @@ def queue_parent_missing(given: Checked, how: Behaviours) -> Iterator[Issue]:
             )
 
 
-def queue_parent_cycle(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def queue_parent_cycle(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A queue that is below itself.
 
-    It has queues below it, so that a job in it stops all scheduling, and none of them is ever given
-    a limit: what is in them, or below, is never scheduled. Some releases crash of it as well: from
-    v1.12.2 to v1.13.0 in every session, later as soon as they prepare for a pod of any queue.
+    It has child queues, so a job in it stops all scheduling, and none of them ever gets a limit:
+    jobs in them, or below, are never scheduled. Some releases also crash: from v1.12.2 to v1.13.0
+    in every session, later as soon as they prepare for a pod of any queue.
     """
     if given.queues.mode(how) is not Mode.TREE:
         return
@@ -55,7 +55,7 @@ def queue_parent_cycle(given: Checked, how: Behaviours) -> Iterator[Issue]:
     if how.tree_metrics_show_capability and not how.unchecked_queues_have_zero_limit:
         crash = ": it has no limit, and the scheduler crashes in every session"
     elif how.topology_aware_preemption:
-        crash = ": the scheduler copies it without end when it prepares for a pod, and dies"
+        crash = ": the scheduler copies it endlessly when it prepares for a pod, and crashes"
     busy = {members.queue for members in given.world.members}
     for name in given.queues.parents:
         cycle = given.queues.cycle(name)
@@ -63,7 +63,7 @@ def queue_parent_cycle(given: Checked, how: Behaviours) -> Iterator[Issue]:
             continue
         path = " → ".join((*cycle, name))
         subject = given.world.subject("Queue", name)
-        now = "let one of them have a parent that is not below it"
+        now = "give one of them a parent that is not below it"
         if name in busy:
             message = f"it is below itself ({path}) and has jobs: {STOPPED}"
             yield Issue(subject, "spec.parent", Effect.STOPS, message, now)
@@ -73,11 +73,11 @@ def queue_parent_cycle(given: Checked, how: Behaviours) -> Iterator[Issue]:
             yield Issue(subject, "spec.parent", effect, message, now)
 
 
-def queue_exceeds_parent(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def queue_exceeds_parent(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A queue with more capability than its parent, in any resource.
 
-    Also one that names a resource other than cpu and memory which its parent lacks. The root has
-    what the nodes have together, unless the release takes what is written in it.
+    Also a queue with a resource other than cpu and memory that its parent lacks. The root has the
+    sum of the nodes, unless the release reads its own fields.
     """
     for complaint in _complaints(given, how, "capability"):
         names = lacking(complaint.own, complaint.theirs)
@@ -89,21 +89,21 @@ def queue_exceeds_parent(given: Checked, how: Behaviours) -> Iterator[Issue]:
             f"spec.capability.{names[0]}" if len(names) == 1 else "spec.capability",
             Effect.STOPS if stops else Effect.DIFFERS,
             f"{message}: {_then(how)}",
-            f"let it have less, or {complaint.queue!r} more",
+            f"give it less, or {complaint.queue!r} more",
         )
 
 
-def queue_children_exceed_deserved(given: Checked, how: Behaviours) -> Iterator[Issue]:
-    """A queue whose children deserve more than it, together and in any resource."""
+def queue_children_exceed_deserved(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """A queue whose children together deserve more than it, in any resource."""
     yield from _sums(given, how, "deserved", "deserve")
 
 
-def queue_children_exceed_guarantee(given: Checked, how: Behaviours) -> Iterator[Issue]:
-    """A queue whose children are guaranteed more than it, together and in any resource."""
+def queue_children_exceed_guarantee(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """A queue whose children together are guaranteed more than it, in any resource."""
     yield from _sums(given, how, "guarantee", "are guaranteed")
 
 
-def queue_guarantees_exceed_room(given: Checked, how: Behaviours) -> Iterator[Issue]:
+def queue_guarantees_exceed_room(given: LintContext, how: Behaviours) -> Iterator[Issue]:
     """A queue whose children are guaranteed more than it may use."""
     if given.queues.mode(how) is not Mode.TREE:
         return
@@ -116,7 +116,7 @@ def queue_guarantees_exceed_room(given: Checked, how: Behaviours) -> Iterator[Is
             continue
         names = lacking(limit, total)
         message = (
-            f"its children are guaranteed {amounts(names, total)} together, and it may use "
+            f"its children are guaranteed {amounts(names, total)} together, but it may use "
             f"{amounts(names, limit)}"
         )
         crashes = how.excess_child_guarantees_crash
@@ -127,8 +127,8 @@ def queue_guarantees_exceed_room(given: Checked, how: Behaviours) -> Iterator[Is
         yield Issue(subject, "spec.guarantee", effect, message, "guarantee less")
 
 
-def queue_below_busy_queue(given: Checked, how: Behaviours) -> Iterator[Issue]:
-    """A queue below one that has jobs: a job may be in a queue only that has none below it."""
+def queue_below_busy_queue(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """A queue below one that has jobs: only a queue without children may have jobs."""
     if given.queues.mode(how) is not Mode.TREE:
         return
     found: dict[str, list[Subject]] = {}
@@ -147,35 +147,35 @@ def queue_below_busy_queue(given: Checked, how: Behaviours) -> Iterator[Issue]:
         )
 
 
-def job_in_parent_queue(given: Checked, how: Behaviours) -> Iterator[Issue]:
-    """A job in a queue that has queues below it, such as the root."""
+def job_in_parent_queue(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """A job in a queue with child queues, such as the root."""
     if given.queues.mode(how) is not Mode.TREE:
         return
     for members in given.world.members:
         below = given.queues.children.get(members.queue, ())
         if members.subject.place is not None and below:
-            message = f"its queue {members.queue!r} has queues below it ({few(below)}): {STOPPED}"
-            now = "choose a queue that has none below it"
+            message = f"its queue {members.queue!r} has child queues ({few(below)}): {STOPPED}"
+            now = "choose a queue without child queues"
             yield Issue(members.subject, "spec.queue", Effect.STOPS, message, now)
 
 
-def root_capability_ignored(given: Checked, how: Behaviours) -> Iterator[Issue]:
-    """A root queue with a capability, which the release replaces by what the nodes have."""
+def root_capability_ignored(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """A root queue with a capability, which the release replaces by the sum of the nodes."""
     root = given.world.queues.get(ROOT)
     if root is None or not root.spec.capability or given.queues.mode(how) is not Mode.TREE:
         return
     if how.root_queue_bounds is RootQueueBounds.CLUSTER:
-        message = "the root queue may use what the nodes have together, whatever is written here"
+        message = "the root queue may use all resources of the nodes, whatever is written here"
         subject = given.world.subject("Queue", ROOT)
         yield Issue(subject, "spec.capability", Effect.IGNORED, message)
 
 
-def queue_parent_ignored(given: Checked, how: Behaviours) -> Iterator[Issue]:
-    """A queue with a parent where queues are no tree: it is one among all others."""
+def queue_parent_ignored(given: LintContext, how: Behaviours) -> Iterator[Issue]:
+    """A queue with a parent although queues are not a tree: the parent is ignored."""
     if given.queues.mode(how) is Mode.TREE:
         return
     why = (
-        "the scheduler's configuration does not make a tree of the queues"
+        "the scheduler's configuration does not use a tree of queues"
         if how.root_queue
         else "queues have no parents in this release"
     )
@@ -185,23 +185,23 @@ def queue_parent_ignored(given: Checked, how: Behaviours) -> Iterator[Issue]:
                 given.world.subject("Queue", name),
                 "spec.parent",
                 Effect.IGNORED,
-                f"{why}: it is not bounded by {parent!r}",
+                f"{why}: {parent!r} does not limit it",
                 "set enableHierarchy: true for the plugin capacity" if how.root_queue else "",
             )
 
 
-def _complaints(given: Checked, how: Behaviours, what: str) -> Iterator[Complaint]:
+def _complaints(given: LintContext, how: Behaviours, what: str) -> Iterator[Complaint]:
     if given.queues.mode(how) is Mode.TREE:
         yield from (each for each in given.queues.tree(how).complaints if each.what == what)
 
 
-def _sums(given: Checked, how: Behaviours, what: str, verb: str) -> Iterator[Issue]:
+def _sums(given: LintContext, how: Behaviours, what: str, verb: str) -> Iterator[Issue]:
     for complaint in _complaints(given, how, what):
         names = lacking(complaint.own, complaint.theirs)
         attr = given.queues.tree(how).attrs[complaint.queue]
         stops = how.invalid_tree_stops_scheduling
         if stops and what == "deserved" and how.deserved_capped_by_request:
-            when = f"as soon as jobs ask for it, {STOPPED}"
+            when = f"as soon as jobs request it, {STOPPED}"
         else:
             when = _then(how)
         yield Issue(
@@ -209,21 +209,21 @@ def _sums(given: Checked, how: Behaviours, what: str, verb: str) -> Iterator[Iss
             f"spec.{what}.{names[0]}" if len(names) == 1 else f"spec.{what}",
             Effect.STOPS if stops else Effect.DIFFERS,
             f"its children ({few(sorted(attr.children))}) {verb} "
-            f"{amounts(names, complaint.theirs)} together, and it has "
+            f"{amounts(names, complaint.theirs)} together, but it has "
             f"{_has(complaint, names, own='')}: {when}",
-            f"raise it in {complaint.queue!r}, or lower it below",
+            f"raise it in {complaint.queue!r}, or lower it in the children",
         )
 
 
 def _then(how: Behaviours) -> str:
-    """Return what comes of a queue that has less than those below it."""
+    """Return the consequence for a queue that has less than its children."""
     if how.invalid_tree_stops_scheduling:
         return STOPPED
     return LOGGED if how.children_may_exceed_parent else NOT_GRANTED
 
 
 def _has(complaint: Complaint, names: list[str], own: str | None = None) -> str:
-    """Return what a queue has of what is too little, and why."""
+    """Return what a queue has of the exceeded resources, and why."""
     owner = f"{complaint.queue!r}, which has " if own is None else own
     there = names_of(complaint.own)
     has = [name for name in names if name in there]
@@ -235,16 +235,16 @@ def _has(complaint: Complaint, names: list[str], own: str | None = None) -> str:
     return owner + text
 
 
-def _of_children(given: Checked, attr: QueueAttr) -> Subject:
-    """Return the queue, at the place of one of its children if it is written nowhere itself."""
+def _of_children(given: LintContext, attr: QueueAttr) -> Subject:
+    """Return the queue; at the place of one of its children if it is in no file."""
     subject = given.world.subject("Queue", attr.name)
     if subject.place is not None:
         return subject
     return subject._replace(place=_written_below(given, attr.name).place)
 
 
-def _written_below(given: Checked, queue: str) -> Subject:
-    """Return a child of a queue, best one that is written in a file."""
+def _written_below(given: LintContext, queue: str) -> Subject:
+    """Return a child of a queue, preferably one in a file."""
     subjects = [
         given.world.subject("Queue", child) for child in given.queues.children.get(queue, ())
     ]

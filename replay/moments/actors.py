@@ -1,4 +1,4 @@
-"""Who caused events: the log tells it in the event itself, or in another one."""
+"""Who caused events: the event itself says it, or another event of the log does."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from .times import AT_ONCE, own_span, with_spans
 _MADE = (Effect.VERSION, Effect.DELETED)
 
 
-class Told(Recorded, frozen=True, kw_only=True, gc=False):
-    """An event of the log, with what other events say of it.
+class AttributedEvent(Recorded, frozen=True, kw_only=True, gc=False):
+    """An event of the log, with what other events say about it.
 
     :param span: between which times it happened.
     :param actor: who caused it; empty where the log does not know.
@@ -27,17 +27,17 @@ class Told(Recorded, frozen=True, kw_only=True, gc=False):
     made: int = 0
 
 
-def told(
+def attributed(
     store: LogStore,
     clock: Clock,
     events: Iterable[Recorded],
     *,
     branch: str,
     at_once: int = AT_ONCE,
-) -> Iterator[Told]:
-    """Yield events with the times between which they happened, and who caused them.
+) -> Iterator[AttributedEvent]:
+    """Yield events with the bounds of their times, and who caused them.
 
-    :param at_once: so many are held in memory; 1 for events that are waited for.
+    :param at_once: how many are held in memory; 1 for events that are waited for.
     """
     source = iter(events)
     while some := list(islice(source, at_once)):
@@ -50,20 +50,20 @@ def told(
             yield _told(recorded, span, actor, made.get(recorded.position, (span, 0))[1])
 
 
-def told_by_itself(recorded: Recorded) -> Told:
-    """Return an event with what it says by itself."""
-    if isinstance(recorded, Told):
+def self_attributed(recorded: Recorded) -> AttributedEvent:
+    """Return an event with only what it says itself."""
+    if isinstance(recorded, AttributedEvent):
         return recorded
     return _told(recorded, own_span(recorded), recorded.event.actor)
 
 
 def actor_of(recorded: Recorded, span: Span) -> str:
-    """Return who an event says caused it; nobody if it was there before this one asked for it.
+    """Return who an event says caused it; empty if the version existed before the request.
 
-    A write that changes nothing is answered with the version that there is, and not every answer
-    shows that it was one.
+    A write that changes nothing is answered with the existing version, and not every answer shows
+    that.
 
-    :param span: between which times the clock has it.
+    :param span: the clock's bounds of its time.
     """
     asked, latest = recorded.event.earliest, span.latest
     return (
@@ -71,8 +71,8 @@ def actor_of(recorded: Recorded, span: Span) -> str:
     )
 
 
-def _told(recorded: Recorded, span: Span, actor: str, made: int = 0) -> Told:
-    return Told(
+def _told(recorded: Recorded, span: Span, actor: str, made: int = 0) -> AttributedEvent:
+    return AttributedEvent(
         position=recorded.position,
         branch=recorded.branch,
         recorded_at=recorded.recorded_at,
@@ -86,7 +86,7 @@ def _told(recorded: Recorded, span: Span, actor: str, made: int = 0) -> Told:
 def _writes(
     store: LogStore, clock: Clock, events: Sequence[Recorded], branch: str
 ) -> dict[int, Recorded]:
-    """Return the writes that made versions that do not tell their own actors, by position."""
+    """Return the writes that made versions without an actor, by the version's position."""
     open_ = [
         each for each in events if not each.event.actor and KINDS[each.event.kind].effect in _MADE
     ]

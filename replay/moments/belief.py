@@ -1,7 +1,7 @@
-"""The scheduler's cache at a moment: reads the log for the projector.
+"""The scheduler's cache at a moment: reads the log and drives the cache's projector.
 
-The cache depends on its history, so a checkpoint of truth cannot be its start: it goes on from a
-stored belief, or is rebuilt from everything that had happened by the moment.
+A cache depends on its whole history, so a checkpoint of truth cannot replace its beginning: it
+continues from a stored belief, or is rebuilt from everything that had happened by the moment.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from ...engine.events import Event, Reference
 from ...engine.log.store import NO_REVISION, LogStore
 from ...engine.volcano.session.behaviours import Behaviours
 from .moment import Moment
+from .ordered_events import OrderedEvent, OrderedEvents, had_happened
 from .stored_belief import CacheBasis, believed, start_of
-from .story import Story, StoryStep, had_happened
 
 Progress = Callable[[int, int], None]
 
@@ -46,10 +46,10 @@ def belief_at(
     use_stored: bool = True,
     progress: Progress | None = None,
 ) -> SchedulerCache:
-    """Return the cache that a scheduler would have at a moment whose informers are never late.
+    """Return the cache, at a moment, of a scheduler whose informers are never late.
 
-    :param options: flags that the scheduler began with; by default its own defaults.
-    :param use_stored: False reads the log from its first event (tests prove that this makes no
+    :param options: flags that the scheduler was started with; by default its default flags.
+    :param use_stored: False reads the log from its first event (to test that stored beliefs make no
         difference).
     :param progress: called with (position reached, last position) from time to time.
     """
@@ -63,10 +63,10 @@ def belief_at(
 def beliefs_along(
     store: LogStore, moments: Sequence[Moment], *several: Behaviours
 ) -> Iterator[tuple[Moment, Sequence[SchedulerCache]]]:
-    """Yield the moments of one story, each with the caches of releases as :func:`belief_at` makes.
+    """Yield moments in ascending order, each with the caches of releases as of :func:`belief_at`.
 
-    The log is read once. The caches go on to the next moment: other code must not change them.
-    Releases whose caches are the same share one.
+    The log is read once. The caches continue to the next moment, so callers must not change them.
+    Releases with the same cache behaviour share one.
 
     :param moments: revisions of one branch, ascending, of what was known by one position.
     """
@@ -77,7 +77,7 @@ def beliefs_along(
         basis: _begin(store, moments, behaviours)
         for basis, behaviours in zip(bases, several, strict=True)
     }
-    story = Story(store, moments[-1], min(after for _, after in starts.values()))
+    story = OrderedEvents(store, moments[-1], min(after for _, after in starts.values()))
     steps = story.steps()
     step = next(steps, None)
     for moment in moments:
@@ -92,7 +92,7 @@ def beliefs_along(
 def _begin(
     store: LogStore, moments: Sequence[Moment], behaviours: Behaviours
 ) -> tuple[Projector, int]:
-    """Return a projector, and the revision up to which it has seen everything."""
+    """Return a projector, and the revision up to which it has processed everything."""
     then = msgspec.structs.replace(moments[-1], revision=moments[0].revision)
     start = None if moments[0].revision is None else start_of(store, then, behaviours)
     if start is None:
@@ -101,9 +101,9 @@ def _begin(
 
 
 class Beliefs:
-    """The caches of schedulers of any release at one moment, each made when it is first needed.
+    """The scheduler caches of releases at one moment, each built when it is first needed.
 
-    They must not be changed.
+    Callers must not change the caches.
     """
 
     def __init__(self, store: LogStore, moment: Moment) -> None:
@@ -111,11 +111,11 @@ class Beliefs:
         self._known: dict[CacheBasis, SchedulerCache] = {}
 
     def of(self, behaviours: Behaviours) -> SchedulerCache:
-        """Return the cache of a release; releases whose caches are the same share one."""
-        basis = believed(behaviours)
-        if basis not in self._known:
-            self._known[basis] = belief_at(self._store, self._moment, behaviours)
-        return self._known[basis]
+        """Return the cache of a release; releases with the same cache behaviour share one."""
+        way = believed(behaviours)
+        if way not in self._known:
+            self._known[way] = belief_at(self._store, self._moment, behaviours)
+        return self._known[way]
 
 
 def play(
@@ -124,15 +124,15 @@ def play(
     follower: F,
     *,
     after: int = NO_REVISION,
-    after_each: Callable[[StoryStep], None] | None = None,
+    after_each: Callable[[OrderedEvent], None] | None = None,
     progress: Progress | None = None,
 ) -> F:
     """Apply everything that had happened by a moment to a follower, and return it.
 
-    :param after: the revision up to which it has seen everything.
-    :param after_each: called after every event that it has seen.
+    :param after: the revision up to which it has processed everything.
+    :param after_each: called after every event that it has processed.
     """
-    story = Story(store, moment, after)
+    story = OrderedEvents(store, moment, after)
     for number, step in enumerate(story.steps()):
         follower.apply(step.event, position=step.position, lives_on=story.lives_on)
         if after_each is not None:

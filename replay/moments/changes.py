@@ -12,10 +12,10 @@ _PLAIN_KEY_CHARACTERS = frozenset(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 )
 _IDENTITIES = ("name", "type", "uid", "containerPort", "key")
-"""Fields by which elements of a list are the same element, the first that fits."""
+"""Fields that identify elements of a list; the first one that fits counts."""
 
 ALWAYS_IGNORED = ("metadata.resourceVersion", "metadata.managedFields")
-"""Differ between any two versions, so they tell nothing."""
+"""These differ between any two versions, so they say nothing."""
 
 _Text: TypeAlias = bytes | msgspec.Raw
 _ABSENT = msgspec.UNSET
@@ -25,7 +25,7 @@ _OBJECT = ord("{")
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """One field that differs; ``old`` or ``new`` is UNSET where the field did not exist.
+    """One field that differs; ``old`` or ``new`` is UNSET if the field did not exist.
 
     :param path: as in ``status.conditions[Ready].status``.
     """
@@ -40,9 +40,9 @@ def changes(
 ) -> list[Change]:
     """Return the fields that differ, in the order of field names and of list elements.
 
-    Elements of lists are matched by their name, type or uid where all have one, else by place.
+    Elements of lists are matched by their name, type or uid if all have one, else by index.
 
-    :param ignore: paths to leave out, each with everything below it; ``*`` and ``?`` are wild.
+    :param ignore: paths to leave out, each with everything below it; ``*`` and ``?`` are wildcards.
     """
     found: list[Change] = []
     _compare_members(found, "", old, new)
@@ -50,7 +50,7 @@ def changes(
 
 
 def payload_changes(old: bytes, new: bytes, *, ignore: Sequence[str] = ()) -> list[Change]:
-    """Return the same of two payloads; most of them is equal bytes, which are not decoded."""
+    """Return the changes between two payloads, without decoding equal bytes."""
     found: list[Change] = []
     _compare_texts(found, "", old, new, levels=2)
     return _without(found, ignore)
@@ -59,7 +59,7 @@ def payload_changes(old: bytes, new: bytes, *, ignore: Sequence[str] = ()) -> li
 def _compare_texts(found: list[Change], path: str, old: _Text, new: _Text, levels: int) -> None:
     """Add what differs between two JSON objects; members of equal bytes are not decoded.
 
-    :param levels: how deep to look at bytes; deeper down there is less to be spared.
+    :param levels: how deep to compare bytes; deeper down this saves less.
     """
     olds, news = _MEMBERS.decode(old), _MEMBERS.decode(new)
     if path == "metadata":
@@ -75,7 +75,7 @@ def _compare_texts(found: list[Change], path: str, old: _Text, new: _Text, level
             _compare_texts(found, place, olds[key], news[key], levels - 1)
         else:
             before, after = _VALUE.decode(olds[key]), _VALUE.decode(news[key])
-            if before != after:  # Other bytes may still be an equal value, as 1.0 and 1 are.
+            if before != after:  # Different bytes may still be equal values, as 1.0 and 1 are.
                 _compare(found, place, before, after)
 
 
@@ -86,7 +86,7 @@ def _drop_ignored(metadata: dict[str, Any]) -> None:
 
 def _differing(old: Mapping[str, object], new: Mapping[str, object]) -> list[str]:
     """Return the names of members that are not the same in both, sorted."""
-    # Most of an object is the same in every version: what is equal is left out before all else.
+    # Most of an object is the same in every version: equal members are left out first.
     names = [name for name, value in old.items() if new.get(name, _ABSENT) != value]
     names += new.keys() - old.keys()
     names.sort()
@@ -98,7 +98,7 @@ def _is_object(text: msgspec.Raw) -> bool:
 
 
 def _without(found: list[Change], ignore: Sequence[str]) -> list[Change]:
-    """Leave out what tells nothing or was not asked for."""
+    """Leave out changes that say nothing or are to be ignored."""
     told = [change for change in found if not change.path.startswith(ALWAYS_IGNORED)]
     return [change for change in told if not _ignored(change.path, ignore)] if ignore else told
 
@@ -113,7 +113,7 @@ def _ignored(path: str, patterns: Sequence[str]) -> bool:
 
 
 def _compare(found: list[Change], path: str, old: Any, new: Any) -> None:
-    """Add what differs between two values that are not equal to ``found``."""
+    """Add to ``found`` what differs between two unequal values."""
     if isinstance(old, dict) and isinstance(new, dict):
         _compare_members(found, path, old, new)
     elif isinstance(old, list) and isinstance(new, list):
@@ -136,7 +136,7 @@ def _compare_members(
 
 
 def _tell(found: list[Change], path: str, value: Any, *, added: bool) -> None:
-    """Add a new or gone value, an object field by field."""
+    """Add a value that appeared or disappeared; an object field by field."""
     if isinstance(value, dict) and value:
         for key in sorted(value):
             _tell(found, _joined(path, key), value[key], added=added)
@@ -158,12 +158,12 @@ def _compare_elements(found: list[Change], path: str, old: list[Any], new: list[
 
 
 def _by_identity(old: list[Any], new: list[Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the elements of two lists by what tells them apart: a field, or else their place."""
+    """Return the elements of two lists by what identifies them: a field, or else their index."""
     for field in _IDENTITIES:
         try:
             olds = {str(element[field]): element for element in old}
             news = {str(element[field]): element for element in new}
-        except (KeyError, TypeError):  # an element without the field, or that is no object
+        except (KeyError, TypeError):  # an element without the field, or that is not an object
             continue
         if len(olds) == len(old) and len(news) == len(new):
             return olds, news

@@ -1,4 +1,4 @@
-"""The clock of a log: the shell around it, which reads, builds and stores it."""
+"""The clock of a log: read, build and store it."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ Asked = TypeVar("Asked")
 
 
 def clock_of(store: LogStore, *, branch: str, cluster: str) -> Clock:
-    """Return the clock of a cluster on a branch: the stored one, or one made of the whole log.
+    """Return the clock of a cluster on a branch: the stored one, or one built from the whole log.
 
-    The latter takes some seconds for each million events; :func:`store_clock` spares them.
+    Building takes some seconds per million events; :func:`store_clock` avoids that.
     """
     return _clock(_Opened(store), branch, cluster, store.last(branch))
 
 
 class _Opened:
-    """A store as a key: two are the same if they are one object."""
+    """A store as a key: equal only if it is the same object."""
 
     def __init__(self, store: LogStore) -> None:
         self.store = store
@@ -59,7 +59,7 @@ def _clock(opened: _Opened, branch: str, cluster: str, last: int) -> Clock:
         found = store.clock(
             branch=branch, cluster=cluster, version=CLOCK_VERSION, part=part, number=number
         )
-        # A damaged block is left out; of the same events it is built the same.
+        # A damaged block is left out; rebuilt from the same events it is the same.
         return found[0].data if found else built()[part, number]
 
     index = store.clock(branch=branch, cluster=cluster, version=CLOCK_VERSION, part=0)
@@ -69,7 +69,7 @@ def _clock(opened: _Opened, branch: str, cluster: str, last: int) -> Clock:
 
 
 def store_clock(store: LogStore, *, branch: str, cluster: str) -> None:
-    """Build the clock of all that is known, and store it beside the log."""
+    """Build the clock of everything known, and store it beside the log."""
     last = store.last(branch)
     index = store.clock(branch=branch, cluster=cluster, version=CLOCK_VERSION, part=0)
     if index and index[0].known == last:
@@ -98,21 +98,21 @@ def _build(
 
 
 def _decisions(store: LogStore, branch: str, cluster: str, last: int) -> list[Decision]:
-    """Read what schedulers logged of pods that they bind or evict."""
+    """Read what schedulers logged about pods that they bind or evict."""
     query = Query(branch=branch, cluster=cluster, until=last, kinds=("decision.logged",))
     found = (decision_of(recorded.event) for recorded in store.read(query))
     return [decision for decision in found if decision is not None]
 
 
 def _evidence(store: LogStore, branch: str, cluster: str, last: int) -> tuple[Columns, Times]:
-    """Read all that says when something happened: from the fact sidecar, then the log's tail."""
+    """Read all evidence of times: from the fact sidecar, then from the log's tail."""
     return without_damage(lambda: _gathered(store, branch, cluster, last))
 
 
 def without_damage(ask: Callable[[], Asked]) -> Asked:
-    """Ask once more, and again, if what was stored beside the log turns out to be damaged.
+    """Run a query again if what was stored beside the log turns out to be damaged.
 
-    What is damaged is left out when it is asked for again, so that this comes to an end.
+    A new run leaves out what is damaged, so this ends.
     """
     while True:
         try:
@@ -133,7 +133,7 @@ def _gathered(store: LogStore, branch: str, cluster: str, last: int) -> tuple[Co
 
 
 def columns_of(chunk: Chunk) -> Columns:
-    """Return a chunk in the shape in which facts are kept, without any."""
+    """Return a chunk as an empty block of facts."""
     return Columns(
         positions=chunk.positions,
         effects=chunk.effects,
@@ -144,7 +144,7 @@ def columns_of(chunk: Chunk) -> Columns:
 
 
 def facts_of(store: LogStore, chunk: Chunk) -> list[Fact | None]:
-    """Return the facts of a chunk's versions, None for all other events."""
+    """Return the facts of a chunk's versions; None for all other events."""
     references = store.references(np.unique(chunk.objects).tolist())
     found: list[Fact | None] = []
     for row, (number, effect) in enumerate(
@@ -159,7 +159,7 @@ def facts_of(store: LogStore, chunk: Chunk) -> list[Fact | None]:
 
 
 def times_of(chunk: Chunk, facts: Sequence[Fact | None]) -> Times:
-    """Return what a chunk's events say of time."""
+    """Return what a chunk's events say about time."""
     marks = marks_of(chunk.kinds, chunk.audited.tolist(), facts, chunk.load)
     return Times(
         earliest=chunk.earliest,
@@ -177,10 +177,10 @@ def _created(fact: Fact | None) -> int:
 def placed(
     clock: Clock, moment: Moment, *, after: int, until: int | None, last: bool = True
 ) -> Placed:
-    """Return the events without revision that count between two revisions, up to a moment.
+    """Return the events without a revision that belong between two revisions, up to a moment.
 
-    :param after: revisions up to this were folded before. :param until: None is the end.
-    :param last: the moment itself is at ``until``; its time counts.
+    :param after: revisions up to this one were folded before. :param until: None is the end.
+    :param last: the moment itself is at ``until``, so its time counts.
     """
     limit = END_KEY if until is None else until * 2
     beyond = limit

@@ -1,6 +1,6 @@
-"""What a log does not know of what it is asked: per kind and namespace, at a moment.
+"""What a log does not know, per kind and namespace, at a moment.
 
-The rules are in :mod:`..engine.state.coverage`; here they meet a log, its clock, and a question.
+The rules are in :mod:`..engine.state.coverage`; this module applies them to a log and its clock.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ SCHEDULING: tuple[Pair, ...] = (
     ("scheduling.volcano.sh", "PodGroup"),
     ("", "Pod"),
 )
-"""What a session cannot do without."""
+"""The kinds that every session needs."""
 
 _BESIDES: tuple[Pair, ...] = (("batch.volcano.sh", "Job"), ("scheduling.k8s.io", "PriorityClass"))
 
 GRACE_US = 90 * SECOND_US
-"""How long after its last word a list or a watch is taken to hold, where nothing comes after it.
+"""How long after its last event a list or a watch counts as complete, if nothing follows it.
 
-API servers send a bookmark about once a minute, and lists are fetched one after the other.
+API servers send a bookmark about once a minute, and lists are fetched one after another.
 """
 
 _NEARBY = 50
-"""Revisions within which an event's time may stand for that of a revision without one."""
+"""Within this many revisions an event's time may be used for a revision without a time."""
 
 
 class Unknown(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that is not known at a moment.
+    """A gap in what the log knows at a moment.
 
-    :param namespaces: in which; empty for all of the kind that was asked for.
+    :param namespaces: where; empty for all requested namespaces of the kind.
     :param gap: when it is not known, and why.
     :param after: and :param before: times of the gap's ends, microseconds, None if not known.
     """
@@ -78,7 +78,7 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
         broken = "the watch was interrupted"
         match gap.why:
             case Why.NEVER:
-                return "not known as a whole: the log holds no complete list"
+                return "not fully known: the log holds no complete list"
             case Why.BEFORE:
                 return f"not known before {before}: no complete list before it"
             case Why.HOLE:
@@ -93,19 +93,21 @@ class Unknown(msgspec.Struct, frozen=True, kw_only=True):
         """What would make it known."""
         plural = plural_of(*self.pair)
         if self.gap.why is Why.NEVER:
-            return f"ingest a list of {plural}, or a watch of {plural} from its beginning"
+            return f"ingest a list of {plural}, or a complete watch of {plural}"
         if self.gap.why is Why.BEFORE:
-            return f"ingest a list of {plural} that was made earlier, or a watch from its beginning"
-        return f"ingest a watch of {plural}, or an audit log of level RequestResponse, of that time"
+            return f"ingest an earlier list of {plural}, or an earlier complete watch"
+        return (
+            f"ingest a watch of {plural}, or an audit log of level RequestResponse, for that time"
+        )
 
 
 def _place(revision: int | None, time: int | None) -> str:
-    told = "" if time is None else f" ({format_time(time)})"
-    return f"rv:{revision}{told}"
+    at = "" if time is None else f" ({format_time(time)})"
+    return f"rv:{revision}{at}"
 
 
 def document_of(unknown: Unknown) -> dict[str, Any]:
-    """Return it as JSON has it."""
+    """Return a gap for JSON."""
     gap = unknown.gap
     times = [None if at is None else format_time(at) for at in (unknown.after, unknown.before)]
     return {
@@ -127,7 +129,7 @@ def read_coverage(
 ) -> Coverage:
     """Return what a log knows completely.
 
-    :param known: by what had been appended by this position.
+    :param known: considering only what had been appended by this position.
     """
     query = Query(branch=branch, cluster=cluster, until=known, kinds=TELLING, about_kinds=True)
     return coverage_of(recorded.event for recorded in store.read(query))
@@ -139,9 +141,9 @@ def unknown_at(
     kinds: Iterable[Pair],
     namespace: str | None = None,
 ) -> list[Unknown]:
-    """Return what of some kinds is not known at a moment, in their order.
+    """Return which of some kinds are not fully known at a moment, in their order.
 
-    :param namespace: only in it; None is everywhere. Means nothing to kinds without one.
+    :param namespace: only in it; None is everywhere. Ignored for kinds without namespaces.
     """
     look = _Look(log, moment)
     return [
@@ -158,7 +160,7 @@ def unknown_between(
     kinds: Iterable[Pair],
     namespace: str | None = None,
 ) -> list[Unknown]:
-    """Return what of some kinds is not known somewhere between a revision and a moment.
+    """Return which of some kinds are not fully known somewhere between a revision and a moment.
 
     :param first: None is the first in the log. :param namespace: as for :func:`unknown_at`.
     """
@@ -171,10 +173,10 @@ def unknown_between(
 
 
 def unknown_of_history(log: Log, found: History, moment: Moment) -> list[Unknown]:
-    """Return what is not known of an object between its first version and a moment.
+    """Return the gaps in what is known of an object between its first version and a moment.
 
-    Where a kind is known again and the object is there in a version from before, it had no other
-    one in between.
+    If a kind is known again and the object still has the version from before, it had no other one
+    in between.
     """
     pair, namespace = (found.object.group, found.object.kind), found.object.namespace or None
     dated = [one.revision for one in found.happenings if one.revision is not None]
@@ -195,11 +197,11 @@ def unknown_of_history(log: Log, found: History, moment: Moment) -> list[Unknown
 
 
 def doubtful(unknowns: Iterable[Unknown], revision: int, time: int | None) -> bool:
-    """Say whether any of what is not known is not known at a revision.
+    """Return whether any of the gaps includes a revision.
 
     :param unknowns: of a range, as :func:`unknown_between` has it.
-    :param time: of the revision, microseconds: for a while after its last word a watch is taken to
-        hold.
+    :param time: of the revision, in microseconds: a watch counts as complete for a while after its
+        last event.
     """
     return any(_misses(one, revision, time) for one in unknowns)
 
@@ -214,30 +216,30 @@ def _misses(one: Unknown, revision: int, time: int | None) -> bool:
 
 
 def _ends(one: Happening) -> bool:
-    """Say whether an object is no longer there after something."""
+    """Return whether an event means that an object no longer exists."""
     return KINDS[one.kind].effect in (Effect.DELETED, Effect.LISTED)
 
 
 def usual_kinds(log: Log, moment: Moment) -> list[Pair]:
-    """Return the kinds that a question about everything is about.
+    """Return the kinds that a command about everything needs.
 
-    They are what sessions cannot do without, and of what else matters to scheduling that of which
-    the log tells anything, be it a request whose result it does not have. What passed by in an
-    audit log besides is not missed.
+    They are the kinds that sessions need, and other kinds that matter to scheduling if the log
+    holds anything of them, even a request without its result. Other kinds in an audit log are not
+    included.
     """
-    told = {*log.truth(moment).kinds(), *log.coverage(moment).kinds()}
+    unknown_text = {*log.truth(moment).kinds(), *log.coverage(moment).kinds()}
     return [
         *SCHEDULING,
         *(
             pair
             for pair in _BESIDES
-            if pair in told or log.store.objects_of(*pair, cluster=moment.cluster)
+            if pair in unknown_text or log.store.objects_of(*pair, cluster=moment.cluster)
         ),
     ]
 
 
 class _Look:
-    """One moment of a log, looked at."""
+    """What the log knows at one moment."""
 
     def __init__(self, log: Log, moment: Moment) -> None:
         self._log, self._moment = log, moment
@@ -248,11 +250,11 @@ class _Look:
         self._revision = last if moment.revision is None else moment.revision
 
     def at(self, pair: Pair, namespace: str | None) -> list[Unknown]:
-        """Return what is not known of a kind; one for each gap."""
+        """Return what is not known of a kind, one record per gap."""
         return self.between(self._revision, pair, namespace)
 
     def between(self, first: int, pair: Pair, namespace: str | None) -> list[Unknown]:
-        """Return what is not known of a kind from a revision on; one for each gap."""
+        """Return what is not known of a kind from a revision on, one record per gap."""
         gaps: dict[Gap, list[str]] = {}
         for name in self._places(pair, namespace):
             found = self._coverage.holes(pair, first, self._revision, name)
@@ -273,10 +275,10 @@ class _Look:
         ]
 
     def _places(self, pair: Pair, namespace: str | None) -> Sequence[str | None]:
-        """Return the namespaces to look at; None for a kind that is known in all alike.
+        """Return the namespaces to check; None for a kind that is known equally in all.
 
-        What is told of one namespace may be what all that there was lay in. So a question about
-        all is one about those in which there are objects.
+        The log may know only some namespaces, which may be all that had objects. So "all
+        namespaces" means those in which there are objects.
         """
         if namespace is not None:
             return [namespace]
@@ -285,9 +287,9 @@ class _Look:
         return self._log.truth(self._moment).namespaces(*pair) or [None]
 
     def _gap(self, pair: Pair, namespace: str | None) -> Gap | None:
-        """Return the gap that the moment lies in; None if it lies in none.
+        """Return the gap that contains the moment; None if there is none.
 
-        A time lies between two revisions that the log holds. All revisions between these may have
+        A time is between two revisions that the log holds. All revisions between these may have
         happened by then.
         """
         gap = self._coverage.gap(pair, self._revision, namespace)
@@ -299,9 +301,9 @@ class _Look:
         return self._coverage.gap(pair, following - 1, namespace)
 
     def _holds_still(self, gap: Gap) -> bool:
-        """Say whether the last that is known before a gap holds at the moment all the same.
+        """Return whether the last known state before a gap still holds at the moment.
 
-        It does until it may have ended, by the clock; and for a while where nothing comes after it.
+        It does until it may have changed, by the clock; and for a while if nothing follows it.
         """
         if gap.after is None or gap.interrupted:
             return False
@@ -317,13 +319,13 @@ class _Look:
         return None if revision is None else self._clock.time_of(revision)
 
 
-def told(unknowns: Sequence[Unknown]) -> str:
-    """Return one sentence that names what is not known, when and why."""
+def unknown_text(unknowns: Sequence[Unknown]) -> str:
+    """Return one sentence that says what is not known, when and why."""
     return "; ".join(reasons(unknowns))
 
 
 def reasons(unknowns: Sequence[Unknown]) -> list[str]:
-    """Return what is not known in words, a text for each time and reason."""
+    """Return what is not known as text, one for each time and reason."""
     by_reason: dict[str, list[str]] = {}
     for one in unknowns:
         by_reason.setdefault(one.reason, []).append(one.name)
@@ -336,15 +338,15 @@ def refuse(unknowns: Sequence[Unknown]) -> None:
     :raises NotKnown: something is.
     """
     if unknowns:
-        raise NotKnown(told(unknowns), now=unknowns[0].remedy)
+        raise NotKnown(unknown_text(unknowns), now=unknowns[0].remedy)
 
 
-class Beginning(msgspec.Struct, frozen=True, kw_only=True):
-    """From when on sessions can be run.
+class SchedulingBegin(msgspec.Struct, frozen=True, kw_only=True):
+    """The moment from which on sessions can be run.
 
-    :param revision: the first at which every kind that sessions need is known, as far as any list
-        of it is; None if no list of any is.
-    :param latest: the kinds that became known there. :param never: those that never do.
+    :param revision: the first at which every kind that sessions need is known, not counting kinds
+        without any list; None if there is no list of any.
+    :param latest: the kinds that become known at it. :param never: those that never do.
     """
 
     revision: int | None
@@ -352,13 +354,13 @@ class Beginning(msgspec.Struct, frozen=True, kw_only=True):
     never: tuple[Pair, ...]
 
 
-def beginning_of(log: Log, moment: Moment) -> Beginning:
-    """Return from when on a log knows what sessions need."""
+def beginning_of(log: Log, moment: Moment) -> SchedulingBegin:
+    """Return the first moment at which a log knows what sessions need."""
     coverage = log.coverage(moment)
     begins = {pair: coverage.begin(pair) for pair in SCHEDULING}
     listed = [pair for pair, begin in begins.items() if begin is not None]
     together = coverage.begin_together(listed)
-    return Beginning(
+    return SchedulingBegin(
         revision=together,
         latest=tuple(
             pair
@@ -370,9 +372,9 @@ def beginning_of(log: Log, moment: Moment) -> Beginning:
 
 
 def known_from(log: Log, before: Moment, after: Moment, kinds: Iterable[Pair]) -> Moment | None:
-    """Return where a range has to begin so that anything of what is asked is known there.
+    """Return where a range has to begin so that at least one of the kinds is known there.
 
-    None if it may begin where it does, or nothing is known in all of it.
+    None if it need not be moved, or if nothing is known in all of it.
     """
     if before.branch != after.branch or before.revision is None:
         return None
@@ -388,16 +390,16 @@ def known_from(log: Log, before: Moment, after: Moment, kinds: Iterable[Pair]) -
 
 _LACKING: Mapping[Pair, str] = MappingProxyType(
     {
-        ("", "Node"): "no node is known: sessions place nothing",
-        ("scheduling.volcano.sh", "Queue"): "no queue is known: sessions leave every PodGroup out",
-        ("scheduling.volcano.sh", "PodGroup"): "no PodGroup is known: sessions have no jobs",
-        ("", "Pod"): "no pod is known: sessions place nothing, and nodes seem to be empty",
+        ("", "Node"): "no nodes are known: sessions place no pods",
+        ("scheduling.volcano.sh", "Queue"): "no queues are known: sessions ignore every PodGroup",
+        ("scheduling.volcano.sh", "PodGroup"): "no PodGroups are known: sessions have no jobs",
+        ("", "Pod"): "no pods are known: sessions place no pods, and nodes seem empty",
     }
 )
 
 
 def lacking(log: Log, moment: Moment, unknowns: Iterable[Unknown]) -> list[str]:
-    """Return what comes of it that no object of a kind is known, for kinds that are not known."""
+    """Return the effect on sessions of each kind that is not known and has no objects."""
     truth = log.truth(moment)
     held = set(truth.kinds())
     pairs = dict.fromkeys(one.pair for one in unknowns)
@@ -405,6 +407,6 @@ def lacking(log: Log, moment: Moment, unknowns: Iterable[Unknown]) -> list[str]:
 
 
 def plurals(pairs: Iterable[Pair]) -> str:
-    """Return kinds in words, as in ``nodes, queues and pods``."""
+    """Return kinds as text, as in ``nodes, queues and pods``."""
     names = [plural_of(*pair) for pair in pairs]
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

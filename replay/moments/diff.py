@@ -1,4 +1,4 @@
-"""What differs between two moments: objects, their fields, and what nodes and queues hold."""
+"""Differences between two moments: objects, their fields, and resources of nodes and queues."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ from .times import span_text
 from .truth import bound_document
 
 _BATCH = 16_384
-"""Objects whose payloads are held at a time, some 60 MB: the fewer batches, the fewer times any
-part of the log is gone through."""
+"""Objects whose payloads are held at a time, about 60 MB; fewer batches read less of the log."""
 
 Amounts = dict[str, float]
 
@@ -35,7 +34,7 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
     """One of the two moments.
 
     :param known: the position up to which events count. :param revision: None is the end.
-    :param time: RFC 3339, of the moment or of the last event before it; None if no event told.
+    :param time: RFC 3339, of the moment or of the last event before it; None if not known.
     :param uncertain: the time is an estimate. :param unsure: changes that may have come before or
         after the moment.
     """
@@ -50,9 +49,9 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ObjectThen(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """An object that is in one of the two moments only.
+    """An object that exists at only one of the two moments.
 
-    :param replaced: another object of the same name is in the other moment.
+    :param replaced: another object with the same name exists at the other moment.
     """
 
     object: Reference
@@ -62,9 +61,9 @@ class ObjectThen(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class ObjectChanged(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """An object that is in both moments, with fields that differ.
+    """An object that exists at both moments, with fields that differ.
 
-    :param stale: before and after: a write of unknown result came after the version compared.
+    :param stale: before and after: a write with an unknown result followed the compared version.
     """
 
     object: Reference
@@ -75,7 +74,7 @@ class ObjectChanged(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Holding(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What a node or a queue holds; amounts in Volcano's units (bytes, milli of all else)."""
+    """The used resources of a node or a queue, in Volcano's units (bytes, or thousandths)."""
 
     pods: int
     used: Amounts
@@ -83,7 +82,7 @@ class Holding(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class HoldingChanged(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A node or queue whose holding differs; None where it does not exist.
+    """A node or queue whose used resources differ; None where it does not exist.
 
     :param first_seen: whether it existed before, and what it held, is not known.
     """
@@ -94,8 +93,8 @@ class HoldingChanged(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     first_seen: bool = False
 
 
-class Begun(msgspec.Struct, frozen=True, kw_only=True):
-    """A kind that is compared from a later point on, as nothing of it is known before."""
+class KindBegin(msgspec.Struct, frozen=True, kw_only=True):
+    """A kind that is compared from a later point on, because nothing of it is known before."""
 
     group: str
     kind: str
@@ -105,12 +104,12 @@ class Begun(msgspec.Struct, frozen=True, kw_only=True):
 class Diff(msgspec.Struct, frozen=True, kw_only=True):
     """The difference of two moments, every list in the order of group, kind, namespace, name.
 
-    :param same: objects without any difference, among them ``rewritten``: those that have another
-        version in which no field differs.
-    :param not_known: what of the kinds asked for is not known completely at either moment.
-    :param first_seen: objects of the second moment that may have been there at the first: their
-        kind is not known there, and nothing shows that they came later.
-    :param begun: kinds that are compared from when they are known.
+    :param same: objects without any difference; ``rewritten`` of them have another version in which
+        no field differs.
+    :param not_known: which of the requested kinds are not fully known at either moment.
+    :param first_seen: objects of the second moment that may have existed at the first: their kind
+        is not known there, and nothing shows that they were created later.
+    :param begun: kinds that are compared from the moment they are known.
     """
 
     before: Side
@@ -124,17 +123,17 @@ class Diff(msgspec.Struct, frozen=True, kw_only=True):
     queues: list[HoldingChanged]
     not_known: tuple[Unknown, ...] = ()
     first_seen: list[ObjectThen] = []
-    begun: tuple[Begun, ...] = ()
+    begun: tuple[KindBegin, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.added or self.removed or self.changed)
 
 
 class Scope(msgspec.Struct, frozen=True, kw_only=True):
-    """What a comparison looks at; empty means everything.
+    """The objects and fields that a comparison includes; empty means everything.
 
     :param kinds: (group, kind) pairs. :param ignore: paths of fields, see :func:`.changes.changes`.
-    :param without: none of these, whatever ``kinds`` are.
+        :param without: kinds to leave out, whatever ``kinds`` says.
     """
 
     kinds: tuple[tuple[str, str], ...] = ()
@@ -143,7 +142,7 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
     without: tuple[tuple[str, str], ...] = ()
 
     def records(self, truth: Truth) -> dict[int, Record]:
-        """Return a truth's objects that are looked at, by the store's ids."""
+        """Return a truth's objects in this scope, by the store's ids."""
         found = truth.records()
         if self.kinds or self.without or self.namespace is not None:
             found = (record for record in found if self._covers(record.reference))
@@ -157,9 +156,9 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Pair(NamedTuple):
-    """An object that is in both moments.
+    """An object that exists at both moments.
 
-    :param nodes: of bindings that no version shows, before and after; else empty.
+    :param nodes: the nodes of bindings that no version shows, before and after; else empty.
     """
 
     old: Record
@@ -174,9 +173,9 @@ def diff(
     *,
     scope: Scope | None = None,
 ) -> Diff:
-    """Return what differs between two moments of a cluster, which may be of different branches.
+    """Return the differences between two moments of a cluster, also of different branches.
 
-    Documents are loaded only of objects whose version, binding or staleness is not the same.
+    Documents are loaded only for objects whose version, binding or staleness differs.
     """
     scope = scope or Scope()
     olds, news = scope.records(before[1]), scope.records(after[1])
@@ -234,7 +233,7 @@ def _may_differ(pair: _Pair, shared: int) -> bool:
 
 
 def _shared_until(store: LogStore, one: str, other: str) -> int:
-    """Return the last position that means the same event on both branches."""
+    """Return the last position that is the same event on both branches."""
     if one == other:
         return store.last(one)
     by_name = {info.name: info for info in store.branches()}
@@ -277,7 +276,7 @@ def _compared(
 def _payloads(
     store: LogStore, pairs: Sequence[_Pair], branches: tuple[str, str]
 ) -> tuple[Mapping[int, bytes], Mapping[int, bytes]]:
-    """Read the payloads of both sides, of one branch at once."""
+    """Read the payloads of both sides, one branch at a time."""
     one, other = branches
     olds, news = [pair.old.position for pair in pairs], [pair.new.position for pair in pairs]
     if one == other:
@@ -287,7 +286,7 @@ def _payloads(
 
 
 def _only(these: Mapping[int, Record], those: Mapping[int, Record]) -> dict[Name, Record]:
-    """Return the objects that only the first moment has, by name; truth has one of each."""
+    """Return the objects that only the first moment has, by name, which is unique in a truth."""
     lone = (record for key, record in these.items() if key not in those)
     return {_name(record.reference): record for record in lone}
 

@@ -1,4 +1,4 @@
-"""A difference in numbers: how many objects of each kind, and which fields how often."""
+"""Counts of a difference: objects by kind, and how often each field differs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SIDES = ("added", "first_seen", "removed", "changed")
 
 
 class FieldCount(msgspec.Struct, frozen=True, kw_only=True):
-    """A field, and in how many objects of a kind it differs."""
+    """A field, and the number of objects of a kind in which it differs."""
 
     path: str
     objects: int
@@ -21,8 +21,8 @@ class FieldCount(msgspec.Struct, frozen=True, kw_only=True):
 class KindCount(msgspec.Struct, frozen=True, kw_only=True):
     """The differences of one kind of objects.
 
-    :param first_seen: objects that may have been there before; see :mod:`.first_seen`.
-    :param fields: of the objects that changed, the most frequent first.
+    :param first_seen: objects that may have existed before; see :mod:`.first_seen`.
+    :param fields: those of the changed objects, the most frequent first.
     """
 
     group: str
@@ -35,7 +35,7 @@ class KindCount(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def counted_by_kind(found: Diff) -> list[KindCount]:
-    """Return how many objects of each kind came, went and changed, by group and kind."""
+    """Return how many objects of each kind were added, removed and changed, by group and kind."""
     counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     fields: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for side in _SIDES:

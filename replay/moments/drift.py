@@ -1,4 +1,4 @@
-"""How the scheduler's cache differs from what the API server held, and since which event."""
+"""Where the scheduler's cache differs from the API server at a moment, and since which event."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ...engine.log.store import NO_REVISION, LogStore
 from ...engine.volcano.session.behaviours import Behaviours
 from .belief import Progress, play
 from .moment import Moment
+from .ordered_events import OrderedEvent
 from .stored_belief import Start, start_of
-from .story import StoryStep
 
 
-class Parted(NamedTuple):
-    """One difference, and the position of the event that made it."""
+class CacheDifference(NamedTuple):
+    """One difference, and the position of the event that caused it."""
 
     difference: Difference
     since: int
@@ -26,13 +26,13 @@ class Parted(NamedTuple):
 class Drift(NamedTuple):
     """All differences at a moment, in order of kind, name and field.
 
-    :param at: the moment, as it is printed.
-    :param crashes: the panics of the scheduler before then, each with its stack, innermost first.
+    :param at: the moment, as printed.
+    :param crashes: the panics of the scheduler up to then, with their places, innermost first.
     """
 
     at: str
     release: str
-    differences: list[Parted]
+    differences: list[CacheDifference]
     crashes: list[str]
 
 
@@ -45,7 +45,7 @@ def drift_at(
     use_stored: bool = True,
     progress: Progress | None = None,
 ) -> Drift:
-    """Return how the cache of a scheduler whose informers are never late differs from truth.
+    """Return where the cache of a scheduler whose informers are never late differs from truth.
 
     :param options, use_stored, progress: as for :func:`.belief.belief_at`.
     """
@@ -55,13 +55,13 @@ def drift_at(
         start = Start(projector, NO_REVISION, DriftHistory(projector))
     projector, after, history = start
 
-    def compare(step: StoryStep) -> None:
+    def compare(step: OrderedEvent) -> None:
         history.after(step.event, step.position)
 
     play(store, moment, projector, after=after, after_each=compare, progress=progress)
     return Drift(
         at=moment.label,
         release=behaviours.release,
-        differences=[Parted(*entry) for entry in history.differences()],
+        differences=[CacheDifference(*entry) for entry in history.differences()],
         crashes=[str(crash) for crash in projector.crashes],
     )

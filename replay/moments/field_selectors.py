@@ -1,10 +1,10 @@
-r"""Field selectors as kubectl takes them, over any field of an object.
+r"""Field selectors in kubectl's syntax, for any field of an object.
 
 ``spec.nodeName=n1,status.phase!=Running``: conditions with ``=``, ``==`` or ``!=``, all of which
-must hold. A field that an object lacks is the empty text, so ``spec.nodeName=`` finds pods without
-a node. A comma, ``=`` or backslash within a value has a backslash before it. The API server knows
-a few fields of each kind; here it is every field, in lists too (``spec.containers[*].image``): then
-``=`` asks for one that is equal, and ``!=`` for none.
+must hold. A missing field counts as empty text, so ``spec.nodeName=`` finds pods without a node. A
+comma, ``=`` or backslash in a value is escaped by a backslash. The API server supports a few fields
+of each kind; here every field works, also in lists (``spec.containers[*].image``): then ``=``
+requires one equal value, and ``!=`` none.
 
 Source: k8s.io/apimachinery/pkg/fields/selector.go.
 """
@@ -51,7 +51,7 @@ SUPPORTED: Mapping[GroupKind, tuple[str, ...]] = MappingProxyType(
         ("certificates.k8s.io", "CertificateSigningRequest"): ("spec.signerName",),
     }
 )
-"""What the API server knows by kind besides name and namespace, which may be in no object.
+"""The fields that the API server supports by kind, besides name and namespace.
 
 Source: pkg/apis/core/v1/conversion.go, and the conversions of the other groups.
 """
@@ -72,7 +72,7 @@ Documents = Callable[[Sequence[Entry]], Iterator[dict[str, Any]]]
 class Condition(NamedTuple):
     """One condition on one field.
 
-    :param field: as it was written. :param equal: False for ``!=``.
+    :param field: as written. :param equal: False for ``!=``.
     """
 
     field: str
@@ -81,14 +81,14 @@ class Condition(NamedTuple):
     equal: bool
 
     def matches(self, entry: Entry, document: Mapping[str, Any] | None) -> bool:
-        """Say whether an object fulfils the condition.
+        """Return whether an object fulfils the condition.
 
         :param document: the whole object; needed unless :meth:`is_quick`.
         """
         return (self.value in self._values(entry, document)) == self.equal
 
     def is_quick(self, entry: Entry) -> bool:
-        """Say whether the object's facts tell the field."""
+        """Return whether the object's facts contain the field."""
         fact = entry.fact
         return self.field in _QUICK or (isinstance(fact, PodFact) and self.field in _QUICK_OF_PODS)
 
@@ -102,15 +102,15 @@ class Condition(NamedTuple):
 
 
 class FieldSelector(NamedTuple):
-    """All of these conditions; none at all selects everything."""
+    """A conjunction of conditions; without any it selects everything."""
 
     conditions: tuple[Condition, ...] = ()
 
     def select(self, entries: Sequence[Entry], documents: Documents) -> list[Entry]:
         """Return the objects that fulfil every condition, in the order given.
 
-        :param documents: gives whole objects; asked only if a condition is about more than facts.
-        :raises UsageError: a field is one with parts, which has no text.
+        :param documents: returns whole objects; called only if a condition needs more than facts.
+        :raises UsageError: a field is a map or list, which has no text.
         """
         found = list(entries)
         slow = []
@@ -128,9 +128,9 @@ class FieldSelector(NamedTuple):
         ]
 
     def unknown(self, kind: GroupKind, documents: Callable[[], Iterator[dict[str, Any]]]) -> str:
-        """Return a field that no object of a kind has and the API server does not know, or ``""``.
+        """Return a field that no object has and the API server does not support, or ``""``.
 
-        :param documents: gives all objects of the kind.
+        :param documents: returns all objects of the kind.
         """
         known = {*_OF_ALL, *SUPPORTED.get(kind, ())}
         left = {each.field: each.path for each in self.conditions if each.field not in known}
@@ -147,13 +147,13 @@ EVERY_FIELD = FieldSelector()
 def parse_field_selector(text: str) -> FieldSelector:
     """Read a selector such as ``spec.nodeName=n1,status.phase!=Running``.
 
-    :raises UsageError: a part is no condition.
+    :raises UsageError: a term is not a condition.
     """
     return FieldSelector(tuple(_condition(term) for term in _terms(text) if term.strip()))
 
 
 def _terms(text: str) -> Iterator[str]:
-    """Yield what stands between the commas that are not escaped."""
+    """Yield the terms between commas that are not escaped."""
     place = 0
     while place < len(text):
         term = _TERMS.match(text, place)
@@ -163,7 +163,7 @@ def _terms(text: str) -> Iterator[str]:
 
 
 def no_such_field(field: str, kinds: Sequence[GroupKind], documents: Sequence[Any]) -> UsageError:
-    """Return the error for a field that no object of some kinds has, with those near it.
+    """Return the error for a field that no object of some kinds has, with similar fields.
 
     :param documents: objects of the kinds, whose fields are suggested.
     """
@@ -185,19 +185,19 @@ def _condition(term: str) -> Condition:
     match = _TERM.fullmatch(term)
     if match is None or not match[1].strip():
         raise UsageError(
-            f"{term!r} is no condition on a field",
-            now="write path=value, path==value or path!=value, with commas between",
+            f"{term!r} is not a condition on a field",
+            now="write path=value, path==value or path!=value, separated by commas",
         )
     field, operator, value = match[1].strip(), match[2], match[3]
     return Condition(field, parse_path(field), _ESCAPED.sub(r"\1", value.strip()), operator != "!=")
 
 
 def _text(value: Any, field: str) -> str:
-    """Return a value as a condition writes it."""
+    """Return a value as text for a condition."""
     if isinstance(value, dict | list):
         raise UsageError(
-            f"the field {field!r} has parts, and no value of its own",
-            now=f"name one of them, as in {field}{'[*]' if isinstance(value, list) else ''}.name",
+            f"the field {field!r} is a map or list, not a single value",
+            now=f"name a field in it, as in {field}{'[*]' if isinstance(value, list) else ''}.name",
         )
     if isinstance(value, bool):
         return str(value).lower()
@@ -205,7 +205,7 @@ def _text(value: Any, field: str) -> str:
 
 
 def _paths(value: Any, above: str) -> Iterator[str]:
-    """Yield the paths of an object's fields that have a value of their own."""
+    """Yield the paths of an object's fields that are single values."""
     if not isinstance(value, dict):
         yield above
         return

@@ -1,7 +1,7 @@
-"""Objects that a difference shows first at its end, and that may have been there at its begin.
+"""Objects that a difference first shows at its end, but that may have existed at its begin.
 
-Of a kind that is not known at the begin, an object counts as added only if the log shows that it
-came into being later: by the event that made it, or by its creationTimestamp. All others are *first
+If a kind is not known at the begin, an object counts as added only if the log shows that it was
+created later: by the event that created it, or by its creationTimestamp. All others are *first
 seen*. A kind that becomes known in between is compared from there on.
 """
 
@@ -20,7 +20,7 @@ from ...engine.state.coverage import Pair, Why
 from ...engine.state.fold import Record
 from ...engine.state.truth import Truth
 from .coverage import unknown_at
-from .diff import Begun, Diff, HoldingChanged, ObjectThen, Scope, diff
+from .diff import Diff, HoldingChanged, KindBegin, ObjectThen, Scope, diff
 from .moment import Moment
 
 if TYPE_CHECKING:
@@ -32,10 +32,10 @@ _CREATED = ".created"
 
 
 def diff_of_known(log: Log, before: Side, after: Side, scope: Scope, asked: Sequence[Pair]) -> Diff:
-    """Return what differs between two moments, as far as it is known of each kind.
+    """Return the differences between two moments, as far as each kind is known.
 
-    :param asked: kinds that are compared from when they are known, if that is after the first
-        moment.
+    :param asked: kinds that are compared from the moment they are known, if that is after the
+    first.
     """
     begins = dict(_begins(log, before[0], after[0], asked, scope.namespace))
     kept = tuple(pair for pair in scope.kinds if pair not in begins)
@@ -73,7 +73,7 @@ def _begins(
 
 
 def _judged(log: Log, before: Side, after: Side, scope: Scope) -> Diff:
-    """Return a difference in which objects that are first seen are apart from those added."""
+    """Return a difference that separates objects that are first seen from added ones."""
     found = diff(log.store, before, after, scope=scope)
     if before[0].branch != after[0].branch:
         return found
@@ -91,7 +91,7 @@ def _judged(log: Log, before: Side, after: Side, scope: Scope) -> Diff:
 
 
 def _where_unknown(log: Log, moment: Moment, objects: Sequence[Reference]) -> list[Reference]:
-    """Return those objects whose kind is not known in their namespace at a moment."""
+    """Return the objects whose kind is not known in their namespace at a moment."""
     places: dict[str, dict[Pair, None]] = {}
     for one in objects:
         places.setdefault(one.namespace, {})[one.group, one.kind] = None
@@ -106,7 +106,7 @@ def _where_unknown(log: Log, moment: Moment, objects: Sequence[Reference]) -> li
 def _came_later(
     log: Log, before: Side, after: Side, objects: Sequence[Reference]
 ) -> set[Reference]:
-    """Return those objects of the second moment that came into being after the first."""
+    """Return the objects of the second moment that were created after the first."""
     wanted = set(objects)
     records = [one for one in after[1].records() if one.reference in wanted]
     entries = zip(records, after[1].entries_of(records), strict=True)
@@ -123,7 +123,7 @@ def _came_later(
 def _made_between(
     log: Log, before: Moment, after: Moment, records: Sequence[Record]
 ) -> frozenset[int]:
-    """Return the store's ids of objects whose creation the log tells between two moments."""
+    """Return the store's ids of objects whose creation the log records between two moments."""
     first = before.revision
     if first is None:
         extent = log.store.extent(known=before.known, cluster=before.cluster, branch=before.branch)
@@ -149,7 +149,7 @@ def _joined(
     log: Log, sides: tuple[Side, Side], parts: Sequence[Diff], begins: dict[Pair, Moment]
 ) -> Diff:
     """Return parts of a difference as one."""
-    if begins and len(parts) == len(begins):  # All kinds begin later: what of the rest is empty.
+    if begins and len(parts) == len(begins):  # All kinds begin later: nothing is left for the rest.
         nothing = Scope(kinds=(("", ""),))
         parts = [diff(log.store, *sides, scope=nothing), *parts]
     whole, *others = parts
@@ -170,7 +170,7 @@ def _joined(
         queues=_unsure(queues, ("scheduling.volcano.sh", "Queue"), first_seen),
         first_seen=first_seen,
         begun=tuple(
-            Begun(group=pair[0], kind=pair[1], point=moment.label)
+            KindBegin(group=pair[0], kind=pair[1], point=moment.label)
             for pair, moment in begins.items()
         ),
     )
@@ -179,7 +179,7 @@ def _joined(
 def _unsure(
     holdings: Sequence[HoldingChanged], pair: Pair, first_seen: Iterable[ObjectThen]
 ) -> list[HoldingChanged]:
-    """Return what nodes or queues hold, marked where what was before is not known."""
+    """Return the resources of nodes or queues, marked where the earlier state is not known."""
     names = {one.object.name for one in first_seen if (one.object.group, one.object.kind) == pair}
     return [
         msgspec.structs.replace(one, first_seen=one.before is None and one.name in names)

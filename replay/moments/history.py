@@ -1,4 +1,4 @@
-"""Everything that the log knows of one object: its versions, who made them, and how it went."""
+"""Everything that the log knows of one object: its versions, who wrote them, and its deletion."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from .moment import Moment
 from .times import with_spans
 
 _LAST = 2**65
-"""A place behind that of every revision: twice the greatest there can be, and one."""
+"""A place after that of every revision: twice the greatest possible one, plus one."""
 
 _TELLING = frozenset({"pod.bound", "pod.evicted"})
-"""Requests that say more of a version than its own kind does."""
+"""Requests that say more about a version than the version's own event kind."""
 
 
 class Happening(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,14 +31,14 @@ class Happening(msgspec.Struct, frozen=True, kw_only=True):
 
     :param position: of the event. :param kind: of the event, as in ``pod.updated``; of a version
         that an audited binding or eviction made, that of the request.
-    :param uid: whose it is; several objects may have had the name, one after the other.
+    :param uid: of the object; several objects may have had the name, one after another.
     :param revision: of the version; None for events that have none.
-    :param earliest: and ``latest``: between which times it happened, microseconds; None if nothing
-        says. :param time: the best estimate. It never falls from one revision to the next.
+    :param earliest: and ``latest``: the bounds of its time, in microseconds; None if not known.
+    :param time: the best estimate. It never decreases from one revision to the next.
     :param actor: who caused it; empty if not known.
-    :param attributed_at: position of the event that told the actor, 0 if the version itself did.
-    :param changes: fields that differ from the version before it of the same object.
-    :param note: in words, what the event says beyond an object's version.
+    :param attributed_at: position of the event that names the actor, 0 if the version itself does.
+    :param changes: fields that differ from the previous version of the same object.
+    :param note: as text, what the event says beyond an object's version.
     """
 
     position: int
@@ -59,17 +59,16 @@ class Happening(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def span(self) -> Span:
-        """Between which times it happened."""
+        """The bounds of its time."""
         return Span(self.earliest, self.latest, self.time)
 
 
 class History(msgspec.Struct, frozen=True, kw_only=True):
-    """The history of everything that had one name, in the order in which it happened.
+    """The history of all objects that had one name, in the order in which it happened.
 
     :param uids: the objects that had the name, in order of appearance.
-    :param unsure: changes of the cluster that may have come before or after the moment up to which
-        it goes.
-    :param not_known: of the object's kind, where between its first version and that moment.
+    :param unsure: changes of the cluster that may have happened before or after the last moment.
+    :param not_known: gaps of the object's kind between its first version and that moment.
     """
 
     object: Reference
@@ -90,7 +89,7 @@ def history(
     """Return the history of an object up to a moment.
 
     :param namespace: empty for kinds without one.
-    :param ignore: fields whose changes do not count, see :func:`.changes.changes`.
+    :param ignore: fields whose changes are left out, see :func:`.changes.changes`.
     """
     query = Query(
         branch=moment.branch,
@@ -114,8 +113,8 @@ def history(
 class _Placed(msgspec.Struct, frozen=True, kw_only=True):
     """An event in the order of happening.
 
-    :param key: twice its revision; what has none lies between two. :param made: position of the
-        version that this request made, 0 if none is known.
+    :param key: twice its revision; events without one are between two revisions. :param made:
+    position of the version that this request made, 0 if none is known.
     """
 
     recorded: Recorded
@@ -147,7 +146,7 @@ def _limit(moment: Moment) -> int:
 
 
 def _had_happened(one: _Placed, moment: Moment) -> bool:
-    """Say whether an event without revision had happened by the time of a moment."""
+    """Return whether an event without a revision had happened by the time of a moment."""
     time = one.span.estimate
     undated = one.recorded.event.revision is None
     return undated and moment.time is not None and time is not None and time <= moment.time
@@ -158,14 +157,14 @@ def _effect(recorded: Recorded) -> Effect:
 
 
 class _Joined(msgspec.Struct, frozen=True, kw_only=True):
-    """An event, and the one that says who caused it, which then is no line of its own."""
+    """An event, joined with the one that says who caused it, which then gets no line of its own."""
 
     placed: _Placed
     by: Recorded | None = None
 
 
 def _joined(events: Sequence[_Placed]) -> Iterator[_Joined]:
-    """Join each version with what says who made it: an attribution, or an audited request."""
+    """Join each version with the event that names its actor: an attribution or a request."""
     positions = {one.recorded.position for one in events}
     versions = {
         _version(one.recorded)
@@ -237,31 +236,31 @@ def _happening(item: _Joined, fields: list[Change]) -> Happening:
 
 
 def _node_of(fields: Iterable[Change]) -> str:
-    """Return the node that a version shows a pod to have got."""
+    """Return the node of a pod in a version."""
     found = (change.new for change in fields if change.path == "spec.nodeName")
     return next((node for node in found if isinstance(node, str)), "")
 
 
 def _note(recorded: Recorded, node: str = "") -> str:
-    """Return what an event says that is no object version.
+    """Return the note of an event that is not an object version.
 
-    :param node: of a binding: the one that the version after it shows.
+    :param node: of a binding: the node in the following version.
     """
     event = recorded.event
     effect = _effect(recorded)
     if effect in (Effect.VERSION, Effect.DELETED):
         return ""
     if effect is Effect.LISTED:
-        return "absent from a complete list: it was deleted before that"
+        return "absent from a complete list: it was deleted before"
     body: dict[str, Any] = msgspec.json.decode(event.payload)
     verb = "/".join(part for part in (body.get("verb", ""), body.get("subresource", "")) if part)
     match event.kind:
         case "pod.bound":
-            return f"bound to {body.get('node') or node or 'a node that was not recorded'}"
+            return f"bound to {body.get('node') or node or 'an unrecorded node'}"
         case "pod.evicted":
             return "eviction accepted"
         case "version.attributed":
-            return f"{verb} of a version that the log does not hold"
+            return f"{verb}; the log does not hold the version"
         case "request.accepted":
             unknown = body.get("unknown", "")
             return f"{verb} accepted" + (f"; not known: {unknown}" if unknown else "")
@@ -276,7 +275,7 @@ def _note(recorded: Recorded, node: str = "") -> str:
 def _absences(
     store: LogStore, moment: Moment, named: ObjectName, events: Sequence[Recorded]
 ) -> Iterator[Recorded]:
-    """Yield, for every object that no event deletes, the first complete list without it."""
+    """Yield the first complete list without the object, for every object that no event deletes."""
     alive: dict[str, int] = {}
     ended: set[str] = set()
     namespace = ""
@@ -301,7 +300,7 @@ def _absences(
     lists = [event for event in store.read(query) if event.event.revision is not None]
     for recorded in sorted(lists, key=lambda item: item.event.revision or 0):
         payload = recorded.event.payload
-        # A list of a large cluster has megabytes of uids: most often ours is among them.
+        # A list of a large cluster has megabytes of uids, usually with this one among them.
         missing = [uid for uid in sorted(waiting) if uid.encode() not in payload]
         if not missing:
             continue

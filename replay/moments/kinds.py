@@ -1,4 +1,4 @@
-"""Names that people give to kinds of objects: plurals, short names, and what they stand for."""
+"""Names for kinds of objects: plurals, short names, and the kinds that they stand for."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ GroupKind = tuple[str, str]
 
 PREFERRED: Mapping[str, GroupKind] = MappingProxyType(
     {
-        # Volcano's job is what a person means here; the other is jobs.batch, as kubectl has it.
+        # ``jobs`` means Volcano's; the other is jobs.batch, as in kubectl.
         "jobs": ("batch.volcano.sh", "Job"),
         "cronjobs": ("batch", "CronJob"),
         "events": ("", "Event"),
     }
 )
-"""Plurals that stand in several groups, and which one they mean without a group."""
+"""Plurals that exist in several groups, and the group that they mean without one."""
 
 SHORT_NAMES: Mapping[str, GroupKind] = MappingProxyType(
     {
@@ -74,7 +74,7 @@ ALL: tuple[GroupKind, ...] = (
     ("scheduling.volcano.sh", "PodGroup"),
     ("scheduling.volcano.sh", "Queue"),
 )
-"""What ``all`` means: kubectl's category of this name, and jobs, PodGroups and queues of Volcano.
+"""The kinds of ``all``: kubectl's category, and Volcano's jobs, PodGroups and queues.
 
 Source: Categories() of the registries in pkg/registry of Kubernetes.
 """
@@ -109,13 +109,13 @@ CLUSTER_SCOPED: frozenset[GroupKind] = frozenset(
         ("topology.volcano.sh", "HyperNode"),
     }
 )
-"""Known kinds without a namespace; for kinds that are not known, their objects tell."""
+"""Known kinds without namespaces; for other kinds, their objects show it."""
 
 
 class ObjectName(NamedTuple):
-    """One object as a person names it.
+    """One object as named by a person.
 
-    :param namespace: empty if it was not named with it.
+    :param namespace: empty if it was not given with the name.
     """
 
     group: str
@@ -124,21 +124,21 @@ class ObjectName(NamedTuple):
     namespace: str = ""
 
     def place(self, namespace: str | None, usual: str | None = "default") -> str | None:
-        """Return the namespace to look in: its own, the one given besides, or the usual one.
+        """Return the namespace to look in: its own, the given one, or the default.
 
         :raises UsageError: both are given, and differ.
         """
         if self.namespace and namespace not in {None, "", self.namespace}:
             raise UsageError(
                 f"{self.kind.lower()}/{self.namespace}/{self.name} is in namespace "
-                f"{self.namespace}, and {namespace} is asked for besides",
+                f"{self.namespace}, but the command says {namespace}",
                 now="leave out one of them",
             )
         return self.namespace or namespace or usual
 
 
 def plural_of(group: str, kind: str) -> str:
-    """Return the plural that stands in URLs: ``pods``, ``priorityclasses``."""
+    """Return the plural that URLs contain: ``pods``, ``priorityclasses``."""
     return _plurals().get((group, kind)) or kind_plural(kind)
 
 
@@ -148,7 +148,7 @@ def resource_name(group: str, kind: str) -> str:
 
 
 def plain_name(group: str, kind: str) -> str:
-    """Return a kind as a reader needs it: with its group only where the kind alone is ambiguous."""
+    """Return a kind for people: with its group only if the kind alone is ambiguous."""
     preferred = PREFERRED.get(plural_of(group, kind))
     clash = preferred is not None and preferred != (group, kind)
     return resource_name(group, kind) if clash else kind.lower()
@@ -160,8 +160,8 @@ def kind_named(text: str, others: Iterable[GroupKind] = ()) -> GroupKind:
     Takes a kind, a plural or a short name in any case, alone or with its group, or with version and
     group: ``po``, ``Pod``, ``jobs.batch``, ``queues.v1beta1.scheduling.volcano.sh``.
 
-    :param others: kinds that a log holds besides the known ones.
-    :raises UsageError: no kind is called so; suggests those that are called much the same.
+    :param others: further kinds that a log holds.
+    :raises UsageError: there is no such kind; suggests similar names.
     """
     name, _, group = text.strip().lower().partition(".")
     table = _names(others)
@@ -181,9 +181,9 @@ def kind_named(text: str, others: Iterable[GroupKind] = ()) -> GroupKind:
 
 
 def kinds_named(text: str, others: Iterable[GroupKind] = ()) -> list[GroupKind]:
-    """Return the kinds that names with commas between stand for; ``all`` stands for several.
+    """Return the kinds for names separated by commas; ``all`` stands for several.
 
-    :raises UsageError: no kind is called so.
+    :raises UsageError: there is no such kind.
     """
     others = tuple(others)
     found: list[GroupKind] = []
@@ -193,22 +193,22 @@ def kinds_named(text: str, others: Iterable[GroupKind] = ()) -> list[GroupKind]:
 
 
 def object_named(text: str, others: Iterable[GroupKind] = ()) -> ObjectName:
-    """Return what ``TYPE/NAME`` or ``TYPE/NAMESPACE/NAME`` names.
+    """Return the object that ``TYPE/NAME`` or ``TYPE/NAMESPACE/NAME`` names.
 
-    :raises UsageError: it has another shape, no kind is called so, or the kind has no namespace.
+    :raises UsageError: the form is wrong, there is no such kind, or it has no namespaces.
     """
     kind, slash, rest = text.partition("/")
     namespace, between, name = rest.rpartition("/")
     if not slash or not kind or not name or "/" in namespace or bool(between) != bool(namespace):
         raise UsageError(
-            f"{text!r} names no object",
+            f"{text!r} is not an object",
             now="write TYPE/NAME or TYPE/NAMESPACE/NAME, as in pod/train-0, pod/ml/train-0 or "
             "queue/root",
         )
     pair = kind_named(kind, others)
     if namespace and pair in CLUSTER_SCOPED:
         raise UsageError(
-            f"{text!r} names no object: {plural_of(*pair)} have no namespace",
+            f"{text!r} is not an object: {plural_of(*pair)} have no namespace",
             now=f"write {kind}/{name}",
         )
     return ObjectName(*pair, name, namespace)
@@ -233,7 +233,7 @@ def _plurals() -> Mapping[GroupKind, str]:
 
 
 def _names(others: Iterable[GroupKind]) -> dict[str, tuple[GroupKind, ...]]:
-    """Return every name in small letters with the kinds it may mean, known ones first."""
+    """Return every name in lower case with the kinds it may mean, known ones first."""
     table: dict[str, tuple[GroupKind, ...]] = {}
 
     def add(name: str, kind: GroupKind) -> None:
@@ -254,5 +254,5 @@ def _names(others: Iterable[GroupKind]) -> dict[str, tuple[GroupKind, ...]]:
 
 def _no_such_kind(text: str, names: list[str]) -> UsageError:
     close = get_close_matches(text.lower().partition(".")[0], names, n=3, cutoff=0.7)
-    now = f"did you mean {' or '.join(close)}?" if close else "plinian get --help names the kinds"
-    return UsageError(f"no kind of object is called {text!r}", now=now)
+    now = f"did you mean {' or '.join(close)}?" if close else "see plinian get --help for kinds"
+    return UsageError(f"there is no kind {text!r}", now=now)

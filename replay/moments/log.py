@@ -1,4 +1,4 @@
-"""A log with questions: the object that the public API and the command line work with."""
+"""An open log: the object that the public API and the command line work with."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ _TRUTHS_KEPT = 4
 Progress = Callable[[int, int], None]
 
 Point: TypeAlias = str | datetime | Moment
-"""How a moment is named: as on the command line, by an aware datetime, or resolved already."""
+"""A moment: as on the command line, as an aware datetime, or already resolved."""
 
 
 class Log:
     """An open log of one cluster on one branch; use it in a ``with`` block, or close it.
 
     :param store: the log underneath.
-    :param branch: which branch is meant where none is named.
-    :param cluster: which cluster; may stay None while the log holds only one.
-    :param remark: called with a line for each thing to know of a moment that was asked for: how it
-        was understood, and what may have come before or after it.
+    :param branch: the branch of points that do not name one.
+    :param cluster: the cluster; may be None if the log holds only one.
+    :param remark: called with each remark on a resolved moment: how it was understood, and which
+        changes may have happened before or after it.
     """
 
     def __init__(
@@ -67,16 +67,16 @@ class Log:
         """Return the moment that a point names: ``@1042``, ``rv:7``, a time, ``-5m``, ``end``.
 
         :param at: a string as for ``--at`` of the command line, or a datetime with a time zone. A
-            moment is returned as it is.
-        :param as_known_at: ``@POSITION``; leave out of account what was appended later.
+            moment is returned unchanged.
+        :param as_known_at: ``@POSITION``; ignore events appended later.
         :raises PointUnknown: the point has none of the forms, lies outside the log, or is a
             datetime without a time zone.
         """
         if isinstance(at, Moment):
             if as_known_at is not None:
                 raise UsageError(
-                    f"the moment {at.label} says already what was known",
-                    now="give as_known_at where you make the moment, with its point",
+                    f"the moment {at.label} already has its own as_known_at",
+                    now="give as_known_at when you resolve the point",
                 )
             return at
         moment = resolve(
@@ -92,33 +92,33 @@ class Log:
         return moment
 
     def clock(self, at: Point = "end") -> Clock:
-        """Return the clock of the cluster, on the branch of a moment: when each revision was."""
+        """Return the cluster's clock on the branch of a moment: the time of each revision."""
         moment = self.moment(at)
         return clock_of(self.store, branch=moment.branch, cluster=moment.cluster)
 
     def truth(self, at: Point = "end") -> Truth:
-        """Return all objects at a moment; the last few answers are kept."""
+        """Return all objects at a moment; the last few results are cached."""
         return self._truths(self.moment(at))
 
     def coverage(self, at: Point = "end") -> Coverage:
-        """Return what of the cluster the log knew completely by a moment's position."""
+        """Return what the log knew completely of the cluster by a moment's position."""
         moment = self.moment(at)
         return self._coverages(moment.branch, moment.cluster, moment.known)
 
     def kind(self, name: str, at: Point = "end") -> GroupKind:
-        """Return the (group, kind) of a name such as ``po``, also of kinds only this log knows.
+        """Return the (group, kind) of a name such as ``po``, also of the log's own kinds.
 
         :raises UsageError: no kind is called so.
         """
         try:
-            return kind_named(name)  # Most are known, and the state need not be folded for them.
+            return kind_named(name)  # Most kinds are known without folding the state.
         except UsageError:
             return kind_named(name, self.truth(at).kinds())
 
     def object(self, text: str, at: Point = "end") -> ObjectName:
         """Return what ``TYPE/NAME`` or ``TYPE/NAMESPACE/NAME`` names.
 
-        :raises UsageError: it has another shape, or no kind is called so.
+        :raises UsageError: the form is wrong, or there is no such kind.
         """
         try:
             return object_named(text)
@@ -136,7 +136,7 @@ class Log:
     ) -> list[Entry]:
         """Return the objects of a kind with their facts, by namespace and name.
 
-        :param namespace: only objects in it; None is all. Means nothing to kinds without one.
+        :param namespace: only objects in it; None is all. Ignored for kinds without namespaces.
         :param selector: labels, as in ``app=web,tier in (a,b)``.
         :param fields: fields, as in ``spec.nodeName=n1,status.phase!=Running``.
         """
@@ -188,16 +188,16 @@ class Log:
     def documents(
         self, entries: Sequence[Entry], *, branch: str | None = None
     ) -> Iterator[dict[str, Any]]:
-        """Yield whole objects in the order given, with few of them in memory at a time.
+        """Yield whole objects in the given order, with few of them in memory at a time.
 
-        :param branch: that of the moment the entries are of; None is the log's own.
+        :param branch: the branch of the entries' moment; None is the log's own.
         """
         for start in range(0, len(entries), _DOCUMENTS_AT_ONCE):
             some = entries[start : start + _DOCUMENTS_AT_ONCE]
             yield from documents(self.store, some, branch or self.branch)
 
     def events(self, **narrowed: Any) -> Iterator[Recorded]:
-        """Yield events in order of position; takes the fields of ``plinian.engine.log.Query``."""
+        """Yield events by position; takes the fields of ``plinian.engine.log.Query``."""
         narrowed.setdefault("branch", self.branch)
         narrowed.setdefault("cluster", self.cluster)
         return self.store.read(Query(**narrowed))
@@ -211,7 +211,7 @@ class Log:
         namespace: str | None = None,
         ignore: Sequence[str] = (),
     ) -> Diff:
-        """Return what differs between two moments: objects, fields, nodes' and queues' holdings.
+        """Return the differences between two moments: objects, fields, used resources.
 
         A kind that is known only from a later moment on is compared from there.
 
@@ -242,9 +242,9 @@ class Log:
         at: Point = "end",
         ignore: Sequence[str] = (),
     ) -> History:
-        """Return everything the log knows of an object, ``pod/train-0`` say, up to a moment.
+        """Return everything the log knows of an object such as ``pod/train-0``, up to a moment.
 
-        :param namespace: means nothing to kinds without one.
+        :param namespace: ignored for kinds without namespaces.
         """
         from .coverage import unknown_of_history  # noqa: PLC0415 -- only needed here
         from .history import history  # noqa: PLC0415
@@ -260,7 +260,7 @@ class Log:
         return msgspec.structs.replace(found, not_known=tuple(unknown))
 
     def forget(self) -> None:
-        """Forget states that were read: after something was appended they may be others."""
+        """Drop cached states: after an append they may be outdated."""
         self._truths.cache_clear()
         self._coverages.cache_clear()
 
@@ -274,15 +274,15 @@ class Log:
     ) -> VerifyReport:
         """Recompute every hash of the log.
 
-        :param heads: hashes that :meth:`heads` gave before, and that were kept elsewhere; the log
-            must hold each of them.
+        :param heads: earlier results of :meth:`heads` that were kept in another place; the log must
+        contain each of them.
         :raises LogCorrupt: naming the first position that cannot be trusted.
         :raises HeadMissing: the log does not hold one of the hashes.
         """
         return self.store.verify(heads=heads, progress=progress)
 
     def heads(self) -> list[HeadInfo]:
-        """Return where each branch ends, with the hash that commits to all of it."""
+        """Return the end of each branch, with the hash that covers all of it."""
         return list(self.store.heads())
 
     def close(self) -> None:
@@ -320,7 +320,7 @@ def opened(
 ) -> Log:
     """Open the log at a path or URL.
 
-    :param create: found a new log if there is none. :param read_only: promise to write nothing.
+    :param create: create a log if there is none. :param read_only: write nothing.
     :param remark: as for :class:`Log`.
     :raises LogNotFound: there is none.
     """
@@ -329,20 +329,20 @@ def opened(
 
 
 def point_text(at: object) -> str:
-    """Return a point as people write it; that of a datetime is in UTC.
+    """Return a point as text; that of a datetime is in UTC.
 
-    :raises PointUnknown: it is a datetime without a time zone, or something else altogether.
+    :raises PointUnknown: it is a datetime without a time zone, or of another type.
     """
     if isinstance(at, str):
         return at
     if not isinstance(at, datetime):
         raise PointUnknown(
-            f"{at!r} names no moment",
+            f"{at!r} is not a moment",
             now="give a string as for --at, a datetime with a time zone, or a Moment",
         )
     if at.utcoffset() is None:
         raise PointUnknown(
             f"{at.isoformat()} has no time zone",
-            now="write datetime(..., tzinfo=UTC); of a local time, at.astimezone() knows the zone",
+            now="write datetime(..., tzinfo=UTC); for a local time, use at.astimezone()",
         )
     return f"{at.astimezone(UTC).replace(tzinfo=None).isoformat()}Z"

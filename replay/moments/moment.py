@@ -1,4 +1,4 @@
-"""A moment of a log: what a point names, resolved."""
+"""A moment of a log: a resolved point."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ...engine.state.clock import Unsure
 class Moment(msgspec.Struct, frozen=True, kw_only=True):
     """A point, resolved in one log.
 
-    :param known: only what had been appended by this position counts.
+    :param known: only events up to this position count.
     :param revision: the last revision that had happened; None is the end.
-    :param time: the time looked at in microseconds, if the point is one.
-    :param unsure: changes that may have come before or after that time.
-    :param label: how to print it. :param note: what else to say of how it was understood.
+    :param time: the time in microseconds, if the point is one.
+    :param unsure: changes that may have happened before or after that time.
+    :param label: how to print it. :param note: how it was understood, if that is not plain.
     """
 
     branch: str
@@ -28,7 +28,7 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def remarks_on(moment: Moment) -> list[str]:
-    """Return what to know of a moment besides its label, a line each."""
+    """Return remarks on a moment, one per line."""
     found = [moment.note] if moment.note else []
     unsure = moment.unsure
     if unsure is not None:
@@ -37,6 +37,6 @@ def remarks_on(moment: Moment) -> list[str]:
             where += f" … rv:{unsure.last}"
         changes = "1 change" if unsure.count == 1 else f"{unsure.count} changes"
         found.append(
-            f"{moment.label}: {changes} ({where}) may have come before or after this moment"
+            f"{moment.label}: {changes} ({where}) may have happened before or after this moment"
         )
     return found

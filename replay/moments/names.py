@@ -1,4 +1,4 @@
-"""Names as people give them: in full, shortened, or that of the job that owns a PodGroup."""
+"""Names that people give: in full, shortened, or the job's that owns a PodGroup."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ PODGROUP: GroupKind = ("scheduling.volcano.sh", "PodGroup")
 _UID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _WITH_UID = re.compile(rf"(.*[^-])-({_UID})", re.DOTALL)
 _CUTS = (8, 13, 18, 23)
-"""Characters of a uid after which one of its parts ends."""
+"""The lengths of a uid's beginnings that end with a whole part."""
 
 _LEAST_OF_UID = 4
-"""Characters of a uid that stand for it where nothing else shows that a name is shortened."""
+"""The least characters of a uid that a name needs if nothing else shows that it is shortened."""
 
 _ENDS = ("…", "...")
 _SHOWN = 8
@@ -33,7 +33,7 @@ _SHOWN = 8
 def shortened(names: Iterable[str]) -> dict[str, str]:
     """Return a short form of each name that ends with a uid, such as ``big-gang-09629e74…``.
 
-    As much of the uid is left out as keeps all names apart; ``matching`` takes the short forms.
+    Names stay distinct; :func:`matching` accepts the short forms.
     """
     left = {match[0]: match for match in map(_WITH_UID.fullmatch, sorted(set(names))) if match}
     found: dict[str, str] = {}
@@ -48,16 +48,16 @@ def shortened(names: Iterable[str]) -> dict[str, str]:
 
 
 def stem_of(name: str) -> str:
-    """Return a name without the uid at its end: of a job's PodGroup, the job's name."""
+    """Return a name without the uid at its end: for a job's PodGroup, the job's name."""
     match = _WITH_UID.fullmatch(name)
     return match[1] if match else name
 
 
 def matching(text: str, names: Collection[str]) -> list[str]:
-    """Return the names that a text may stand for, sorted: itself, or those that it shortens.
+    """Return the names that a text may stand for, sorted: the text itself, or those it shortens.
 
-    A text that ends with ``…`` (or three dots) stands for any name that begins so; without, it must
-    reach into the uid at the name's end.
+    A text that ends with ``…`` (or three dots) stands for any name with that beginning; without, it
+    must reach into the uid at the name's end.
     """
     if text in names:
         return [text]
@@ -72,12 +72,12 @@ def matching(text: str, names: Collection[str]) -> list[str]:
 
 
 def owned_by(job: str, names: Iterable[str]) -> list[str]:
-    """Return the names that are a job's with a uid after it, as Volcano names PodGroups; sorted."""
+    """Return the names that are a job's name and a uid, as Volcano names PodGroups; sorted."""
     return sorted(name for name in names if name != job and stem_of(name) == job)
 
 
 def nearest(text: str, names: Collection[str]) -> list[str]:
-    """Return at most three names that are much the same as a text, the nearest first."""
+    """Return at most three names similar to a text, the most similar first."""
     by_stem = {stem_of(name): name for name in sorted(names)}
     found = get_close_matches(text, sorted({*names, *by_stem}), n=3, cutoff=0.6)
     return list(dict.fromkeys(by_stem.get(name, name) for name in found))
@@ -86,22 +86,22 @@ def nearest(text: str, names: Collection[str]) -> list[str]:
 def one_of(text: str, found: list[str], kind: str) -> str | None:
     """Return the only name found, or None if there is none.
 
-    :param kind: what the names are of, for the error.
+    :param kind: the kind of the names, for the error.
     :raises UsageError: there are several; lists them.
     """
     if len(found) > 1:
         more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
         raise UsageError(
-            f"{text!r} may be each of {len(found)} {kind}: {', '.join(found[:_SHOWN])}{more}",
-            now="write more of the name that you mean",
+            f"{text!r} fits {len(found)} {kind}: {', '.join(found[:_SHOWN])}{more}",
+            now="write more of the name",
         )
     return found[0] if found else None
 
 
 def name_at(log: Log, kind: GroupKind, text: str, namespace: str | None, moment: Moment) -> str:
-    """Return the name of the object that a text stands for at a moment; the text if there is none.
+    """Return the name of the object that a text stands for at a moment; the text itself if none.
 
-    A name is taken as it is, shortened, or, of PodGroups, as the name of what owns one.
+    A name may be complete, shortened, or, for PodGroups, the owner's name.
 
     :param namespace: None looks in all of them.
     :raises UsageError: several objects may be meant.
@@ -115,9 +115,9 @@ def name_at(log: Log, kind: GroupKind, text: str, namespace: str | None, moment:
 
 
 def name_ever(log: Log, kind: GroupKind, text: str, namespace: str | None) -> str:
-    """Return the name that a text stands for among all that the log ever knew, or the text.
+    """Return the name that a text stands for among all names in the log, or the text.
 
-    Objects come before what only lines of logs name: those call a PodGroup by its job.
+    Objects come before names that only log lines contain: those name a PodGroup by its job.
 
     :raises UsageError: several objects may be meant.
     """
@@ -131,7 +131,7 @@ def _ever(log: Log, kind: GroupKind, text: str, namespace: str | None) -> list[s
 
 
 def name_of(log: Log, kind: GroupKind, text: str, namespace: str | None, moment: Moment) -> str:
-    """Return the name of what a text stands for at a moment, or else at any; or the text.
+    """Return the name that a text stands for at a moment, or else at any other; or the text.
 
     :raises UsageError: several objects may be meant.
     """
@@ -140,15 +140,15 @@ def name_of(log: Log, kind: GroupKind, text: str, namespace: str | None, moment:
 
 
 def known_names(log: Log, kind: GroupKind, namespace: str | None) -> list[str]:
-    """Return the names of all objects of a kind that the log ever knew, sorted.
+    """Return the names of all objects of a kind in the log, sorted.
 
-    :param namespace: None is all of them; means nothing to kinds without one.
+    :param namespace: None is all; ignored for kinds without namespaces.
     """
     return sorted({one.name for one in _known(log, kind, namespace) if one.uid})
 
 
 def is_known(log: Log, kind: GroupKind, name: str, namespace: str | None) -> bool:
-    """Say whether the log ever told of a name, be it only in the line of a log."""
+    """Return whether the log contains a name, even if only in a log line."""
     return any(one.name == name for one in _known(log, kind, namespace))
 
 
@@ -163,7 +163,7 @@ def not_found(
 ) -> ObjectNotFound:
     """Return the error for an object that does not exist at a moment.
 
-    It tells whether the log knows it of another moment or namespace, else names much the same.
+    It says whether the log holds it at another moment or namespace, or else suggests similar names.
     """
     scoped = namespace is not None and kind not in CLUSTER_SCOPED
     place = f" in namespace {namespace}" if scoped else ""
@@ -174,13 +174,13 @@ def not_found(
         there = [name]
     if there:
         told = [f"plinian history {plain_name(*kind)}/{one}{option}" for one in there[:_SHOWN]]
-        head = "it was there at another time; this tells when:"
+        head = "it exists at another moment; see when:"
         return ObjectNotFound(what, now="\n".join([f"{head} {told[0]}", *told[1:]]))
     return ObjectNotFound(what, now=never_known(log, kind, name, namespace))
 
 
 def never_known(log: Log, kind: GroupKind, name: str, namespace: str | None) -> str:
-    """Return what to do about a name that the log never knew: where it is, or what is near."""
+    """Return advice for a name that is not in the log: other namespaces, or similar names."""
     objects = [one for one in _known(log, kind, None) if one.uid]
     elsewhere = sorted({one.namespace for one in objects if name in (one.name, stem_of(one.name))})
     if elsewhere:
@@ -188,7 +188,7 @@ def never_known(log: Log, kind: GroupKind, name: str, namespace: str | None) -> 
     close = nearest(name, known_names(log, kind, namespace))
     guess = f"did you mean {' or '.join(close)}?" if close else ""
     many = plural_of(*kind)
-    return f"the log never held it; {guess or f'plinian get {many} -A lists what there is'}"
+    return f"the log never held it; {guess or f'list what exists: plinian get {many} -A'}"
 
 
 def _entries(log: Log, kind: GroupKind, namespace: str | None, moment: Moment) -> list[Entry]:
@@ -196,7 +196,7 @@ def _entries(log: Log, kind: GroupKind, namespace: str | None, moment: Moment) -
 
 
 def _by_owner(log: Log, entries: Iterable[Entry], owner: str, moment: Moment) -> list[str]:
-    """Return the names of objects that have an owner of a name, by their owner references."""
+    """Return the names of objects whose ownerReferences contain a name."""
     documents = log.documents(list(entries), branch=moment.branch)
     return sorted(
         document["metadata"]["name"]

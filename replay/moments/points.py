@@ -1,16 +1,14 @@
-"""Points: the ways to name a moment of a log, and what they mean in it.
+"""Points: the notations for a moment of a log, and their meaning.
 
 ==============================  ================================================================
-``@1042``                       what was known when position 1042 had been appended
-``rv:70915324``                 when the cluster had reached this resourceVersion
-``2025-07-30T07:56:43Z``        at this time (any RFC 3339 time; seconds may be left out)
-``2025-07-30``                  when that day began, in UTC
+``@1042``                       what was known when position 1042 had been appended ``rv:70915324``
+when the cluster had reached this resourceVersion ``2025-07-30T07:56:43Z``        at this time (any
+RFC 3339 time; seconds may be left out) ``2025-07-30``                  when that day began, in UTC
 ``10:42:07``, ``10:42``         at this time of day, in UTC, on the last day of the log that has it
-``now``                         at this very moment
-``-5m``                         so long before the last time in the log
-``end``                         everything
-``what-if@1042``, ``what-if``   the same on a branch
-==============================  ================================================================
+``now``                         at this very moment ``-5m``                         this long before
+the last time in the log ``end``                         everything ``what-if@1042``, ``what-if``
+the same on a branch ==============================
+================================================================
 """
 
 from __future__ import annotations
@@ -27,20 +25,20 @@ from .clock import clock_of
 from .moment import Moment
 
 _POSITION = re.compile(r"(?:(?P<branch>[A-Za-z0-9][\w.-]*))?@(?P<position>[0-9]{1,4000})")
-_DECIMAL = re.compile(r"[0-9]{1,4000}")  # Python converts no more digits.
+_DECIMAL = re.compile(r"[0-9]{1,4000}")  # Python does not convert more digits.
 _LAST_REVISION = 2**63 - 1
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _CLOCK = re.compile(r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?Z?")
 _MINUTES = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2})((?:[Zz]|[+-][0-9:]+)?)")
 _DAY_US = 86_400 * SECOND_US
 _FORMS = (
-    "a point is @POSITION, rv:REVISION, a time such as 2025-07-30T07:56:43Z or 10:42:07, a date,"
-    " a span such as -5m, now, or end"
+    "write @POSITION, rv:REVISION, a time such as 2025-07-30T07:56:43Z or 10:42:07, a date, a "
+    "duration such as -5m, now, or end"
 )
 
 
 def only_cluster(store: LogStore, cluster: str | None) -> str:
-    """Return the cluster asked for, or the log's only one.
+    """Return the named cluster, or the log's only one.
 
     :raises UsageError: it is not in the log, or the log holds several and none was named.
     """
@@ -69,7 +67,7 @@ def resolve(
 ) -> Moment:
     """Return the moment that a point names in a log.
 
-    :param as_known_at: ``@POSITION``; leave out of account what was appended later.
+    :param as_known_at: ``@POSITION``; ignore events appended later.
     :raises PointUnknown: the point has none of the forms, or lies outside the log.
     """
     text = text.strip()
@@ -138,7 +136,7 @@ def _at_time(store: LogStore, moment: Moment, text: str) -> Moment:
     begins, first, last = clock.begins(), clock.first(), clock.last()
     if begins is None or first is None or last is None:
         raise PointUnknown(
-            f"{text!r}: the log tells of no change of an object with a time", now=_FORMS
+            f"{text!r}: the log holds no change of an object with a time", now=_FORMS
         )
     time, note = _time_named(text, first, last)
     if time < begins:
@@ -149,7 +147,7 @@ def _at_time(store: LogStore, moment: Moment, text: str) -> Moment:
         )
     if time > last:
         note = f"{note}; it" if note else f"{text}"
-        note += f" is after the last event of the log ({format_time(last)}): this is how it ends"
+        note += f" is after the last event of the log ({format_time(last)}): showing the end"
     return msgspec.structs.replace(
         moment,
         revision=clock.revision_at(time),
@@ -161,10 +159,10 @@ def _at_time(store: LogStore, moment: Moment, text: str) -> Moment:
 
 
 def _time_named(text: str, first: int, last: int) -> tuple[int, str]:
-    """Return the time that a text names, and how it was understood if that is not plain.
+    """Return the time that a text means, and how it was understood if that is not plain.
 
-    :param first: and ``last``: the times between which the log lies.
-    :raises PointUnknown: it names none.
+    :param first: and ``last``: the first and last time of the log.
+    :raises PointUnknown: it is not a time.
     """
     try:
         if text == "now":
@@ -179,15 +177,15 @@ def _time_named(text: str, first: int, last: int) -> tuple[int, str]:
         found = parse_time(f"{minutes[1]}:00{minutes[2]}" if minutes else text)
         format_time(found)
     except (ValueError, OverflowError, OSError) as fault:
-        raise PointUnknown(f"{text!r} names no point", now=_FORMS) from fault
+        raise PointUnknown(f"invalid point {text!r}", now=_FORMS) from fault
     return found, ""
 
 
 def _on_a_day(text: str, first: int, last: int) -> tuple[int, str]:
-    """Return a time of day on the last day of the log on which it lies within the log."""
+    """Return a time of day on the last day on which it is within the log."""
     seconds = text if text.count(":") > 1 else f"{text}:00"
     own = parse_time(f"1970-01-01T{seconds.rstrip('Z')}Z")
     days = range(last // _DAY_US, first // _DAY_US - 1, -1)
     inside = [day for day in (days[0], *days[1:2]) if first <= day * _DAY_US + own <= last]
     time = (inside or [days[0]])[0] * _DAY_US + own
-    return time, f"{text} is taken to be {format_time(time)}, on the log's last day that has it"
+    return time, f"{text} is read as {format_time(time)}, the last such time in the log"

@@ -18,7 +18,7 @@ _CONFIG = "config.applied"
 
 
 class ConfText(NamedTuple):
-    """A scheduler configuration, and where it is from."""
+    """A scheduler configuration and its source."""
 
     text: str
     source: str
@@ -27,7 +27,7 @@ class ConfText(NamedTuple):
 def conf_file(path: Path) -> ConfText:
     """Read a configuration from a file.
 
-    :raises InputError: it is no text.
+    :raises InputError: it is not text.
     """
     try:
         return ConfText(path.read_text(encoding="utf-8"), str(path))
@@ -36,19 +36,19 @@ def conf_file(path: Path) -> ConfText:
 
 
 def conf_at(store: LogStore, moment: Moment) -> ConfText | None:
-    """Return the configuration that was last applied by a point, ``None`` if the log has none."""
+    """Return the last configuration applied before a moment; None if the log has none."""
     return next(iter(confs_at(store, moment)), None)
 
 
 def has_no_conf(log: Log, moment: Moment) -> bool:
-    """Say whether a log has no configuration by a moment. A scenario without means the built-in."""
+    """Return whether a log has no configuration by a moment; scenarios have the built-in one."""
     return not log.coverage(moment).whole and conf_at(log.store, moment) is None
 
 
 def confs_at(store: LogStore, moment: Moment) -> list[ConfText]:
-    """Return the configurations that were applied by a point, newest first.
+    """Return the configurations that were applied before a moment, newest first.
 
-    One without a revision, such as a plain file, counts from the beginning.
+    A configuration without a revision, such as a plain file, is valid from the beginning.
     """
     query = Query(
         branch=moment.branch, cluster=moment.cluster, until=moment.known, kinds=(_CONFIG,)

@@ -1,4 +1,4 @@
-"""What a log holds: its inputs, how far it reaches, what it knows completely, and what it lacks."""
+"""What a log holds: its inputs, its range, what it knows completely, and what it lacks."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ _TELLING: Mapping[str, str] = MappingProxyType(
         "extender.answered": "external input",
     }
 )
-"""What an input is, by the first of these kinds that it gave."""
+"""What an input is, by the first of these event kinds that it gave."""
 
 _FULL = "RequestResponse"
 _REDACTED = "input.redacted"
 
 
 class Input(msgspec.Struct, frozen=True, kw_only=True):
-    """One input. :param tells: what it is, by what it gave.
+    """One input. :param tells: the format, by the events that it gave.
 
     :param redacted: it was ingested with ``--redact``, at least once.
     """
@@ -56,8 +56,8 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
     redacted: bool = False
 
 
-class Stretch(msgspec.Struct, frozen=True, kw_only=True):
-    """Revisions at which all of a kind is known; ``open`` if it may go on from there."""
+class KnownRange(msgspec.Struct, frozen=True, kw_only=True):
+    """A range of revisions at which a kind is fully known; ``open`` if it may continue."""
 
     first: int
     last: int
@@ -67,16 +67,16 @@ class Stretch(msgspec.Struct, frozen=True, kw_only=True):
     open: bool
 
 
-class Known(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a kind. :param namespaces: in which; empty for all alike."""
+class KnownKind(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a kind. :param namespaces: where; empty for all namespaces."""
 
     pair: Pair
     namespaces: tuple[str, ...]
-    stretches: tuple[Stretch, ...]
+    stretches: tuple[KnownRange, ...]
 
 
-class Started(msgspec.Struct, frozen=True, order=True):
-    """A release that a component said to be."""
+class ReportedRelease(msgspec.Struct, frozen=True, order=True):
+    """A release that a component reported."""
 
     component: str
     version: str
@@ -86,10 +86,10 @@ _EVENTS_AT_END = 50
 
 
 class Times(msgspec.Struct, frozen=True, kw_only=True):
-    """What the log knows of time: that of its first and of its last event, microseconds.
+    """What the log knows about times: those of its first and last event, in microseconds.
 
-    :param revisions: how many there are; of ``bounded`` both bounds are known, which are ``median``
-        microseconds apart. :param disagreements: a sentence for each clock that disagrees.
+    :param revisions: their number; for ``bounded`` of them both bounds are known, ``median``
+    microseconds apart. :param disagreements: a sentence for each clock that disagrees.
     """
 
     first: int | None
@@ -101,10 +101,10 @@ class Times(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
-    """What one cluster's part of a log holds.
+    """What a log holds of one cluster.
 
     :param missing: kinds that sessions need and that are never known completely.
-    :param configurations: where scheduler configurations came from, in the order of the log.
+    :param configurations: the sources of scheduler configurations, in the order of the log.
     :param advice: what would make answers more exact.
     """
 
@@ -117,9 +117,9 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     times: Times
     inputs: tuple[Input, ...]
     whole: bool
-    coverage: tuple[Known, ...]
+    coverage: tuple[KnownKind, ...]
     missing: tuple[Pair, ...]
-    releases: tuple[Started, ...]
+    releases: tuple[ReportedRelease, ...]
     configurations: tuple[str, ...]
     advice: tuple[str, ...]
 
@@ -141,9 +141,9 @@ def _times(log: Log, moment: Moment) -> Times:
 
 
 def _told_by_components(log: Log, moment: Moment) -> tuple[int | None, int | None]:
-    """Return the first and last time in a log that tells of no change of an object.
+    """Return the first and last time in a log that holds no changes of objects.
 
-    Each input is looked at where it begins and where it ends.
+    Read at the begin and at the end of each input.
     """
     query = Query(
         branch=moment.branch, cluster=moment.cluster, until=moment.known, limit=_EVENTS_AT_END
@@ -158,7 +158,7 @@ def _told_by_components(log: Log, moment: Moment) -> tuple[int | None, int | Non
 
 
 def status_of(log: Log, moment: Moment | None = None) -> Status:
-    """Return what a log holds of one cluster, as known at a moment (by default all).
+    """Return what a log holds of one cluster, as known at a moment (by default, the end).
 
     :raises UsageError: the log holds several clusters, and none is chosen.
     """
@@ -204,8 +204,8 @@ def _input(one: SourceInfo) -> Input:
     )
 
 
-def _known(log: Log, moment: Moment, coverage: Coverage) -> Iterator[Known]:
-    """Yield what is known by kind; namespaces of which the same is known together."""
+def _known(log: Log, moment: Moment, coverage: Coverage) -> Iterator[KnownKind]:
+    """Yield what is known by kind; namespaces with the same ranges are joined."""
     others = [pair for pair in coverage.kinds() if pair not in SCHEDULING]
     for pair in [pair for pair in SCHEDULING if coverage.spans(pair)] + others:
         together: dict[tuple[Span, ...], list[str]] = {}
@@ -213,17 +213,17 @@ def _known(log: Log, moment: Moment, coverage: Coverage) -> Iterator[Known]:
         for name in names:
             together.setdefault(coverage.spans(pair, name), []).append(name)
         for spans, some in (together or {coverage.spans(pair): []}).items():
-            yield Known(
+            yield KnownKind(
                 pair=pair,
                 namespaces=tuple(some),
                 stretches=tuple(_stretch(log, moment, span) for span in spans),
             )
 
 
-def _stretch(log: Log, moment: Moment, span: Span) -> Stretch:
+def _stretch(log: Log, moment: Moment, span: Span) -> KnownRange:
     clock = log.clock(moment)
     first, last = (clock.time_of(at) for at in (span.first, span.last))
-    return Stretch(
+    return KnownRange(
         first=span.first,
         last=span.last,
         first_time=first,
@@ -234,7 +234,7 @@ def _stretch(log: Log, moment: Moment, span: Span) -> Stretch:
 
 
 class _Asked:
-    """Single kinds of events, read only if there are any.
+    """Events of single kinds, read only if there are any.
 
     :param kinds: of events that the log holds.
     """
@@ -256,13 +256,15 @@ class _Asked:
         for recorded in self.log.store.read(query):
             yield msgspec.json.decode(recorded.event.payload, type=form)
 
-    def releases(self) -> tuple[Started, ...]:
-        """Return the versions that processes said to be, each once."""
+    def releases(self) -> tuple[ReportedRelease, ...]:
+        """Return the versions that processes reported, each once."""
         told = self._payloads("process.started", ProcessStarted)
-        return tuple(sorted({Started(one.component, one.version) for one in told if one.version}))
+        return tuple(
+            sorted({ReportedRelease(one.component, one.version) for one in told if one.version})
+        )
 
     def configurations(self) -> tuple[str, ...]:
-        """Return where the scheduler's configurations came from, in order, each once."""
+        """Return the sources of the scheduler's configurations, in order, each once."""
         from .scheduler_confs import confs_at  # noqa: PLC0415 -- sessions are much to import
 
         if "config.applied" not in self.kinds:
@@ -276,7 +278,7 @@ class _Asked:
         return levels_of(told)
 
     def without_marks(self) -> list[Pair]:
-        """Return the kinds whose watches never said when they had told what exists."""
+        """Return the kinds whose watches never said when their initial events ended."""
         watches = list(self._payloads("watch.followed", WatchFollowed, about_kinds=True))
         marked = {(one.group, one.listed) for one in watches if one.begin == "marked"}
         return sorted({(one.group, one.listed) for one in watches} - marked)
@@ -284,46 +286,46 @@ class _Asked:
 
 def _advice(
     missing: Sequence[Pair],
-    known: Sequence[Known],
-    releases: Sequence[Started],
+    known: Sequence[KnownKind],
+    releases: Sequence[ReportedRelease],
     configurations: Sequence[str],
     asked: _Asked,
 ) -> Iterator[str]:
     if missing:
         wanted = ",".join(plural_of(*pair) for pair in missing)
         yield (
-            f"no complete list of {plurals(missing)}: sessions lack them; "
-            f"ingest what this prints: kubectl get {wanted} -A -o json"
+            f"no complete list of {plurals(missing)}, which sessions need; ingest the output of: "
+            f"kubectl get {wanted} -A -o json"
         )
     unmarked = [pair for pair in asked.without_marks() if pair in SCHEDULING]
     if unmarked:
         yield (
-            f"watches of {plurals(unmarked)} do not say when they had told what exists: "
-            "record them with allowWatchBookmarks=true, or ingest a list besides"
+            f"watches of {plurals(unmarked)} do not say when their initial events ended: record "
+            f"them with allowWatchBookmarks=true, or also ingest a list"
         )
     broken = [one.pair for one in known if one.pair in SCHEDULING and len(one.stretches) > 1]
     if broken:
         yield (
-            f"{plurals(dict.fromkeys(broken))} are not known in between: "
-            "a watch or an audit log of that time would tell"
+            f"{plurals(dict.fromkeys(broken))} are not known in the gaps: ingest a watch or an "
+            f"audit log for that time"
         )
     yield from _of_audit(asked)
     if not configurations:
         yield (
-            "no scheduler configuration: sessions run with the one built into the release; "
-            "ingest volcano-scheduler.conf, or its ConfigMap"
+            "no scheduler configuration: sessions run with the release's built-in one; ingest "
+            "volcano-scheduler.conf, or its ConfigMap"
         )
     if not releases:
         yield (
-            "no release is told: sessions run as the one that --release names; "
-            "ingest the scheduler's log from its start"
+            "no release of Volcano is known: sessions run as the one given by --release; ingest "
+            "the scheduler's log from its start"
         )
 
 
 def _of_audit(asked: _Asked) -> Iterator[str]:
     levels = asked.levels()
     if "audit.covered" not in asked.kinds:
-        yield "no audit log: it would tell who did what, and times to the microsecond"
+        yield "no audit log: it would show who did what, and times to the microsecond"
         return
     less = [pair for pair in SCHEDULING if levels.get(pair, frozenset()) - {_FULL}]
     if less:
@@ -334,7 +336,7 @@ def _of_audit(asked: _Asked) -> Iterator[str]:
 
 
 def status_document(status: Status) -> dict[str, Any]:
-    """Return a status as JSON has it; times as text."""
+    """Return a status for JSON; times are text."""
     document: dict[str, Any] = msgspec.to_builtins(status)
     times = document["times"]
     times |= {key: _time(times[key]) for key in ("first", "last")}

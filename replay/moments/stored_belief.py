@@ -1,7 +1,7 @@
-"""Stored beliefs: a scheduler's cache at some revisions, to start there and not at the first event.
+"""Stored beliefs: the scheduler's cache at some revisions, to continue from there.
 
-They are checkpoints like those of truth, with a version of their own, which stands for the code of
-the handlers and for the behaviours that a cache reads. They may be dropped at any time.
+They are checkpoints like those of truth, with their own version: it depends on the handlers' code
+and on the behaviours that a cache reads. They may be dropped at any time.
 """
 
 from __future__ import annotations
@@ -31,33 +31,33 @@ from ...engine.state.clock import Clock
 from ...engine.volcano.session.behaviours import Behaviours
 from .clock import clock_of
 from .moment import Moment
-from .story import STRETCH, Story, StoryStep, steering, told_later
+from .ordered_events import STRETCH, OrderedEvent, OrderedEvents, steering, told_later
 
 Progress = Callable[[int, int], None]
 
 CacheBasis = tuple[tuple[str, object], ...]
-"""The behaviours that a cache reads, with their values: by these alone caches differ."""
+"""The behaviours that a cache reads, with their values: caches differ by these alone."""
 
 FIRST_VERSION = 2**30
-"""Versions of truth are smaller."""
+"""Versions of stored truths are smaller."""
 
 _FORMAT = 2
-"""Of what is stored beside a projector."""
+"""The version of what is stored beside a projector."""
 
 FAR = 3 * STRETCH
-"""So many events are not gone through for an answer where they can be stored on the way."""
+"""At least this many events away, a stored belief is made on the way."""
 
 _HASH_BYTES = 16
 _TRIES = 8
 _TELLING = (Effect.VERSION, Effect.DELETED, Effect.BOUND)
 _SOURCES = (
     ("plinian.engine", ("kubernetes", "model", "cache")),
-    ("plinian.replay.moments", ("story.py",)),
+    ("plinian.replay.moments", ("ordered_events.py",)),
 )
 
 
 def believed(behaviours: Behaviours) -> CacheBasis:
-    """Return the behaviours that a cache reads, with their values: by these alone it differs."""
+    """Return the behaviours that a cache reads, with their values: caches differ by these alone."""
     consulted = RecordedBehaviours.of(behaviours)
     own = contents_of(SchedulerCache(consulted).own)
     read = ((name, getattr(consulted.plain, name)) for name in sorted(consulted.names))
@@ -65,9 +65,9 @@ def believed(behaviours: Behaviours) -> CacheBasis:
 
 
 class Start(NamedTuple):
-    """Where to go on from: what a scheduler believed after a revision.
+    """Where to continue from: the scheduler's cache after a revision.
 
-    :param drift: where it then differed from truth, and since which event.
+    :param drift: where it then differed from truth, and since when.
     """
 
     projector: Projector
@@ -78,7 +78,7 @@ class Start(NamedTuple):
 class _Kept(msgspec.Struct, array_like=True):
     """A stored belief.
 
-    :param mark: the clock's, of all events without revision that had happened.
+    :param mark: the clock's mark for all events without a revision that had happened.
     :param steering: a digest of the starts of processes and of the marks of a scenario.
     """
 
@@ -89,9 +89,9 @@ class _Kept(msgspec.Struct, array_like=True):
 
 
 class _Checked(msgspec.Struct, array_like=True):
-    """Up to where it was seen that nothing of what lists took away came back.
+    """Up to where it was checked that no object deleted by a list reappeared.
 
-    :param objects: the greatest number of an object that the log had then.
+    :param objects: the greatest object id in the log then.
     """
 
     objects: int
@@ -103,14 +103,14 @@ _DECODE_CHECKED = msgspec.msgpack.Decoder(_Checked).decode
 
 
 def version_of(behaviours: Behaviours) -> int:
-    """Return the version of the checkpoints that hold what schedulers of a release believe."""
+    """Return the version of checkpoints of a release's cache."""
     told = f"{_FORMAT} {_code()} {believed(behaviours)}".encode()
     return FIRST_VERSION | int.from_bytes(hashlib.sha256(told).digest()[:4]) % FIRST_VERSION
 
 
 @cache
 def _code() -> str:
-    """Return a digest of the code that beliefs come of: of other code they are not the same."""
+    """Return a digest of the code that builds caches: other code may build different ones."""
     digest = hashlib.sha256()
     for package, names in _SOURCES:
         for name in names:
@@ -128,9 +128,9 @@ def _python(place: Traversable) -> Iterator[Traversable]:
 
 
 def start_of(store: LogStore, moment: Moment, behaviours: Behaviours) -> Start | None:
-    """Return the last stored belief up to a moment that still fits the log, or None.
+    """Return the last stored belief up to a moment that is still valid, if there is one.
 
-    :param behaviours: of the release whose schedulers are meant.
+    :param behaviours: those of the scheduler's release.
     """
     for found, kept in _candidates(store, moment, behaviours):
         start = _start(store, moment, behaviours, found, kept)
@@ -140,7 +140,7 @@ def start_of(store: LogStore, moment: Moment, behaviours: Behaviours) -> Start |
 
 
 def is_far(store: LogStore, moment: Moment, behaviours: Behaviours) -> bool:
-    """Say whether a moment is many events after the last stored belief of a release."""
+    """Return whether a moment is many events after the last stored belief of a release."""
     after = next(
         (found.revision for found, _ in _candidates(store, moment, behaviours)), NO_REVISION
     )
@@ -157,7 +157,7 @@ def is_far(store: LogStore, moment: Moment, behaviours: Behaviours) -> bool:
 def _candidates(
     store: LogStore, moment: Moment, behaviours: Behaviours
 ) -> Iterator[tuple[Checkpoint, _Kept]]:
-    """Yield what is stored up to a moment and places everything as the log does now; last first."""
+    """Yield stored beliefs up to a moment that order all events as the log does now; last first."""
     version, clock = version_of(behaviours), clock_of_moment(store, moment)
     until, steps = moment.revision, None
     for _ in range(_TRIES):
@@ -179,12 +179,12 @@ def _candidates(
 
 
 def clock_of_moment(store: LogStore, moment: Moment) -> Clock:
-    """Return the clock that places what has no revision."""
+    """Return the clock that orders events without a revision."""
     return clock_of(store, branch=moment.branch, cluster=moment.cluster)
 
 
-def _placing(clock: Clock, steps: Sequence[StoryStep], revision: int) -> tuple[int, bytes]:
-    """Return what stands for the places of everything without revision up to one."""
+def _placing(clock: Clock, steps: Sequence[OrderedEvent], revision: int) -> tuple[int, bytes]:
+    """Return a mark of the places of all events without a revision up to a revision."""
     told = [(step.key, step.position) for step in steps if step.key <= revision * 2 + 1]
     return clock.mark(revision * 2), hashlib.sha256(_ENCODE(told)).digest()[:_HASH_BYTES]
 
@@ -192,7 +192,7 @@ def _placing(clock: Clock, steps: Sequence[StoryStep], revision: int) -> tuple[i
 def _start(
     store: LogStore, moment: Moment, behaviours: Behaviours, found: Checkpoint, kept: _Kept
 ) -> Start | None:
-    """Return what a checkpoint holds, unless a list is understood otherwise by now."""
+    """Return the content of a checkpoint, unless a list has another meaning by now."""
     try:
         projector = decode_belief(
             kept.belief, behaviours, lambda positions: store.payloads(positions, moment.branch)
@@ -215,7 +215,7 @@ def _start(
 
 
 def _came_back(store: LogStore, moment: Moment, projector: Projector, found: Checkpoint) -> bool:
-    """Say whether an object that a list took away may have had events since it was looked for."""
+    """Return whether an object that a list deleted may have appeared again since the last check."""
     until, objects = _looked_for(store, moment, found)
     if until >= moment.known:
         return False
@@ -240,9 +240,9 @@ def _told_before(store: LogStore, moment: Moment, reference: Reference) -> bool:
 
 
 def _looked_for(store: LogStore, moment: Moment, found: Checkpoint) -> tuple[int, int]:
-    """Return the position up to which it was looked, and the greatest object that was known then.
+    """Return the position of the last check, and the greatest object id then.
 
-    On a branch it was looked for up to the fork from its parent, at most.
+    On a branch at most up to where it forks from its parent.
     """
     last = store.last(found.branch)
     window = Window(
@@ -256,7 +256,7 @@ def _looked_for(store: LogStore, moment: Moment, found: Checkpoint) -> tuple[int
     forks = {info.name: info for info in store.branches()}
     while branch != found.branch:
         known, parent = min(known, forks[branch].fork), forks[branch].parent
-        assert parent is not None, "a checkpoint is of the branch or of one above it"
+        assert parent is not None, "a checkpoint belongs to the branch or to one of its parents"
         branch = parent
     return known, _DECODE_CHECKED(body).objects
 
@@ -270,7 +270,7 @@ def _opened(found: Checkpoint) -> _Kept | None:
 
 
 def _verified(found: Checkpoint) -> bytes | None:
-    """Return what a checkpoint holds if it is what was stored there, else None."""
+    """Return the content of a checkpoint if it is intact, else None."""
     body = found.data[_HASH_BYTES:]
     return body if found.data[:_HASH_BYTES] == _hash(found, body) else None
 
@@ -289,12 +289,12 @@ def build_beliefs(
     until: int | None = None,
     progress: Progress | None = None,
 ) -> None:
-    """Store what schedulers of a release believed, after every so many events up to the end.
+    """Store the cache of a release every so many events, up to the end.
 
-    They only make questions fast: without them every answer is the same, and later. What is stored
-    already is gone on from, unless something was learned that makes it untrue.
+    They only save time: without them every answer is the same. Continues from what is stored,
+    unless later events made it invalid.
 
-    :param until: what comes after this revision can wait.
+    :param until: store nothing after this revision.
     :param progress: called with (position reached, last position) now and then.
     """
     last = store.last(branch)
@@ -322,33 +322,33 @@ def build_all(
     cluster: str,
     progress: Progress | None = None,
 ) -> None:
-    """Store what schedulers of several releases believed; those that believe the same share it.
+    """Store the caches of several releases; releases with the same cache behaviour share them.
 
-    :param progress: called with (position reached, last position) for each, now and then.
+    :param progress: called with (position reached, last position) for each, from time to time.
     """
     for behaviours in {believed(one): one for one in several}.values():
         build_beliefs(store, behaviours, branch=branch, cluster=cluster, progress=progress)
 
 
 def what_of(version: int) -> str:
-    """Return what checkpoints of a version hold: ``truth`` or ``belief``."""
+    """Return the content of checkpoints of a version: ``truth`` or ``belief``."""
     return "belief" if version >= FIRST_VERSION else "truth"
 
 
 def _play_on(
     store: LogStore, end: Moment, start: Start, place: Checkpoint, progress: Progress | None
 ) -> None:
-    """Let a projector see everything up to the end, and store it at the end of each stretch."""
+    """Give a projector everything up to the end, and store it at the end of each stretch."""
     clock = clock_of_moment(store, end)
     steps = steering(store, end, clock)
     projector, history = start.projector, start.drift
     if end.revision is not None and end.revision <= start.revision:
         return
-    story = Story(store, end, start.revision)
+    story = OrderedEvents(store, end, start.revision)
     known = 0 if start.revision <= NO_REVISION else _known_at(store, end, start.revision, place)
     for until, told in story.stretches():
         if until is None or until == end.revision:
-            break  # The last stretch is not at its end yet: nothing is stored there.
+            break  # The last stretch is not complete yet: nothing is stored there.
         for step in told:
             projector.apply(step.event, position=step.position, lives_on=story.lives_on)
             history.after(step.event, step.position)
@@ -363,7 +363,7 @@ def _play_on(
 def _known_at(store: LogStore, end: Moment, revision: int, place: Checkpoint) -> int:
     window = Window(branch=end.branch, cluster=end.cluster, known=end.known, until=revision)
     found = store.nearest_checkpoint(window, place.version)
-    assert found is not None, "it was just read"
+    assert found is not None, "the block was just read"
     return found.known
 
 

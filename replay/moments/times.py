@@ -9,7 +9,7 @@ from ...engine.kubernetes.units import SECOND_US, format_time
 from ...engine.state.clock import Clock, Span
 
 AT_ONCE = 1000
-"""Events whose times are looked up together."""
+"""The number of events whose times are looked up together."""
 
 _EXACT_US = SECOND_US // 10
 _MILLI_US = 1000
@@ -18,7 +18,7 @@ UNKNOWN = "<none>"
 
 
 def with_spans(events: Sequence[Recorded], clock: Clock) -> Iterator[tuple[Recorded, Span]]:
-    """Yield events with the times between which they happened."""
+    """Yield events with the bounds of their times."""
     undated = clock.loose_spans(
         [each.position for each in events if each.event.revision is None and _counts(each)]
     )
@@ -42,7 +42,7 @@ def _span(recorded: Recorded, clock: Clock, undated: dict[int, tuple[Span, int]]
 
 
 def own_span(recorded: Recorded) -> Span:
-    """Return what an event says of its time by itself."""
+    """Return what an event itself says about its time."""
     event = recorded.event
     low, high = event.earliest, event.latest
     if low is None or high is None:
@@ -51,10 +51,10 @@ def own_span(recorded: Recorded) -> Span:
 
 
 def span_text(span: Span) -> str:
-    """Return a time as tables show it: RFC 3339 in UTC, with ``~`` where it is not certain.
+    """Return a time as tables show it: RFC 3339 in UTC, with ``~`` if it is not certain.
 
-    It is certain to the millisecond if it is known to a tenth of a second, and to the second if
-    both bounds lie in one.
+    It is printed to the millisecond if it is known to a tenth of a second, and to the second if
+    both bounds are in the same one.
     """
     low, high, estimate = span.earliest, span.latest, span.estimate
     if estimate is None:
@@ -70,7 +70,7 @@ def span_text(span: Span) -> str:
 
 
 def time_text(micros: int) -> str:
-    """Return a time with milliseconds, if there are any."""
+    """Return a time, with milliseconds if it has any."""
     text = format_time(micros - micros % SECOND_US)
     fraction = micros % SECOND_US // _MILLI_US
     return f"{text[:-1]}.{fraction:03d}Z" if fraction else text

@@ -1,4 +1,4 @@
-"""Truth of a log at a moment: the shell around the projector, which reads and stores for it."""
+"""The truth at a moment: reads the log, folds its events, and stores checkpoints."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ from ...engine.state.facts import Fact
 from ...engine.state.fold import Record
 from .clock import clock_of, columns_of, facts_of, placed, store_clock, times_of, without_damage
 from .coverage import read_coverage
-from .later import later_events
+from .later_events import later_events
 from .moment import Moment
 
 BLOCK_ROWS = 1024
 """Events in a block of the fact sidecar."""
 
 CHECKPOINT_EVENTS = 25_000
-"""A checkpoint is made after so many events: what a seek folds at most."""
+"""The number of events between checkpoints: the most that a seek folds."""
 
 STAGE_EVENTS = 200_000
-"""Where a fold has no checkpoint near, it goes on in stages of about so many events."""
+"""Without a checkpoint near, a fold proceeds in stages of about this many events."""
 
 _TRIES = 4
-"""Stored states that are looked at, each at half the revision of the one before."""
+"""The number of stored states to try, each at half the revision of the one before."""
 
 Progress = Callable[[int, int], None]
 
@@ -50,8 +50,8 @@ Progress = Callable[[int, int], None]
 def truth_at(store: LogStore, moment: Moment, *, use_checkpoints: bool = True) -> Truth:
     """Return the state of the cluster at a moment, folded from the nearest checkpoint.
 
-    :param use_checkpoints: False folds from the very beginning (for tests of the law that it
-        makes no difference).
+    :param use_checkpoints: False folds from the very beginning (to test that checkpoints make no
+        difference).
     """
     reader = BlockReader()
     clock = clock_of(store, branch=moment.branch, cluster=moment.cluster)
@@ -75,7 +75,7 @@ def truth_at(store: LogStore, moment: Moment, *, use_checkpoints: bool = True) -
 
 
 def _stages(store: LogStore, moment: Moment, start: _Start) -> list[int | None]:
-    """Return the revisions to fold up to one after the other, so that memory holds few events."""
+    """Return the revisions to fold up to in turn, so that memory holds few events."""
     stages = (moment.known - start.known) // STAGE_EVENTS + 1
     if stages == 1:
         return [moment.revision]
@@ -110,9 +110,9 @@ def _truth(store: LogStore, moment: Moment, fold: Fold, reader: BlockReader, clo
 
 
 def _settled(store: LogStore, moment: Moment, records: Collection[Record]) -> Collection[Record]:
-    """Return the records; none counts as touched where the log holds all versions of its kind.
+    """Return the records; none is marked as touched if the log holds all versions of its kind.
 
-    A request whose own version could not be told made one of these then, or none.
+    A request whose version is not known then made one of these, or none.
     """
     if not any(record.stale for record in records):
         return records
@@ -135,12 +135,12 @@ def _settled(store: LogStore, moment: Moment, records: Collection[Record]) -> Co
 
 
 def has_later(store: LogStore, moment: Moment, reference: Reference) -> bool:
-    """Say whether an object has events after a moment that were known by then."""
+    """Return whether an object has events after a moment that were known by then."""
     return any(True for _ in later_events(store, moment, reference, limit=1))
 
 
 class _Start(NamedTuple):
-    """Where a fold goes on from: everything up to a revision, known by a position."""
+    """Where a fold continues from: everything up to a revision, known by a position."""
 
     fold: Fold
     revision: int
@@ -156,7 +156,7 @@ def _empty_fold(store: LogStore, branch: str) -> Fold:
 
 
 def _nearest(store: LogStore, moment: Moment, clock: Clock) -> _Start | None:
-    """Return the last stored state up to a moment that has all events where the clock has them."""
+    """Return the last stored state up to a moment that agrees with the clock."""
     until = moment.revision
     for _ in range(_TRIES):
         window = Window(
@@ -179,7 +179,7 @@ def _nearest(store: LogStore, moment: Moment, clock: Clock) -> _Start | None:
 def _columns(
     store: LogStore, window: Window, reader: BlockReader, *, sidecar: bool = True
 ) -> Columns:
-    """Read a window's events in columns: from the sidecar as far as it reaches, then the log."""
+    """Read a window's events as columns: from the sidecar as far as it goes, then from the log."""
     return without_damage(lambda: _read_columns(store, window, reader, sidecar=sidecar))
 
 
@@ -198,7 +198,7 @@ def _read_columns(
 
 
 def _within(columns: Columns, window: Window) -> Columns:
-    """Leave out the rows of a block that lie outside the window."""
+    """Leave out the rows of a block that are outside the window."""
     revisions = columns.revisions
     keep = (revisions > window.after) | (revisions < 0)
     if window.until is not None:
@@ -210,13 +210,13 @@ def _within(columns: Columns, window: Window) -> Columns:
 def documents(
     store: LogStore, entries: Sequence[Entry], branch: str = MAIN
 ) -> list[dict[str, Any]]:
-    """Return whole objects, in the order given; a binding that no version shows is put in."""
+    """Return whole objects in the given order; adds a binding that no version shows."""
     payloads = store.payloads([entry.position for entry in entries], branch)
     return [bound_document(payloads[entry.position], entry.node_bound) for entry in entries]
 
 
 def bound_document(payload: bytes, node: str) -> dict[str, Any]:
-    """Return an object as a version shows it, bound to a node unless that is empty."""
+    """Return an object of a version, bound to a node unless that is empty."""
     document: dict[str, Any] = msgspec.json.decode(payload)
     if node:
         document["spec"] = {**(document.get("spec") or {}), "nodeName": node}
@@ -224,7 +224,7 @@ def bound_document(payload: bytes, node: str) -> dict[str, Any]:
 
 
 def state_digest(store: LogStore, truth: Truth, branch: str = MAIN) -> str:
-    """Return the digest of a state; equal for equal states in whatever log."""
+    """Return the digest of a state; equal for equal states in any log."""
 
     def parts() -> Iterable[tuple[Reference, dict[str, Any], bool]]:
         for group, kind in truth.kinds():
@@ -248,7 +248,7 @@ def build_index(
 ) -> None:
     """Bring the fact sidecar, the clock and the checkpoints up to the end of the log.
 
-    They only make seeking fast: without them every answer is the same, and later.
+    They only save time: without them every answer is the same.
 
     :param progress: called with (position reached, last position) now and then.
     :param checkpoint_events: events between two checkpoints, about.
@@ -283,7 +283,7 @@ def _build_facts(
             pending = []
         if progress is not None:
             progress(begin, last)
-    if begin < last:  # Events without effect on truth at the end: covered by an empty block.
+    if begin < last:  # Events at the end without effect on truth: covered by an empty block.
         pending.append(_block(concatenate([]), no_times(), [], begin + 1, last))
     store.put_facts(pending, cluster=cluster, branch=branch, version=VERSION)
 
@@ -303,7 +303,7 @@ def _block(
 
 
 def _build_checkpoints(store: LogStore, *, branch: str, cluster: str, every: int) -> None:
-    """Make checkpoints after the last one there is, as far as the log reaches."""
+    """Make checkpoints after the last existing one, up to the end of the log."""
     last = store.last(branch)
     end = Moment(branch=branch, cluster=cluster, known=last, revision=None, time=None, label="end")
     clock = clock_of(store, branch=branch, cluster=cluster)
@@ -329,7 +329,7 @@ def _build_checkpoints(store: LogStore, *, branch: str, cluster: str, every: int
 
 
 def _settle_facts(store: LogStore, fold: Fold, reader: BlockReader, branch: str) -> None:
-    """Give every record its encoded fact: the fold then needs nothing that it was read from."""
+    """Give every record its encoded fact, so that the fold needs nothing else."""
     stored = [record for record in fold.records.values() if record.origin != NO_ORIGIN]
     raws = reader.raw_facts([record.origin for record in stored])
     for record, raw in zip(stored, raws, strict=True):
@@ -343,7 +343,7 @@ def _settle_facts(store: LogStore, fold: Fold, reader: BlockReader, branch: str)
 
 
 def _spans_after(store: LogStore, end: Moment, after: int) -> list[tuple[int, int]]:
-    """Return (greatest revision, events) of the blocks that reach beyond a revision, in order."""
+    """Return (greatest revision, events) of the blocks that extend beyond a revision, in order."""
     window = Window(branch=end.branch, cluster=end.cluster, known=end.known, after=after)
     return sorted(
         (block.high_revision, block.last - block.first + 1)
@@ -353,7 +353,7 @@ def _spans_after(store: LogStore, end: Moment, after: int) -> list[tuple[int, in
 
 
 def _boundaries(spans: Sequence[tuple[int, int]], every: int) -> list[int]:
-    """Return the revisions to make checkpoints at, so that about ``every`` events lie between."""
+    """Return the revisions for checkpoints, about ``every`` events apart."""
     boundaries: list[int] = []
     events = 0
     for revision, count in spans:

@@ -1,4 +1,4 @@
-"""A watch: what became of objects after a moment, as the log tells it and goes on telling it."""
+"""A watch: changes of objects after a moment, from the log and from what is appended to it."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from .moment import Moment
 ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
 
 Choose = Callable[[Sequence[Entry]], list[Entry]]
-"""Returns those objects of some that are watched."""
+"""Returns the objects that are watched."""
 
 _LAST = 2**63 - 1
 _LOOSE = frozenset({Effect.BOUND, Effect.DELETED, Effect.LISTED})
-"""What can happen without a revision."""
+"""Events that can happen without a revision."""
 
 _PAYLOADS_AT_ONCE = 512
 _Name = tuple[str, str]
 
 
-class Seen(NamedTuple):
-    """One thing that became of an object.
+class ObjectChange(NamedTuple):
+    """One change of an object.
 
     :param what: ``ADDED``, ``MODIFIED`` or ``DELETED``, as Kubernetes calls it.
-    :param entry: the object after it; of a deleted one, as it was last.
-    :param moment: at which the object is so; of a deleted one, the last at which it was there.
-    :param time: when it happened, in microseconds, as far as the log has told by then.
+    :param entry: the object after the change; of a deleted one, its last state.
+    :param moment: the moment of this state; of a deleted object, the last one at which it existed.
+    :param time: when it happened, in microseconds, as far as the log knows by then.
     """
 
     what: str
@@ -45,9 +45,9 @@ class Seen(NamedTuple):
 
 
 class Watch:
-    """Objects of one kind, and what becomes of them after a moment.
+    """Objects of one kind, and their changes after a moment.
 
-    :param choose: which of them are watched; an object that is no longer counts as deleted.
+    :param choose: selects the watched objects; one that is no longer selected counts as deleted.
     """
 
     def __init__(self, log: Log, kind: GroupKind, moment: Moment, choose: Choose) -> None:
@@ -65,16 +65,16 @@ class Watch:
         self._reached = moment.revision if moment.revision is not None else (last or 0)
 
     def entries(self) -> list[Entry]:
-        """Return the objects that are watched, as they are by now, by namespace and name."""
+        """Return the watched objects in their current state, by namespace and name."""
         return [self._state[name] for name in sorted(self._state)]
 
-    def changes(self, *, timeout: float | None = None) -> Iterator[Seen]:
-        """Yield what happens after the moment: what the log holds already, then what it is told.
+    def changes(self, *, timeout: float | None = None) -> Iterator[ObjectChange]:
+        """Yield changes after the moment: those in the log, then those that are appended.
 
-        In the order of happening, as far as it is learned in that order: what is learned late only
-        counts with what it makes of the present.
+        In the order in which they happened, if they are appended in that order; events that are
+        appended late count only by their effect on the present state.
 
-        :param timeout: end after so many seconds without news; None goes on for ever.
+        :param timeout: end after this many seconds without a change; None never ends.
         """
         if self._moment.revision is not None:
             yield from self._told(0, self._known)
@@ -100,8 +100,8 @@ class Watch:
             objects=(self._kind,),
         )
 
-    def _told(self, after: int, until: int) -> Iterator[Seen]:
-        """Yield what the events of some positions make of the objects."""
+    def _told(self, after: int, until: int) -> Iterator[ObjectChange]:
+        """Yield the changes that the events of some positions make."""
         news, late = [], False
         for recorded in self._events(after, until):
             if self._is_shown_by_version(recorded):
@@ -128,7 +128,7 @@ class Watch:
             yield from self._reconciled(self._at(None))
 
     def _events(self, after: int, until: int) -> Iterator[Recorded]:
-        """Yield the events of some positions that may come after the moment."""
+        """Yield the events of some positions that may be after the moment."""
         query = self._query(after=after, until=until)
         if after or self._moment.revision is None:
             yield from self._log.store.read(query)
@@ -143,18 +143,18 @@ class Watch:
                 yield recorded
 
     def _place(self, recorded: Recorded) -> int:
-        """Return the revision at which an event happened, or after which."""
+        """Return the revision at which, or after which, an event happened."""
         event = recorded.event
         if event.revision is not None:
             return event.revision
         if event.observed_at is None:
             return _LAST
         place = self._clock.revision_at(event.observed_at)
-        # What has no revision and comes after all that have one is news, whatever was reached.
+        # An event without a revision after all that have one is always new.
         return place if recorded.position <= self._moment.known else max(place, self._reached + 1)
 
     def _is_shown_by_version(self, recorded: Recorded) -> bool:
-        """Say whether the log holds the version that a request without one made."""
+        """Return whether the log holds the version that a request without a revision made."""
         if recorded.event.revision is not None:
             return False
         found = self._clock.loose_spans([recorded.position])
@@ -166,7 +166,7 @@ class Watch:
             self._moment, known=self._known, revision=revision, time=None, label=label
         )
 
-    def _applied(self, recorded: Recorded, place: int, payload: bytes) -> Iterator[Seen]:
+    def _applied(self, recorded: Recorded, place: int, payload: bytes) -> Iterator[ObjectChange]:
         event = recorded.event
         if event.observed_at is not None:
             self._time = max(self._time or event.observed_at, event.observed_at)
@@ -174,7 +174,7 @@ class Watch:
         if old is not None and event.reference.uid not in {"", old.reference.uid}:
             if _effect(recorded) is not Effect.VERSION or event.revision is None:
                 return
-            if old.revision < event.revision:  # The deletion of its namesake was not told.
+            if old.revision < event.revision:  # An unrecorded deletion.
                 yield self._gone(old, place)
             old = None
         match _effect(recorded):
@@ -195,8 +195,10 @@ class Watch:
             case Effect.LISTED:
                 yield from self._reconciled(self._at(place))
 
-    def _bound(self, old: Entry, recorded: Recorded, place: int, payload: bytes) -> Iterator[Seen]:
-        """Yield a binding that no version has shown yet."""
+    def _bound(
+        self, old: Entry, recorded: Recorded, place: int, payload: bytes
+    ) -> Iterator[ObjectChange]:
+        """Yield a binding that no version shows yet."""
         node = msgspec.json.decode(payload).get("node", "")
         if node and isinstance(old.fact, PodFact) and not old.fact.node:
             entry = msgspec.structs.replace(
@@ -207,21 +209,21 @@ class Watch:
             )
             yield from self._changed(old, entry, self._at(min(place, _LAST)))
 
-    def _changed(self, old: Entry | None, entry: Entry, moment: Moment) -> Iterator[Seen]:
+    def _changed(self, old: Entry | None, entry: Entry, moment: Moment) -> Iterator[ObjectChange]:
         if not self._choose([entry]):
             if old is not None:
                 yield self._gone(old, moment.revision)
             return
         self._state[_name(entry.reference)] = entry
-        yield Seen(ADDED if old is None else MODIFIED, entry, moment, self._time)
+        yield ObjectChange(ADDED if old is None else MODIFIED, entry, moment, self._time)
 
-    def _gone(self, old: Entry, place: int | None) -> Seen:
+    def _gone(self, old: Entry, place: int | None) -> ObjectChange:
         del self._state[_name(old.reference)]
         last = old.revision if place is None else max(old.revision, place - 1)
-        return Seen(DELETED, old, self._at(last), self._time)
+        return ObjectChange(DELETED, old, self._at(last), self._time)
 
-    def _reconciled(self, moment: Moment) -> Iterator[Seen]:
-        """Yield what is otherwise than it was told by now: absent from a list, or learned late."""
+    def _reconciled(self, moment: Moment) -> Iterator[ObjectChange]:
+        """Yield changes that were not seen yet: objects absent from a list, or late events."""
         truth = self._log.truth(moment)
         now = {_name(entry.reference): entry for entry in self._choose(truth.of(*self._kind))}
         for name in sorted(self._state.keys() - now.keys()):
@@ -230,7 +232,7 @@ class Watch:
             old = self._state.get(name)
             if old is None or old.revision < entry.revision or old.node_bound != entry.node_bound:
                 self._state[name] = entry
-                yield Seen(ADDED if old is None else MODIFIED, entry, moment, self._time)
+                yield ObjectChange(ADDED if old is None else MODIFIED, entry, moment, self._time)
 
 
 def _name(reference: Reference) -> _Name:
@@ -242,5 +244,5 @@ def _effect(recorded: Recorded) -> Effect:
 
 
 def watched(entries: Iterable[Entry], names: frozenset[str]) -> list[Entry]:
-    """Return the objects of some names; all if there are no names."""
+    """Return the objects with these names; all if there are no names."""
     return [entry for entry in entries if not names or entry.reference.name in names]

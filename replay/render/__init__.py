@@ -1,1 +1,1 @@
-"""What people and programs see: tables, documents, differences. Nothing is computed here."""
+"""Output for people and programs: tables, documents, differences. Nothing is computed here."""

@@ -10,13 +10,13 @@ from .tables import NONE
 _EXACT_CHARACTERS = 7
 
 _UNBOUNDED = 2.0**63
-"""From here on an amount stands for no bound: quantities end before it."""
+"""From this amount on, an amount means "no limit": quantities are smaller."""
 
 
 def short_amount(resource: str, amount: float) -> str:
-    """Return an amount in Kubernetes notation, bytes rounded to a tenth where exact is long.
+    """Return an amount in Kubernetes notation; bytes are rounded to a tenth if exact ones are long.
 
-    Machine output has exact amounts; this is for tables.
+    For tables; machine output has exact amounts.
     """
     exact = format_amount(resource, amount)
     if len(exact) <= _EXACT_CHARACTERS or not in_bytes(resource):
@@ -30,9 +30,9 @@ def short_amount(resource: str, amount: float) -> str:
 
 
 def exact_amount(resource: str, amount: float) -> str:
-    """Return an amount in Kubernetes notation with all that tells it from others near it.
+    """Return an amount in Kubernetes notation, exact enough to distinguish close amounts.
 
-    For what was compared: only beyond a thousandth of Volcano's unit it is rounded.
+    For values that were compared: rounded only beyond a thousandth of Volcano's unit.
     """
     if abs(amount) >= _UNBOUNDED:
         return "unlimited" if amount > 0 else "-unlimited"
@@ -52,8 +52,8 @@ def used_of(resource: str, used: float, total: float) -> str:
 
 
 def age(now: int | None, then: int | None) -> str:
-    """Return how long ago, as kubectl does; ``<unknown>`` where a time is missing."""
+    """Return how long ago, as kubectl does; ``<unknown>`` if a time is missing."""
     if now is None or then is None:
         return "<unknown>"
-    # Creation times are whole seconds of the server's clock; the moment may fall just before.
+    # Creation times are whole seconds of the server's clock; the moment may be just before.
     return format_age(max(0, now - then) if now - then > -2_000_000 else now - then)

@@ -1,4 +1,4 @@
-"""A scheduler's cache as documents and tables: what it takes nodes, jobs, tasks and queues for."""
+"""A scheduler's cache as documents and tables: nodes, jobs, tasks, queues, hypernodes, work."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def documents_of(cache: SchedulerCache, part: str) -> list[Document]:
 def table_of(cache: SchedulerCache, part: str, documents: list[Document]) -> Table:
     """Return the table of some of a part's documents.
 
-    :param cache: that they are of.
+    :param cache: the cache that they belong to.
     """
     headers, row = _TABLES[part]
     return Table(headers, [row(cache, document) for document in documents])
@@ -47,7 +47,7 @@ def _amounts(resource: Resource) -> dict[str, str]:
 
 
 def _short(resource: Resource) -> str:
-    """Return what there is of something, or lacks."""
+    """Return whether something is there, or what it lacks."""
     names = ["cpu", "memory", *sorted(resource.scalars or ())]
     return resource_list({name: resource.get(name) for name in names if resource.get(name)})
 
@@ -90,7 +90,7 @@ def _jobs(cache: SchedulerCache) -> Iterator[Document]:
 
 
 def _seen(cache: SchedulerCache, job: JobInfo) -> str:
-    """Say whether sessions see a job, or why not."""
+    """Return whether sessions see a job, or why not."""
     if job.pod_group is None:
         return "no PodGroup"
     return "yes" if job.queue in cache.queues else "no queue"
@@ -212,7 +212,7 @@ PARTS: Mapping[str, Callable[[SchedulerCache], Iterator[Document]]] = MappingPro
         "work": _work,
     }
 )
-"""What can be shown of a cache; ``work`` is what its workers have before them."""
+"""The parts of a cache that can be shown; ``work`` is what its workers still have to do."""
 
 NAME_OF: Mapping[str, str] = MappingProxyType(
     {
@@ -224,7 +224,7 @@ NAME_OF: Mapping[str, str] = MappingProxyType(
         "work": "item",
     }
 )
-"""Which field of a part's documents names what they are about."""
+"""The field that names the object, by part."""
 
 _Row = Callable[[SchedulerCache, Document], tuple[str, ...]]
 _TABLES: Mapping[str, tuple[tuple[str, ...], _Row]] = MappingProxyType(

@@ -1,4 +1,4 @@
-"""A bisection as text and JSON: where the answer flips, why, and what the sessions compared."""
+"""A bisection as text and JSON: where the answer changes, why, and what the sessions compared."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import msgspec
 from ...engine.events import Recorded
 from ...engine.kubernetes.units import format_time
 from ..compare import bisection
-from ..compare.bisection import Bisection, Flip, LeftOut, Probe, Side, There
-from ..compare.crashes import Crash, Dying
+from ..compare.bisection import Bisection, Flip, FlipSide, LeftOut, ObjectRange, Probe
+from ..compare.crashes import Crash, PanickingReleases
 from ..compare.sessions import parting_document
-from ..moments.coverage import document_of, plurals, told
+from ..moments.coverage import document_of, plurals, unknown_text
 from ..sessions.session import step_document
 from .comparison import behaviour_lines, cause_text, numbers_of, parting_lines, step_lines
 from .figures import counted
@@ -23,18 +23,18 @@ from .tables import NONE, PLAIN, Style, Table, lines_of
 _EVENTS_SHOWN = 10
 
 _ALIKE_SHOWN = 4
-"""Answers one after the other that are all shown, though they are the same."""
+"""Up to this many equal answers in a row are all shown."""
 
 
 def bisection_lines(
     found: Bisection, crashes: Sequence[Crash] = (), *, style: Style = PLAIN
 ) -> Iterator[str]:
-    """Yield a bisection's lines: all answers, the flip, what made it, the object's steps.
+    """Yield a bisection's lines: all answers, the change, its cause, the object's steps.
 
-    :param crashes: that the log tells of.
+    :param crashes: those that the log records.
     """
     rows = list(_probe_rows(found.probes))
-    yield from lines_of(Table(("AT", "ANSWER", "THE SESSION SAYS"), rows), style=style)
+    yield from lines_of(Table(("AT", "ANSWER", "RESULT"), rows), style=style)
     yield "\n"
     if found.flip is None:
         yield from _unchanged_lines(found)
@@ -46,37 +46,37 @@ def bisection_lines(
 
 
 def _unchanged_lines(found: Bisection) -> Iterator[str]:
-    """Yield that the answer is the same everywhere, how far that is one, and what was not asked."""
+    """Yield that the answer is the same everywhere, how certain it is, and what was not checked."""
     answer = f"{_yes(found.probes[0])} {_everywhere(found)}"
     if not found.answered:
         yield (
-            f"{found.question}: not known, for no session could be asked with all that it needs "
-            f"({told(found.not_known)}). On what is in the log: {answer}\n"
+            f"{found.question}: not known, because the log lacks what sessions need "
+            f"({unknown_text(found.not_known)}). With what is in the log: {answer}\n"
         )
     else:
         yield f"{found.question}: {answer}\n"
     if 0 < found.doubtful < len(found.probes):
         yield (
-            f"{found.doubtful} of the {len(found.probes)} were asked where the log does not know "
-            f"all that sessions need: {told(found.not_known)}\n"
+            f"{found.doubtful} of the {len(found.probes)} are at moments for which the log lacks "
+            f"what sessions need: {unknown_text(found.not_known)}\n"
         )
     if found.there is not None and _missing(found):
         yield f"{_there_text(found.there)}\n"
 
 
 def _missing(found: Bisection) -> bool:
-    """Say whether any session was asked where the object is not there."""
+    """Return whether any session was run at a moment without the object."""
     return any(probe.answer.text.startswith("no such") for probe in found.probes)
 
 
-def _there_text(there: There) -> str:
+def _there_text(there: ObjectRange) -> str:
     last = "" if there.first == there.last else f" to rv:{there.last}"
-    gone = ", where it is deleted" if there.gone else ""
+    gone = ", when it was deleted" if there.gone else ""
     return f"The log holds {there.name} from rv:{there.first}{last}{gone}."
 
 
 def left_out_text(found: Bisection) -> str:
-    """Say which moments a search left out, why, and how to ask them; empty if it left out none."""
+    """Return which moments a search left out, why, and how to include them; empty if none."""
     left = found.left_out
     if left is None:
         return ""
@@ -84,14 +84,14 @@ def left_out_text(found: Bisection) -> str:
     words = ("session",) if logged else ("moment of a change", "moments of a change")
     be = "is" if left.moments == 1 else "are"
     return (
-        f"{counted(left.moments, *words)} before {left.begin} {be} left out: there is no complete "
-        f"list of {plurals(left.lists)} before it; to ask all the same, on what is known there: "
+        f"{counted(left.moments, *words)} before {left.begin} {be} left out: there is no earlier "
+        f"complete list of {plurals(left.lists)}; to include them, with what is known then: "
         f"--from {left.first}"
     )
 
 
 def _probe_rows(probes: Sequence[Probe]) -> Iterator[tuple[str, str, str]]:
-    """Yield answers; of many that are the same one after the other, the first and the last."""
+    """Yield answers; of many equal ones in a row, the first and the last."""
     for _, run in groupby(probes, key=lambda probe: probe.answer):
         rows = [(probe.at, _yes(probe), probe.answer.text) for probe in run]
         if len(rows) > _ALIKE_SHOWN:
@@ -100,14 +100,14 @@ def _probe_rows(probes: Sequence[Probe]) -> Iterator[tuple[str, str, str]]:
 
 
 def _everywhere(found: Bisection) -> str:
-    """Say of an answer that never changes where it was asked for."""
+    """Return where an answer was checked that never changes."""
     count, first, last = len(found.probes), found.probes[0].at, found.probes[-1].at
     both = f"both ends ({first} and {last})" if count > 1 else first
     match found.searched:
         case bisection.HALVES:
             between = (
-                "; between them nothing was asked, and answers may come and go: leave out --halve "
-                "to ask at every session"
+                "; the moments between were not checked, and the answer may change several "
+                "times: leave out --halve to check every session"
             )
             return f"at {both}{between * (count > 1)}"
         case bisection.RELEASES_IN_TURN:
@@ -115,37 +115,42 @@ def _everywhere(found: Bisection) -> str:
         case bisection.STEPS:
             return f"in each of the {count} sessions of the scenario"
         case bisection.SESSIONS:
-            return f"at {both} and at every session that the log tells of between ({count} asked)"
+            return f"at {both} and at every recorded session between ({count} checked)"
         case _:
             sessions = counted(found.sessions, "session")
             why = (
-                f"of the {sessions} that the log tells of, none is known to come after a change"
+                f"of the {sessions} that the log records, none is known to come after a change"
                 if found.sessions
-                else "the log tells of no sessions"
+                else "the log records no sessions"
             )
-            between = f" and after every change between ({count} asked)" if count > 1 else ""
+            between = f" and after every change between ({count} checked)" if count > 1 else ""
             return f"at {both}{between}: {why}"
 
 
-def dying_text(count: int, found: Dying | None, taken: str, *, placed: bool = True) -> str:
-    """Say which releases die where a log tells of so many crashes, and which one is taken.
+def dying_text(
+    count: int, found: PanickingReleases | None, taken: str, *, placed: bool = True
+) -> str:
+    """Return which releases panic at a crash that the log records, and which one is used.
 
-    :param found: None if none of them does.
-    :param placed: of some crash it is known after which change it was.
+    :param found: None if no release does.
+    :param placed: for some crash it is known which change it followed.
     """
-    begin = f"The log tells of {counted(count, 'crash', 'crashes')}, and not of which release."
-    end = f"{taken} is taken; --release takes another."
+    begin = f"The log records {counted(count, 'crash', 'crashes')}, but not the release."
+    end = f"Using {taken}; choose another with --release."
     if not placed:
-        return f"{begin} Of the cluster it holds nothing by then, to try releases on. {end}"
+        return (
+            f"{begin} It holds nothing of the cluster before a crash, so releases cannot be "
+            f"tried. {end}"
+        )
     if found is None:
-        return f"{begin} No session of a known release dies there. {end}"
+        return f"{begin} No session of a known release panics there. {end}"
     names = ", ".join(map(str, found.releases))
-    how = "of the same" if found.same else "of something alike"
-    return f"{begin} Where @{found.crash.position} tells of one, {names} dies {how}. {end}"
+    how = "with the same message" if found.same else "with a similar message"
+    return f"{begin} At the crash recorded @{found.crash.position}, {names} panics {how}. {end}"
 
 
 def _crash_lines(crashes: Sequence[Crash], style: Style) -> Iterator[str]:
-    yield f"The log tells of {counted(len(crashes), 'crash', 'crashes')} of the scheduler:\n"
+    yield f"The log records {counted(len(crashes), 'crash', 'crashes')} of the scheduler:\n"
     rows = [
         (
             f"@{crash.position}",
@@ -169,7 +174,7 @@ def _flip_lines(found: Bisection, flip: Flip, style: Style) -> Iterator[str]:
         yield "\n"
         yield from _event_lines(flip.events, style)
     if flip.behaviours or flip.causes:
-        yield f"\nBecause of {cause_text(flip.causes)}:\n"
+        yield f"\nCause: {cause_text(flip.causes)}\n"
         yield from behaviour_lines(flip.behaviours, (before.at, after.at), style=style)
         for row in flip.behaviours:
             origin = ", ".join(filter(None, (*row.since, row.pull, row.source)))
@@ -177,8 +182,8 @@ def _flip_lines(found: Bisection, flip: Flip, style: Style) -> Iterator[str]:
     for parting in flip.partings:
         yield "\n"
         yield from parting_lines(parting, (before.at, after.at), style=style)
-    told = any(numbers_of(parting.alike) for parting in flip.partings)
-    for side in (flip.before, flip.after) if not told else ():
+    numbered = any(numbers_of(parting.alike) for parting in flip.partings)
+    for side in (flip.before, flip.after) if not numbered else ():
         if side.steps:
             yield f"\n{side.probe.at}:\n"
             yield from step_lines(side.steps, style=style)
@@ -186,7 +191,9 @@ def _flip_lines(found: Bisection, flip: Flip, style: Style) -> Iterator[str]:
 
 def _event_lines(events: list[Recorded], style: Style) -> Iterator[str]:
     rows = [_event_row(recorded) for recorded in events[:_EVENTS_SHOWN]]
-    yield from lines_of(Table(("POSITION", "REVISION", "EVENT", "OF", "TIME"), rows), style=style)
+    yield from lines_of(
+        Table(("POSITION", "REVISION", "EVENT", "OBJECT", "TIME"), rows), style=style
+    )
     if len(events) > _EVENTS_SHOWN:
         yield f"({len(events) - _EVENTS_SHOWN} more: -o json)\n"
 
@@ -208,12 +215,12 @@ def _yes(probe: Probe) -> str:
 
 
 def bisection_document(
-    found: Bisection, crashes: Sequence[Crash] = (), died: Dying | None = None
+    found: Bisection, crashes: Sequence[Crash] = (), died: PanickingReleases | None = None
 ) -> dict[str, Any]:
-    """Return a bisection as JSON has it.
+    """Return a bisection for JSON.
 
-    :param crashes: that the log tells of.
-    :param died: why the release was taken, if nobody named it.
+    :param crashes: those that the log records.
+    :param died: why the release was chosen, if none was given.
     """
     return {
         "question": found.question._asdict(),
@@ -245,7 +252,7 @@ def _crash(crash: Crash) -> dict[str, Any]:
     }
 
 
-def _died(died: Dying) -> dict[str, Any]:
+def _died(died: PanickingReleases) -> dict[str, Any]:
     return {
         "crash": died.crash.position,
         "same": died.same,
@@ -276,5 +283,5 @@ def _flip(flip: Flip) -> dict[str, Any]:
     }
 
 
-def _side(side: Side) -> dict[str, Any]:
+def _side(side: FlipSide) -> dict[str, Any]:
     return _probe(side.probe) | {"steps": [step_document(step) for step in side.steps]}

@@ -1,4 +1,4 @@
-"""The columns of ``get``: kubectl's own for its kinds, those that matter for Volcano's."""
+"""The columns of ``get``: kubectl's for its kinds, useful ones for Volcano's kinds."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ Row = list[str]
 _IN_FULL: Mapping[str, str] = MappingProxyType({})
 
 
-class Sight:
-    """A truth as tables see it: the moment, and totals that are added up when first asked for."""
+class TableContext:
+    """The state for tables: the moment, and totals that are computed when first needed."""
 
     def __init__(self, truth: Truth | Callable[[], Truth], *, now: int | None = None) -> None:
-        """Look at a truth, or at one that is only made if a table needs its totals.
+        """Wrap a truth, or a function that makes one only if a table needs totals.
 
         :param now: the moment in microseconds; None is that of the truth.
         """
@@ -60,12 +60,12 @@ class Sight:
 
     @cached_property
     def node_rows(self) -> Mapping[str, int]:
-        """Row of each node in :attr:`nodes`."""
+        """The row of each node in :attr:`nodes`."""
         return {name: row for row, name in enumerate(self.nodes.names)}
 
     @cached_property
     def queue_rows(self) -> Mapping[str, int]:
-        """Row of each queue in :attr:`queues`."""
+        """The row of each queue in :attr:`queues`."""
         return {name: row for row, name in enumerate(self.queues.names)}
 
     @cached_property
@@ -84,9 +84,9 @@ class Sight:
 
 
 class Labels(NamedTuple):
-    """Labels at the end of a table's rows.
+    """The labels at the end of a table's rows.
 
-    :param keys: with a column each. :param all: all of them together in one more.
+    :param keys: one column each. :param all: all labels together in one more column.
     """
 
     keys: tuple[str, ...] = ()
@@ -94,7 +94,7 @@ class Labels(NamedTuple):
 
     @property
     def headers(self) -> tuple[str, ...]:
-        """The columns' names, as kubectl makes them of labels."""
+        """The column heads that kubectl makes from labels."""
         named = tuple(key.rpartition("/")[2].upper() for key in self.keys)
         return (*named, "LABELS") if self.all else named
 
@@ -105,16 +105,16 @@ class Labels(NamedTuple):
         return [*some, every or NONE] if self.all else some
 
 
-class Columns(NamedTuple):
-    """How a kind is tabled; ``wide`` are added by ``-o wide``, after the others."""
+class KindColumns(NamedTuple):
+    """The columns of one kind; ``wide`` are those that ``-o wide`` adds at the end."""
 
     headers: tuple[str, ...]
-    row: Callable[[Sight, Entry], Row]
-    wide: Callable[[Sight, Sequence[Entry]], tuple[tuple[str, ...], Callable[[Entry], Row]]]
+    row: Callable[[TableContext, Entry], Row]
+    wide: Callable[[TableContext, Sequence[Entry]], tuple[tuple[str, ...], Callable[[Entry], Row]]]
 
 
 def table_of(
-    sight: Sight,
+    sight: TableContext,
     group: str,
     kind: str,
     entries: Sequence[Entry],
@@ -127,7 +127,7 @@ def table_of(
 ) -> Table:
     """Return the table of some objects of one kind.
 
-    :param namespaces: begin with the namespace, as ``-A`` does.
+    :param namespaces: start with the namespace, as with ``-A``.
     :param name_prefix: put before names, as kubectl does when it prints several kinds.
     :param labels: which labels to show; None is none.
     :param short: what to print in place of names, see :func:`short_names`.
@@ -157,19 +157,19 @@ def table_of(
 
 
 def short_names(group: str, kind: str, entries: Sequence[Entry]) -> Mapping[str, str]:
-    """Return what tables print for names: PodGroups have a uid in theirs, which is shortened."""
+    """Return the names that tables print: uids in names of PodGroups are shortened."""
     if (group, kind) != PODGROUP:
         return _IN_FULL
     return shortened(entry.reference.name for entry in entries)
 
 
 def _nothing_wide(
-    _sight: Sight, _entries: Sequence[Entry]
+    _sight: TableContext, _entries: Sequence[Entry]
 ) -> tuple[tuple[str, ...], Callable[[Entry], Row]]:
     return (), lambda _entry: []
 
 
-def _pod(sight: Sight, entry: Entry) -> Row:
+def _pod(sight: TableContext, entry: Entry) -> Row:
     fact = entry.fact
     assert isinstance(fact, PodFact)
     return [
@@ -182,7 +182,7 @@ def _pod(sight: Sight, entry: Entry) -> Row:
 
 
 def _pod_wide(
-    sight: Sight, _entries: Sequence[Entry]
+    sight: TableContext, _entries: Sequence[Entry]
 ) -> tuple[tuple[str, ...], Callable[[Entry], Row]]:
     def more(entry: Entry) -> Row:
         fact = entry.fact
@@ -205,7 +205,7 @@ def node_status(fact: NodeFact) -> str:
     return f"{status},SchedulingDisabled" if fact.unschedulable else status
 
 
-def _node(sight: Sight, entry: Entry) -> Row:
+def _node(sight: TableContext, entry: Entry) -> Row:
     fact = entry.fact
     assert isinstance(fact, NodeFact)
     row = sight.node_rows[entry.reference.name]
@@ -224,7 +224,7 @@ def _node(sight: Sight, entry: Entry) -> Row:
 
 
 def _node_wide(
-    sight: Sight, entries: Sequence[Entry]
+    sight: TableContext, entries: Sequence[Entry]
 ) -> tuple[tuple[str, ...], Callable[[Entry], Row]]:
     table = sight.nodes
     rows = [sight.node_rows[entry.reference.name] for entry in entries]
@@ -254,12 +254,12 @@ def _node_wide(
     return ("PODS", *(name.upper() for _, name in shown)), more
 
 
-def _queue(sight: Sight, entry: Entry) -> Row:
+def _queue(sight: TableContext, entry: Entry) -> Row:
     fact = entry.fact
     assert isinstance(fact, QueueFact)
     table, row = sight.queues, sight.queue_rows[entry.reference.name]
     allocated = _not_zero(dict(zip(table.resources, table.allocated[row].tolist(), strict=True)))
-    allocated.pop("pods", None)  # has a column of its own
+    allocated.pop("pods", None)  # has its own column
     return [
         entry.reference.name,
         fact.state or NONE,
@@ -275,12 +275,12 @@ def _queue(sight: Sight, entry: Entry) -> Row:
 
 
 def _not_zero(amounts: Mapping[str, float]) -> dict[str, float]:
-    """Leave out zeros: of a capability they are a limit, elsewhere they say nothing."""
+    """Leave out zeros: only in a capability they are a limit."""
     return {name: amount for name, amount in amounts.items() if amount}
 
 
 def _queue_wide(
-    _sight: Sight, _entries: Sequence[Entry]
+    _sight: TableContext, _entries: Sequence[Entry]
 ) -> tuple[tuple[str, ...], Callable[[Entry], Row]]:
     def more(entry: Entry) -> Row:
         fact = entry.fact
@@ -297,7 +297,7 @@ def counted(members: Mapping[str, int]) -> str:
     return ",".join(f"{status}={count}" for status, count in order) or NONE
 
 
-def _podgroup(sight: Sight, entry: Entry) -> Row:
+def _podgroup(sight: TableContext, entry: Entry) -> Row:
     fact = entry.fact
     assert isinstance(fact, PodGroupFact)
     key = (entry.reference.namespace, entry.reference.name)
@@ -312,7 +312,7 @@ def _podgroup(sight: Sight, entry: Entry) -> Row:
 
 
 def _podgroup_wide(
-    _sight: Sight, _entries: Sequence[Entry]
+    _sight: TableContext, _entries: Sequence[Entry]
 ) -> tuple[tuple[str, ...], Callable[[Entry], Row]]:
     def more(entry: Entry) -> Row:
         fact = entry.fact
@@ -322,7 +322,7 @@ def _podgroup_wide(
     return ("PRIORITYCLASS", "MINRESOURCES"), more
 
 
-def _job(sight: Sight, entry: Entry) -> Row:
+def _job(sight: TableContext, entry: Entry) -> Row:
     fact = entry.fact
     assert isinstance(fact, JobFact)
     return [
@@ -339,7 +339,7 @@ def _job(sight: Sight, entry: Entry) -> Row:
 
 
 def _job_wide(
-    _sight: Sight, _entries: Sequence[Entry]
+    _sight: TableContext, _entries: Sequence[Entry]
 ) -> tuple[tuple[str, ...], Callable[[Entry], Row]]:
     def more(entry: Entry) -> Row:
         fact = entry.fact
@@ -356,12 +356,12 @@ def _summary(entry: Entry, length: int) -> Sequence[str]:
     return [*summary, *("",) * length][:length]
 
 
-def _priority_class(sight: Sight, entry: Entry) -> Row:
+def _priority_class(sight: TableContext, entry: Entry) -> Row:
     value, default = _summary(entry, 2)
     return [entry.reference.name, value, default, sight.age_of(entry)]
 
 
-def _event(sight: Sight, entry: Entry) -> Row:
+def _event(sight: TableContext, entry: Entry) -> Row:
     seen, severity, reason, about, message, _ = _summary(entry, 6)
     try:
         last_seen = age(sight.now, parse_time(seen))
@@ -371,7 +371,7 @@ def _event(sight: Sight, entry: Entry) -> Row:
 
 
 def _event_wide(
-    sight: Sight, _entries: Sequence[Entry]
+    sight: TableContext, _entries: Sequence[Entry]
 ) -> tuple[tuple[str, ...], Callable[[Entry], Row]]:
     return ("COUNT", "FIRST SEEN", "NAME"), lambda entry: [
         _summary(entry, 6)[5],
@@ -380,25 +380,25 @@ def _event_wide(
     ]
 
 
-def _other(sight: Sight, entry: Entry) -> Row:
+def _other(sight: TableContext, entry: Entry) -> Row:
     return [entry.reference.name, sight.age_of(entry)]
 
 
-_OTHER = Columns(("NAME", "AGE"), _other, _nothing_wide)
-_EVENT = Columns(("LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"), _event, _event_wide)
+_OTHER = KindColumns(("NAME", "AGE"), _other, _nothing_wide)
+_EVENT = KindColumns(("LAST SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"), _event, _event_wide)
 
-_COLUMNS: Mapping[tuple[str, str], Columns] = MappingProxyType(
+_COLUMNS: Mapping[tuple[str, str], KindColumns] = MappingProxyType(
     {
-        ("", "Pod"): Columns(("NAME", "READY", "STATUS", "RESTARTS", "AGE"), _pod, _pod_wide),
-        ("", "Node"): Columns(
+        ("", "Pod"): KindColumns(("NAME", "READY", "STATUS", "RESTARTS", "AGE"), _pod, _pod_wide),
+        ("", "Node"): KindColumns(
             ("NAME", "STATUS", "ROLES", "AGE", "VERSION", "CPU", "MEMORY"), _node, _node_wide
         ),
         ("", "Event"): _EVENT,
         ("events.k8s.io", "Event"): _EVENT,
-        ("scheduling.k8s.io", "PriorityClass"): Columns(
+        ("scheduling.k8s.io", "PriorityClass"): KindColumns(
             ("NAME", "VALUE", "GLOBAL-DEFAULT", "AGE"), _priority_class, _nothing_wide
         ),
-        ("scheduling.volcano.sh", "Queue"): Columns(
+        ("scheduling.volcano.sh", "Queue"): KindColumns(
             (
                 *("NAME", "STATE", "WEIGHT", "PARENT", "CAPABILITY", "DESERVED"),
                 *("GUARANTEE", "ALLOCATED", "PODS", "AGE"),
@@ -406,10 +406,10 @@ _COLUMNS: Mapping[tuple[str, str], Columns] = MappingProxyType(
             _queue,
             _queue_wide,
         ),
-        ("scheduling.volcano.sh", "PodGroup"): Columns(
+        ("scheduling.volcano.sh", "PodGroup"): KindColumns(
             ("NAME", "STATUS", "MINMEMBER", "MEMBERS", "QUEUE", "AGE"), _podgroup, _podgroup_wide
         ),
-        ("batch.volcano.sh", "Job"): Columns(
+        ("batch.volcano.sh", "Job"): KindColumns(
             (
                 *("NAME", "STATUS", "MINAVAILABLE", "RUNNINGS", "PENDING", "SUCCEEDED"),
                 *("FAILED", "QUEUE", "AGE"),

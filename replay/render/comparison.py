@@ -1,16 +1,16 @@
-"""Sessions side by side as text: decisions, where the traces part, behaviours."""
+"""Sessions side by side as text: decisions, the first difference of their traces, behaviours."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ...engine.session.framework.trace import TraceStep
+from ...engine.session.framework.trace import Step
 from ..compare.causes import Cause
-from ..compare.consultation import Consultation
+from ..compare.checked_behaviours import CheckedBehaviour
 from ..compare.decisions import CONTEXT, Differing, Parting
 from ..compare.releases import BehaviourDiff
 from ..compare.sessions import Comparison
-from ..moments.coverage import told
+from ..moments.coverage import unknown_text
 from .amounts import exact_amount
 from .session import number_text, trace_lines
 from .short_names import short
@@ -22,22 +22,22 @@ def comparison_lines(
 ) -> Iterator[str]:
     """Yield a comparison's lines.
 
-    :param trace: with all steps of each side at the end, and all decisions.
-    :param wide: with the names of PodGroups in full.
+    :param trace: print all decisions, and at the end all steps of each side.
+    :param wide: print full names of PodGroups.
     """
     labels = [side.label for side in found.sides]
     if found.decisions:
         shown = None if trace else DECISIONS_SHOWN
         yield from decision_lines(found.decisions, labels, style=style, shown=shown, wide=wide)
     elif found.not_known:
-        yield f"All decide the same on what is in the log, but {told(found.not_known)}.\n"
+        yield f"All decide the same with what is in the log, but {unknown_text(found.not_known)}.\n"
     else:
         yield "All decide the same.\n"
     for parting in found.partings:
         yield "\n"
         yield from parting_lines(parting, labels, style=style, wide=wide)
     if found.compared and not found.partings:
-        yield f"\nThe first {found.compared:,} steps are the same, and all that was done is.\n"
+        yield f"\nThe first {found.compared:,} steps are the same, and so are all decisions.\n"
     if found.behaviours:
         yield "\n"
         yield from _behaviours(found, style)
@@ -55,22 +55,22 @@ def decision_lines(
     shown: int | None = None,
     wide: bool = False,
 ) -> Iterator[str]:
-    """Yield decisions that differ, with a column for each side.
+    """Yield the decisions that differ, with a column for each side.
 
-    :param shown: so many at most; None is all. :param wide: with the names of PodGroups in full.
+    :param shown: so many at most; None is all. :param wide: print full names of PodGroups.
     """
     rows = [
         (row.kind, row.about or NONE, *(value_text(value) for value in row.values))
         for row in decisions[:shown]
     ]
-    table = Table(("DECISION", "OF", *labels), rows)
+    table = Table(("DECISION", "OBJECT", *labels), rows)
     yield from lines_of(table if wide else short(table), style=style)
     if len(rows) < len(decisions):
         yield f"({len(decisions) - len(rows)} more: -o json)\n"
 
 
 def _behaviours(found: Comparison, style: Style) -> Iterator[str]:
-    """Yield what was consulted where the sessions part, and what else may have mattered."""
+    """Yield the behaviours checked at the first difference, and others that may have an effect."""
     releases = [side.answer.release for side in found.sides]
     there = [each for each in found.consulted if each.decides]
     there = there or [each for each in found.consulted if each.decides is None]
@@ -80,43 +80,44 @@ def _behaviours(found: Comparison, style: Style) -> Iterator[str]:
     shown = {each.row.behaviour for each in there}
     others = [row for row in found.behaviours if row.behaviour in {*found.asked} - shown]
     if others:
-        yield "Other behaviours that differ, and that these sessions asked for:\n"
+        yield "Other behaviours that differ, and that these sessions checked:\n"
         yield from behaviour_lines(others, releases, style=style)
     rest = len(found.behaviours) - len(shown) - len(others)
     if rest:
         names = " ".join(dict.fromkeys(releases))
-        told = f"plinian release diff {names} --part session"
-        yield f"{rest} more differ, and did nothing here: {told}\n"
+        command = f"plinian release diff {names} --part session"
+        changes = "change" if rest == 1 else "changes"
+        yield f"{rest} other {changes} had no effect: {command}\n"
 
 
-def consulted_lines(found: Sequence[Consultation], *, style: Style = PLAIN) -> Iterator[str]:
-    """Yield the behaviours that were consulted where two sessions part, deciding ones first."""
+def consulted_lines(found: Sequence[CheckedBehaviour], *, style: Style = PLAIN) -> Iterator[str]:
+    """Yield the behaviours that were checked where two sessions first differ, causes first."""
     said = {True: "yes", False: "no", None: "not tried"}
     rows = [
         (each.row.behaviour, *each.row.values, said[each.decides], each.row.why) for each in found
     ]
-    headers = ("CONSULTED THERE", *found[0].releases, "DECIDES IT", "THE LATER OF THEM")
+    headers = ("CHECKED", *found[0].releases, "CAUSE", "WHAT CHANGES")
     yield from lines_of(Table(headers, rows), style=style)
 
 
 def value_text(value: str | None) -> str:
-    """Return what a decision is on one side."""
+    """Return the text of a decision on one side."""
     return NONE if value is None else value or "<empty>"
 
 
 def parting_lines(
     parting: Parting, labels: Sequence[str], *, style: Style = PLAIN, wide: bool = False
 ) -> Iterator[str]:
-    """Yield where traces part: the steps before it, those of each side, and what they compared.
+    """Yield the first difference of traces: steps before it, each side's steps, what they compared.
 
-    :param wide: with the names of PodGroups in full.
+    :param wide: print full names of PodGroups.
     """
-    what = "Other numbers are compared from" if parting.what == "numbers" else "The ways part at"
-    yield f"{what} step {parting.number + 1} of the traces:\n"
+    what = "Numbers first differ:" if parting.what == "numbers" else "First difference:"
+    yield f"{what} step {parting.number + 1}\n"
     rows = [("all", *_step(step)) for step in parting.before]
     for label, side in zip(labels, parting.steps, strict=True):
         rows += [(label, *_step(step)) for step in side] or [(label, *("",) * 5)]
-    table = Table(("SESSION", "ACTION", "STEP", "ABOUT", "BY", "OUTCOME"), rows)
+    table = Table(("SESSION", "ACTION", "STEP", "OBJECT", "BY", "OUTCOME"), rows)
     yield from lines_of(table if wide else short(table), style=style)
     numbers = numbers_of(parting.alike)
     if numbers:
@@ -126,8 +127,8 @@ def parting_lines(
         yield from lines_of(Table((f"NUMBERS OF {head}", *labels), numbers), style=style)
 
 
-def numbers_of(steps: Sequence[TraceStep]) -> list[tuple[str, ...]]:
-    """Return what steps compared: name and value of each, those that differ marked by ``*``."""
+def numbers_of(steps: Sequence[Step]) -> list[tuple[str, ...]]:
+    """Return the numbers that steps compared: names and values; ``*`` marks those that differ."""
     flat = [dict(_flat(step.numbers)) for step in steps]
     names = dict.fromkeys(name for one in flat for name in one)
     rows = []
@@ -146,17 +147,17 @@ def behaviour_lines(
     for one in behaviours:
         values = dict(zip(releases, one.values, strict=True))
         rows.append((one.behaviour, *(values[name] for name in columns), one.why))
-    headers = ("BEHAVIOUR", *columns, "THE LATER OF THEM")
+    headers = ("BEHAVIOUR", *columns, "WHAT CHANGES")
     yield from lines_of(Table(headers, rows), style=style)
 
 
 def cause_text(causes: Sequence[Cause]) -> str:
-    """Return causes in one line: ``a`` alone, ``a or b`` each alone, ``a and b`` only together."""
+    """Return causes: ``a``; ``a or b`` if either suffices; ``a and b`` if both are needed."""
     return " or ".join(" and ".join(cause) for cause in causes) or "not found"
 
 
-def step_lines(steps: Sequence[TraceStep], *, style: Style = PLAIN) -> Iterator[str]:
-    """Yield the last steps of an object, each with all of its numbers below it."""
+def step_lines(steps: Sequence[Step], *, style: Style = PLAIN) -> Iterator[str]:
+    """Yield the last steps of an object, each followed by all its numbers."""
     left_out = len(steps) - STEPS_SHOWN
     if left_out > 0:
         yield f"  ({left_out} earlier steps: -o json)\n"
@@ -167,18 +168,18 @@ def step_lines(steps: Sequence[TraceStep], *, style: Style = PLAIN) -> Iterator[
 
 
 DECISIONS_SHOWN = 20
-"""Decisions that the text shows; what comes after them is to be seen without scrolling."""
+"""Decisions that the text shows; few, so that what follows is visible without scrolling."""
 
 STEPS_SHOWN = 4 * CONTEXT
-"""Steps of one object that are shown; JSON has all."""
+"""Steps of one object that the text shows; JSON has all."""
 
 
-def _step(step: TraceStep) -> tuple[str, str, str, str, str]:
+def _step(step: Step) -> tuple[str, str, str, str, str]:
     return step.action, step.what, step.about or NONE, step.by, step.outcome
 
 
 def _flat(numbers: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    """Yield numbers by name; amounts of resources each by itself, as Kubernetes writes them."""
+    """Yield numbers by name; amounts of resources one by one, as Kubernetes writes them."""
     for name, value in numbers.items():
         if isinstance(value, Mapping):
             for resource, amount in value.items():

@@ -1,4 +1,4 @@
-"""One object in full, for people: what it asks, what it has, who belongs to it, what happened."""
+"""One object in full, for people: requests, resources, related objects, and what happened."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...engine.state.facts import NodeFact, OtherFact, PodFact, PodGroupFact, Qu
 from ...engine.state.truth import Entry
 from ..moments.history import Happening
 from .amounts import age, resource_list, short_amount
-from .columns import Sight, counted, short_names, table_of
+from .columns import TableContext, counted, short_names, table_of
 from .differences import version_table
 from .tables import NONE, PLAIN, Style, Table, cut, lines_of
 
@@ -25,20 +25,20 @@ _FINISHED = frozenset({"Succeeded", "Failed"})
 Lines = Iterator[str]
 
 
-class Described(NamedTuple):
-    """What a description is made of.
+class ObjectDescription(NamedTuple):
+    """The input of a description.
 
-    :param versions: the object's last happenings, oldest first.
+    :param versions: the last entries of the object's history, oldest first.
     """
 
-    sight: Sight
+    sight: TableContext
     entry: Entry
     document: dict[str, Any]
     versions: Sequence[Happening]
     style: Style = PLAIN
 
 
-def description_lines(described: Described) -> Lines:
+def description_lines(described: ObjectDescription) -> Lines:
     """Yield the description of one object."""
     reference = described.entry.reference
     yield from _metadata(described)
@@ -58,7 +58,7 @@ def description_lines(described: Described) -> Lines:
     yield from _kubernetes_events(described, reference)
 
 
-def _metadata(described: Described) -> Lines:
+def _metadata(described: ObjectDescription) -> Lines:
     reference, fact = described.entry.reference, described.entry.fact
     yield _pair("Name", reference.name)
     if reference.namespace:
@@ -78,11 +78,11 @@ def _metadata(described: Described) -> Lines:
     yield from _mapping(described, "Labels", metadata.get("labels"))
     yield from _mapping(described, "Annotations", metadata.get("annotations"))
     if described.entry.stale:
-        yield _pair("Note", "a later write was accepted whose result was not recorded")
+        yield _pair("Note", "a later write was accepted, but its result was not recorded")
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    """Return an object's fields; none if it is something else, as a log keeps odd objects too."""
+    """Return an object's fields; none if it is not an object, as a log keeps odd values too."""
     return value if isinstance(value, dict) else {}
 
 
@@ -93,8 +93,8 @@ def _many_fields(values: Any) -> list[dict[str, Any]]:
     )
 
 
-def _mapping(described: Described, name: str, values: Any) -> Lines:
-    """Yield a pair a line, cut to a terminal's width, and only there."""
+def _mapping(described: ObjectDescription, name: str, values: Any) -> Lines:
+    """Yield one pair per line; cut to a terminal's width, and only on a terminal."""
     width = described.style.width
     room = None if width is None else max(_WIDTH, width - _WIDTH)
     pairs = sorted(_fields(values).items())
@@ -104,20 +104,20 @@ def _mapping(described: Described, name: str, values: Any) -> Lines:
         yield _pair("", line)
 
 
-def _by_kind(described: Described) -> Lines:
+def _by_kind(described: ObjectDescription) -> Lines:
     reference = described.entry.reference
     highlight = _HIGHLIGHTS.get((reference.group, reference.kind))
     if highlight is not None:
         yield from highlight(described)
 
 
-def _pod(described: Described) -> Lines:
+def _pod(described: ObjectDescription) -> Lines:
     fact = described.entry.fact
     assert isinstance(fact, PodFact)
     yield _pair("Status", fact.status)
     node = fact.node or NONE
     if described.entry.node_bound:
-        node += "  (bound; no version shows it yet)"
+        node += "  (bound, but no version shows it yet)"
     yield _pair("Node", node)
     yield _pair("Ready", f"{fact.ready}/{fact.containers}, {fact.restarts} restarts")
     yield _pair("Requests", resource_list(fact.requests))
@@ -131,7 +131,7 @@ def _pod(described: Described) -> Lines:
         yield from _mapping(described, "Node selector", selector)
 
 
-def _node(described: Described) -> Lines:
+def _node(described: ObjectDescription) -> Lines:
     fact = described.entry.fact
     assert isinstance(fact, NodeFact)
     yield _pair("Unschedulable", str(fact.unschedulable).lower())
@@ -157,7 +157,7 @@ def _node(described: Described) -> Lines:
     yield from _indented(lines_of(Table(headers, rows), style=_narrower(described.style)))
 
 
-def _queue(described: Described) -> Lines:
+def _queue(described: ObjectDescription) -> Lines:
     fact = described.entry.fact
     assert isinstance(fact, QueueFact)
     table = described.sight.queues
@@ -193,7 +193,7 @@ def _queue(described: Described) -> Lines:
     yield from _indented(lines_of(Table(headers, rows), style=_narrower(described.style)))
 
 
-def _podgroup(described: Described) -> Lines:
+def _podgroup(described: ObjectDescription) -> Lines:
     fact = described.entry.fact
     assert isinstance(fact, PodGroupFact)
     yield _pair("Status", fact.phase or NONE)
@@ -203,7 +203,7 @@ def _podgroup(described: Described) -> Lines:
     yield _pair("Priority class", fact.priority_class or NONE)
 
 
-def _job(described: Described) -> Lines:
+def _job(described: ObjectDescription) -> Lines:
     spec, status = (_fields(described.document.get(part)) for part in ("spec", "status"))
     state = _fields(status.get("state"))
     yield _pair("Status", str(state.get("phase") or NONE))
@@ -232,7 +232,7 @@ def _job(described: Described) -> Lines:
         yield from _indented(lines_of(table, style=_narrower(described.style)))
 
 
-_HIGHLIGHTS: Mapping[tuple[str, str], Callable[[Described], Lines]] = MappingProxyType(
+_HIGHLIGHTS: Mapping[tuple[str, str], Callable[[ObjectDescription], Lines]] = MappingProxyType(
     {
         ("", "Pod"): _pod,
         ("", "Node"): _node,
@@ -243,7 +243,7 @@ _HIGHLIGHTS: Mapping[tuple[str, str], Callable[[Described], Lines]] = MappingPro
 )
 
 
-def _conditions(described: Described) -> Lines:
+def _conditions(described: ObjectDescription) -> Lines:
     conditions = _many_fields(_fields(described.document.get("status")).get("conditions"))
     rows = [
         [
@@ -261,8 +261,8 @@ def _conditions(described: Described) -> Lines:
         yield from _indented(lines_of(Table(headers, rows), style=_narrower(described.style)))
 
 
-def _related(described: Described) -> Iterator[tuple[str, str, str, list[Entry]]]:
-    """Yield (title, group, kind, objects) of what belongs to an object."""
+def _related(described: ObjectDescription) -> Iterator[tuple[str, str, str, list[Entry]]]:
+    """Yield (title, group, kind, objects) of the objects that belong to an object."""
     reference = described.entry.reference
     match (reference.group, reference.kind):
         case ("", "Node"):
@@ -272,14 +272,14 @@ def _related(described: Described) -> Iterator[tuple[str, str, str, list[Entry]]
         case ("scheduling.volcano.sh", "PodGroup"):
             yield "Pods", "", "Pod", _pods(described, lambda pod: pod.podgroup == reference.name)
         case ("scheduling.volcano.sh", "Queue"):
-            yield "Queues below it", _VOLCANO, "Queue", _queues_below(described, reference.name)
+            yield "Child queues", _VOLCANO, "Queue", _queues_below(described, reference.name)
             yield "PodGroups", _VOLCANO, "PodGroup", _podgroups(described, reference.name)
         case ("batch.volcano.sh", "Job"):
             yield "Pods", "", "Pod", _pods(described, lambda pod: pod.job == reference.name)
 
 
-def _pods(described: Described, belongs: Callable[[PodFact], bool]) -> list[Entry]:
-    """Return the pods that belong to an object; in its namespace, if it has one."""
+def _pods(described: ObjectDescription, belongs: Callable[[PodFact], bool]) -> list[Entry]:
+    """Return the pods that belong to an object: in its namespace, if it has one."""
     namespace = described.entry.reference.namespace or None
     return [
         entry
@@ -288,7 +288,7 @@ def _pods(described: Described, belongs: Callable[[PodFact], bool]) -> list[Entr
     ]
 
 
-def _podgroups(described: Described, queue: str) -> list[Entry]:
+def _podgroups(described: ObjectDescription, queue: str) -> list[Entry]:
     return [
         entry
         for entry in described.sight.truth.of(_VOLCANO, "PodGroup")
@@ -296,7 +296,7 @@ def _podgroups(described: Described, queue: str) -> list[Entry]:
     ]
 
 
-def _queues_below(described: Described, parent: str) -> list[Entry]:
+def _queues_below(described: ObjectDescription, parent: str) -> list[Entry]:
     return [
         entry
         for entry in described.sight.truth.of(_VOLCANO, "Queue")
@@ -304,7 +304,7 @@ def _queues_below(described: Described, parent: str) -> list[Entry]:
     ]
 
 
-def _kubernetes_events(described: Described, reference: Reference) -> Lines:
+def _kubernetes_events(described: ObjectDescription, reference: Reference) -> Lines:
     about = f"{reference.kind.lower()}/{reference.name}"
     found = [
         entry
@@ -317,12 +317,12 @@ def _kubernetes_events(described: Described, reference: Reference) -> Lines:
     ]
     if found:
         found.sort(key=lambda entry: getattr(entry.fact, "summary", ("",))[0])
-        yield from _section(described, "Events of Kubernetes")
+        yield from _section(described, "Kubernetes events")
         table = table_of(described.sight, "", "Event", found)
         yield from _indented(lines_of(table, style=_narrower(described.style)))
 
 
-def _section(described: Described, title: str) -> Lines:
+def _section(described: ObjectDescription, title: str) -> Lines:
     yield f"\n{described.style.bold(title)}\n"
 
 
@@ -331,7 +331,7 @@ def _indented(lines: Lines) -> Lines:
 
 
 def _narrower(style: Style) -> Style:
-    """Return how to write what is indented: a terminal has less room for it."""
+    """Return the style for indented lines: a terminal has less room for them."""
     return style._replace(width=None if style.width is None else style.width - len(_INDENT))
 
 

@@ -1,4 +1,4 @@
-"""Other views of a difference: in numbers, and with who made it."""
+"""Other views of a difference: counts, and who made it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import msgspec
 from ...engine.events import Reference
 from ...engine.kubernetes.units import format_time
 from ..moments.diff import Diff
+from ..moments.diff_actors import NOBODY_KNOWN, Maker, Who
 from ..moments.diff_counts import counted_by_kind
 from ..moments.kinds import plural_of
 from ..moments.times import span_text
-from ..moments.who import NOBODY_KNOWN, Maker, Who
 from .differences import Made, diff_json, side_lines, summary_line
 from .tables import PLAIN, Style, Table, lines_of
 
@@ -23,7 +23,7 @@ NOT_KNOWN = "not known"
 
 
 def counts_lines(found: Diff, who: Who | None = None, *, style: Style = PLAIN) -> Iterator[str]:
-    """Yield a difference in numbers: objects by kind, fields by how often, actors if asked for."""
+    """Yield counts of a difference: objects by kind, fields by frequency, actors if requested."""
     yield from side_lines(found)
     kinds = counted_by_kind(found)
     if kinds:
@@ -51,7 +51,7 @@ def counts_lines(found: Diff, who: Who | None = None, *, style: Style = PLAIN) -
 
 
 def counts_json(found: Diff, who: Who | None = None) -> dict[str, Any]:
-    """Return the same as ``diff --summary -o json`` prints it."""
+    """Return the counts as ``diff --summary -o json`` prints them."""
     whole = diff_json(found)
     return {
         **{name: whole[name] for name in ("apiVersion", "from", "to", "summary", "not_known")},
@@ -62,7 +62,7 @@ def counts_json(found: Diff, who: Who | None = None) -> dict[str, Any]:
 
 
 def who_json(found: Diff, who: Who) -> dict[str, Any]:
-    """Return a difference as JSON has it, with ``who`` in every object and every change."""
+    """Return a difference for JSON, with ``who`` in every object and every change."""
     whole = diff_json(found)
     for side, these in (("added", found.added), ("removed", found.removed)):
         for document, one in zip(whole[side], these, strict=True):
@@ -75,9 +75,9 @@ def who_json(found: Diff, who: Who) -> dict[str, Any]:
 
 
 def made_by(who: Who) -> Made:
-    """Return what says who made a difference, for the lines of one.
+    """Return a function that names who made a difference, for the lines of a diff.
 
-    If all fields of an object were made by one event, it is said once, beside the object.
+    If one event changed all fields of an object, it is named once, beside the object.
     """
 
     def text(changed: Reference, field: int | None) -> str:
@@ -94,7 +94,7 @@ def made_by(who: Who) -> Made:
 
 def maker_text(maker: Maker) -> str:
     """Return who made a difference, and where in the log that is told."""
-    parts = [f"by {maker.actor}" if maker.actor else f"by whom is {NOT_KNOWN}"]
+    parts = [f"by {maker.actor}" if maker.actor else "by an unknown actor"]
     if maker.position:
         parts += [f"@{maker.position}", span_text(maker.span)]
     return "  ".join(parts)

@@ -26,7 +26,7 @@ _LEAST_ROOM = 24
 """Characters of a value that even the narrowest terminal shows."""
 
 
-FIRST_SEEN = "first seen; it may have been there before"
+FIRST_SEEN = "first seen; it may have existed before"
 
 Made = Callable[[Reference, int | None], str]
 
@@ -60,10 +60,10 @@ def diff_json(found: Diff) -> dict[str, Any]:
 def diff_lines(
     found: Diff, *, style: Style = PLAIN, events: bool = False, made: Made | None = None
 ) -> Iterator[str]:
-    """Yield a difference for people: objects, fields, then what nodes and queues hold.
+    """Yield a difference for people: objects, fields, then the resources of nodes and queues.
 
-    :param events: tell Kubernetes's Event objects one by one; else only how many came.
-    :param made: says who made the difference of an object, or of its field of some number.
+    :param events: list Kubernetes's Event objects one by one; otherwise only their number.
+    :param made: returns who made the difference of an object, or of its n-th changed field.
     """
     by = made or _untold
     yield from side_lines(found)
@@ -80,7 +80,7 @@ def diff_lines(
             (line,) = change_lines([change], style=style, indent="    ")
             yield line.removesuffix("\n") + by(changed.object, number) + "\n"
         if changed.stale[0] != changed.stale[1]:
-            yield "    (a write of unknown result came after this version)\n"
+            yield "    (a write with an unknown result followed this version)\n"
     if told:
         yield "\n"
     yield from _holding_lines("NODE", found.nodes, style)
@@ -89,7 +89,7 @@ def diff_lines(
 
 
 def _lone_lines(found: Diff, style: Style, by: Made, *, events: bool) -> Iterator[str]:
-    """Yield the objects that are at one of the two moments only."""
+    """Yield the objects that exist at only one of the two moments."""
     for sign, mark, these in (
         ("+", style.added, found.added),
         ("-", style.removed, found.removed),
@@ -102,7 +102,7 @@ def _lone_lines(found: Diff, style: Style, by: Made, *, events: bool) -> Iterato
 
 
 def change_lines(fields: Sequence[Change], *, style: Style = PLAIN, indent: str) -> Iterator[str]:
-    """Yield ``path: old → new`` a line; values are cut to a terminal's width, and only there."""
+    """Yield lines ``path: old → new``; values are cut to a terminal's width, and only there."""
     for change in fields:
         old, new = value_text(change.old), value_text(change.new)
         if style.width is not None:
@@ -140,7 +140,7 @@ def history_json(found: History) -> dict[str, Any]:
 
 
 def history_lines(found: History, *, style: Style = PLAIN) -> Iterator[str]:
-    """Yield a history for people: one paragraph an event, objects of one name told apart."""
+    """Yield a history for people: one paragraph per event, grouped by objects of the same name."""
     several = len(found.uids) > 1
     if several:
         yield f"{len(found.uids)} objects had this name, one after the other.\n\n"
@@ -153,7 +153,7 @@ def history_lines(found: History, *, style: Style = PLAIN) -> Iterator[str]:
 
 
 def version_table(found: Sequence[Happening]) -> Table:
-    """Return the last versions of an object as a table: where, when, what, who."""
+    """Return the last versions of an object as a table: position, time, change, actor."""
     headers = ("POSITION", "VERSION", "TIME", "KIND", "WHO", "CHANGED")
     rows = [
         [
@@ -206,7 +206,9 @@ def _remark(sign: str, one: ObjectThen) -> str:
         return f"  ({FIRST_SEEN})"
     if not one.replaced:
         return ""
-    return "  (another of this name was there before)" if sign == "+" else "  (another follows it)"
+    if sign == "+":
+        return "  (another object with this name existed before)"
+    return "  (replaced by another object with this name)"
 
 
 def _holding_lines(title: str, holdings: Sequence[HoldingChanged], style: Style) -> Iterator[str]:
@@ -232,7 +234,7 @@ def _holding_lines(title: str, holdings: Sequence[HoldingChanged], style: Style)
 
 
 def _absent(one: HoldingChanged, side: Holding | None) -> str:
-    """Return what stands for a side without a holding: that it is not there, or not known."""
+    """Return the text for a side without resources: the object does not exist, or is not known."""
     return _NOT_KNOWN if one.first_seen and side is one.before else NONE
 
 
@@ -263,9 +265,9 @@ def _amounts(one: HoldingChanged, resource: str) -> str:
 
 
 def summary_line(found: Diff, *, events: bool) -> str:
-    """Return how many objects differ, in one line.
+    """Return how many objects differ, as one line.
 
-    :param events: Event objects were shown one by one.
+    :param events: Event objects were listed one by one.
     """
     first = f"{len(found.first_seen)} first seen, " if found.first_seen else ""
     text = (

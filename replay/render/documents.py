@@ -1,4 +1,4 @@
-"""Whole objects as text: JSON, YAML, names, JSONPath, columns of one's own."""
+"""Whole objects as text: JSON, YAML, names, JSONPath, custom columns."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def json_text(value: Any, *, indent: int = 4) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON has it: tuples are lists, enumerations their values."""
+    """Return a value in JSON's types: tuples become lists, enumerations their values."""
     return msgspec.json.decode(_ENCODER.encode(value))
 
 
 def write_json(out: TextIO, documents: Documents, *, single: bool) -> None:
-    """Write objects as kubectl does: one by itself, or a ``List`` of all, item after item.
+    """Write objects as kubectl does: a single one alone, or a ``List`` of all, item by item.
 
-    :param single: there is exactly one and it was asked for by name.
+    :param single: there is exactly one, and it was requested by name.
     """
     if single:
         out.write("".join(json_text(document) + "\n" for document in documents))
@@ -46,9 +46,9 @@ def write_json(out: TextIO, documents: Documents, *, single: bool) -> None:
 
 
 def write_yaml(out: TextIO, documents: Documents, *, single: bool) -> None:
-    """Write objects as YAML: one by itself, or a ``List`` of all, item after item.
+    """Write objects as YAML: a single one alone, or a ``List`` of all, item by item.
 
-    :param single: there is exactly one and it was asked for by name.
+    :param single: there is exactly one, and it was requested by name.
     """
     from .yaml_text import YamlWriter  # noqa: PLC0415 -- only one output format needs it
 
@@ -67,7 +67,7 @@ def write_yaml(out: TextIO, documents: Documents, *, single: bool) -> None:
 
 
 def list_of(documents: Documents) -> dict[str, Any]:
-    """Return objects as the one document that JSONPath templates are written against."""
+    """Return objects as the document that JSONPath templates apply to."""
     return {
         "apiVersion": "v1",
         "items": list(documents),
@@ -77,7 +77,7 @@ def list_of(documents: Documents) -> dict[str, Any]:
 
 
 def write_jsonpath(out: TextIO, documents: Documents, template: str, *, single: bool) -> None:
-    """Write what a template finds, without a line end of its own, as kubectl does.
+    """Write what a template finds, without adding a line end, as kubectl does.
 
     :raises UsageError: the template cannot be read.
     """
@@ -90,7 +90,7 @@ def write_custom_columns(
 ) -> None:
     """Write a table of columns given as ``NAME:.metadata.name,NODE:.spec.nodeName``.
 
-    :raises UsageError: a column is not HEADER:PATH.
+    :raises UsageError: a column is not of the form HEADER:PATH.
     """
     columns = list(_custom_columns(text))
     rows = [
@@ -111,8 +111,8 @@ def _custom_columns(text: str) -> Iterator[tuple[str, Path]]:
         header, colon, path = column.partition(":")
         if not colon or not header or not path:
             raise UsageError(
-                f"{column!r} is no column",
-                now="write HEADER:PATH,HEADER:PATH as in NAME:.metadata.name,NODE:.spec.nodeName",
+                f"{column!r} is not a column",
+                now="write HEADER:PATH,HEADER:PATH, as in NAME:.metadata.name,NODE:.spec.nodeName",
             )
         yield header, parse_path(path)
 

@@ -1,4 +1,4 @@
-"""Differences between belief and truth as documents and tables."""
+"""Differences between the scheduler's cache and the API server, as documents and tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .tables import NONE, Table
 
 
 def drift_document(found: Drift) -> dict[str, Any]:
-    """Return everything that differs; null where one side has no such thing."""
+    """Return everything that differs; null if one side has no value."""
     return {
         "at": found.at,
         "release": found.release,
@@ -31,7 +31,7 @@ def drift_document(found: Drift) -> dict[str, Any]:
 def drift_table(found: Drift) -> Table:
     """Return a row for each difference."""
     return Table(
-        ("KIND", "NAME", "FIELD", "TRUTH", "BELIEF", "SINCE"),
+        ("KIND", "NAME", "FIELD", "API SERVER", "CACHE", "SINCE"),
         [
             (
                 one.kind,

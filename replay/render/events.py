@@ -1,4 +1,4 @@
-"""Events of the log as lines: JSON for machines, a table for people."""
+"""Events of the log as lines: JSON for programs, a table for people."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 
 from ...engine.events import Recorded, Reference
 from ...engine.kubernetes.units import format_time
-from ..moments.actors import Told
+from ..moments.actors import AttributedEvent
 from ..moments.kinds import plain_name
 from ..moments.times import span_text
 from .tables import NONE
@@ -24,10 +24,10 @@ _SHORT_FIELDS: Mapping[str, str] = MappingProxyType(
 )
 
 
-def event_fields(recorded: Told, *, payload: bool) -> dict[str, Any]:
-    """Return an event as ``-o ndjson`` and ``-o json`` print it: the envelope, fields additive.
+def event_fields(recorded: AttributedEvent, *, payload: bool) -> dict[str, Any]:
+    """Return an event as ``-o ndjson`` and ``-o json`` print it; fields are only ever added.
 
-    Times are RFC 3339 in UTC with microseconds, null when not known. ``time`` is the best estimate
+    Times are RFC 3339 in UTC with microseconds; null if not known. ``time`` is the best estimate
     between ``earliest`` and ``latest``.
     """
     event, span = recorded.event, recorded.span
@@ -52,13 +52,13 @@ def event_fields(recorded: Told, *, payload: bool) -> dict[str, Any]:
     return fields
 
 
-def ndjson_lines(events: Iterable[Told], *, payload: bool) -> Iterator[str]:
-    """Yield one JSON object a line."""
+def ndjson_lines(events: Iterable[AttributedEvent], *, payload: bool) -> Iterator[str]:
+    """Yield one JSON object per line."""
     for recorded in events:
         yield _ENCODER.encode(event_fields(recorded, payload=payload)).decode() + "\n"
 
 
-def event_rows(events: Iterable[Told], *, wide: bool) -> Iterator[list[str]]:
+def event_rows(events: Iterable[AttributedEvent], *, wide: bool) -> Iterator[list[str]]:
     """Yield the table rows of events."""
     for recorded in events:
         event = recorded.event
@@ -84,7 +84,7 @@ def object_text(reference: Reference) -> str:
 
 
 def _subject(recorded: Recorded) -> str:
-    """Return what an event without an object is about, from its payload."""
+    """Return the subject of an event without an object, from its payload."""
     body = msgspec.json.decode(recorded.event.payload)
     if not isinstance(body, dict):
         return NONE

@@ -1,4 +1,4 @@
-"""Figures about a log, as lines of ``name  value``."""
+"""The size and contents of a log, as lines of ``name  value``."""
 
 from __future__ import annotations
 

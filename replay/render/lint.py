@@ -1,4 +1,4 @@
-"""Findings as a table, as documents, and as GitHub shows them beside the lines of a change."""
+"""Findings as a table, as documents, and as annotations on GitHub."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from ..lint.findings import Finding, Place, Severity, Subject
+from ..lint.findings import FilePlace, Finding, Severity, Subject
 from ..lint.rules import RULES, Rule
 from ..lint.task import Report
 from ..moments.kinds import resource_name
@@ -19,7 +19,7 @@ _COMMANDS = MappingProxyType(
 
 
 def lint_lines(report: Report, *, wide: bool = False, style: Style = PLAIN) -> Iterator[str]:
-    """Yield the lines of a table of findings; wide, with what to do and where in the object."""
+    """Yield a table of findings; wide adds what to do and the field of the object."""
     if not report.findings:
         return
     headers = ["WHERE", "SEVERITY", "OBJECT", "RULE", "RELEASES"]
@@ -48,12 +48,12 @@ def _row(finding: Finding, releases: Sequence[str], *, wide: bool) -> tuple[str,
     )
 
 
-def _where(place: Place | None) -> str:
+def _where(place: FilePlace | None) -> str:
     return NONE if place is None else str(place)
 
 
 def release_text(named: Sequence[str], of: Sequence[str]) -> str:
-    """Return releases as people write them: ``all``, or runs of those that were asked."""
+    """Return releases as text: ``all``, or ranges of those that were checked."""
     if len(named) == len(of):
         return "all" if len(of) > 1 else of[0]
     runs: list[list[int]] = []
@@ -66,7 +66,7 @@ def release_text(named: Sequence[str], of: Sequence[str]) -> str:
 
 
 def lint_document(report: Report) -> dict[str, Any]:
-    """Return a report as JSON has it."""
+    """Return a report for JSON."""
     return {
         "releases": list(report.releases),
         "conf": report.conf or None,
@@ -91,7 +91,7 @@ def _name(subject: Subject) -> str:
 
 
 def lint_annotations(report: Report) -> Iterator[str]:
-    """Yield workflow commands of GitHub: each shows a finding beside the line that it is about."""
+    """Yield GitHub workflow commands: each shows a finding beside its line."""
     for finding in report.findings:
         issue, place = finding.issue, finding.issue.subject.place
         where = "" if place is None else f"file={_escaped(place.file)},line={place.line},"
@@ -102,13 +102,13 @@ def lint_annotations(report: Report) -> Iterator[str]:
 
 
 def _escaped(text: str, *, ends: bool = True) -> str:
-    """Escape what ends a workflow command, or with ``ends`` one of its properties."""
+    """Escape characters that end a workflow command, or with ``ends`` one of its properties."""
     text = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
     return text.replace(":", "%3A").replace(",", "%2C") if ends else text
 
 
 def lint_summary(report: Report) -> str:
-    """Return how much was found, in one line."""
+    """Return the number of findings, as one line."""
     counts = _counts(report)
     parts = [
         f"{count} {name}{'' if count == 1 else 's'}" for name, count in counts.items() if count
@@ -128,9 +128,9 @@ def _counts(report: Report) -> dict[str, int]:
 def rule_lines(*, style: Style = PLAIN) -> Iterator[str]:
     """Yield the lines of a table of all rules."""
     rows = [(rule.name, rule.group, rule.about.replace("``", "")) for rule in RULES]
-    yield from lines_of(Table(("RULE", "ABOUT", "FINDS"), rows), style=style)
+    yield from lines_of(Table(("RULE", "GROUP", "FINDS"), rows), style=style)
 
 
 def rule_document(rule: Rule) -> dict[str, str]:
-    """Return a rule as JSON has it."""
+    """Return a rule for JSON."""
     return {"rule": rule.name, "about": rule.group, "finds": rule.about, "more": rule.more}

@@ -1,4 +1,4 @@
-"""Progress on standard error, for what takes longer than a moment."""
+"""Progress bars on standard error."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Phase = Callable[[str, int, int], None]
 
 @contextmanager
 def counting(what: str, *, visible: bool) -> Iterator[Count | None]:
-    """Give a function to call with (done, in all); it moves a bar where anybody would see it.
+    """Yield a function to call with (done, total); it moves a progress bar if one is visible.
 
-    :param visible: False gives None, and draws nothing.
+    :param visible: False yields None, and draws nothing.
     """
     with phases(visible=visible) as move:
         yield None if move is None else lambda done, total: move(what, done, total)
@@ -24,7 +24,7 @@ def counting(what: str, *, visible: bool) -> Iterator[Count | None]:
 
 @contextmanager
 def _screened() -> Iterator[None]:
-    """Put screens before the streams that rich has put before a bar: it obeys codes in text."""
+    """Put screens before the streams that rich wraps for a bar: rich obeys codes in text."""
     out, err = sys.stdout, sys.stderr
     sys.stdout = out if isinstance(out, Screen) else Screen(out)
     sys.stderr = err if isinstance(err, Screen) else Screen(err, messages=True)
@@ -36,14 +36,14 @@ def _screened() -> Iterator[None]:
 
 @contextmanager
 def phases(*, visible: bool) -> Iterator[Phase | None]:
-    """Give a function to call with (phase, done, in all); every phase has a bar of its own.
+    """Yield a function to call with (phase, done, total); every phase has its own bar.
 
-    :param visible: False gives None, and draws nothing.
+    :param visible: False yields None, and draws nothing.
     """
     if not visible:
         yield None
         return
-    # rich takes a tenth of a second to import: only those who see it pay.
+    # rich takes a tenth of a second to import: only if the bar is visible.
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import (  # noqa: PLC0415
         BarColumn,
@@ -60,7 +60,7 @@ def phases(*, visible: bool) -> Iterator[Phase | None]:
         TaskProgressColumn(),
         TimeRemainingColumn(),
     )
-    # What it draws is its own, so it draws on the stream beneath the screen.
+    # It draws its own codes, so it writes to the stream beneath the screen.
     console = Console(file=getattr(sys.stderr, "raw", sys.stderr))
     moving = Progress(
         *columns, console=console, transient=True, redirect_stdout=sys.stdout.isatty()

@@ -1,9 +1,10 @@
-r"""The border to a terminal: what names, messages and actors hold is shown, and never obeyed.
+r"""Safe output to a terminal: control characters in names, messages and actors have no effect.
 
-Whoever may name an object in a cluster must not drive the terminal of who looks at it. So all that
-a command prints passes a :class:`Screen`, which writes control characters as ``\u001b``: those of
-ASCII and of Latin-1, and what turns the direction of text or parts lines. In JSON that is the same
-string. Our own colours are marked by characters that no UTF-8 text can hold.
+A person who may name an object in a cluster must not control the terminal of a person who looks at
+it. So all output of a command passes through a :class:`Screen`, which writes control characters as
+``\u001b``: those of ASCII and Latin-1, and those that change the direction of text or separate
+lines. In JSON that is the same string. Plinian's own colours are marked by characters that UTF-8
+text cannot hold.
 """
 
 from __future__ import annotations
@@ -20,15 +21,15 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 _FIRST_MARK = 0xDC00
-"""A lone surrogate; Python makes those from 0xDC80 on of bytes that are no UTF-8."""
+"""A lone surrogate; Python makes those from 0xDC80 on from bytes that are not UTF-8."""
 
 SGR: Mapping[str, str] = MappingProxyType(
     {chr(_FIRST_MARK + int(code)): code for code in ("0", "1", "31", "32", "33")}
 )
-"""Marks to the colours that they stand for, as a terminal's codes; lone surrogates."""
+"""The colour of each mark, as a terminal's codes; marks are lone surrogates."""
 
 MARKS: Mapping[str, str] = MappingProxyType({code: mark for mark, code in SGR.items()})
-"""Colours to their marks."""
+"""The mark of each colour."""
 
 _DIRECTIONS = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _HOSTILE_SET = f"\x00-\x08\x0b-\x1f\x7f-\x9f{_DIRECTIONS}\u2028\u2029\ufff9-\ufffb"
@@ -40,7 +41,7 @@ _ENCODING = "utf-8"
 
 
 def escaped(text: str) -> str:
-    """Return text with its control characters spelled; new lines and tabs stay.
+    """Return text with its control characters escaped; new lines and tabs stay.
 
     Marks of colours stay as well: only :class:`Screen` knows whether there is colour.
     """
@@ -48,17 +49,17 @@ def escaped(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return text in one line: new lines and tabs are spelled too, in a table's cell, say."""
+    """Return text as one line, as for a table's cell: new lines and tabs are escaped too."""
     return text if text.isprintable() else _IN_A_LINE.sub(_spelled_but_marks, text)
 
 
 def is_plain(text: str) -> bool:
-    """Say whether a text has nothing that would be spelled, and no new line."""
+    """Return whether a text has nothing to escape, and no new line."""
     return text.isprintable() or _IN_A_LINE.search(text) is None
 
 
 def _is_plain(text: str) -> bool:
-    """Say quickly that a text is harmless; False is said of some that are."""
+    """Return True only for harmless text; a quick check, which may be False for harmless text."""
     if text.isprintable():
         return True
     return text.isascii() and len(text.encode().translate(None, _ASCII_CONTROLS)) == len(text)
@@ -73,7 +74,7 @@ def _spelled_but_marks(found: re.Match[str]) -> str:
 
 
 def _line(text: str) -> str:
-    """Return a line that a renderer yields; new lines at its ends are the renderer's own."""
+    """Return a line of a renderer, escaped; new lines at its ends are the renderer's own."""
     if text[:-1].isprintable():
         return text
     end = len(text.rstrip("\n"))
@@ -85,13 +86,13 @@ _NEW_LINE = "\\u000a"
 
 
 class Screen(io.TextIOBase):
-    """A stream of text that spells control characters, and turns marks into colours.
+    """A stream of text that escapes control characters and turns marks into colours.
 
-    What is given to :meth:`write` may have lines of its own; each text that is given to
-    :meth:`writelines` is one line, so a new line inside of it is spelled too.
+    Text for :meth:`write` may have several lines; each text for :meth:`writelines` is one line, so
+    a new line inside it is escaped too.
 
-    :param out: where it goes; ``raw`` gives it back, for what draws by itself.
-    :param messages: it is for messages: values in them that are too long are shortened.
+    :param out: the stream beneath; ``raw`` returns it, for code that draws by itself.
+    :param messages: the stream is for messages: overlong values in them are shortened.
     """
 
     def __init__(self, out: TextIO, *, messages: bool = False) -> None:
@@ -100,9 +101,9 @@ class Screen(io.TextIOBase):
         self._terminal = out.isatty()
 
     def write(self, text: str) -> int:
-        """Write text, and return how many characters were given."""
+        """Write text, and return the number of its characters."""
         if not isinstance(text, str):
-            raise TypeError("a screen takes text")
+            raise TypeError("a screen accepts text only")
         told = shortened(text) if self._messages else text
         shown = told if _is_plain(told) else _HOSTILE.sub(self._shown, told)
         try:
@@ -123,14 +124,14 @@ class Screen(io.TextIOBase):
 
     @property
     def buffer(self) -> io.RawIOBase | io.BufferedIOBase:
-        """The stream of bytes: as it is for a program, spelled for a terminal."""
+        """The stream of bytes: unchanged for a program, escaped for a terminal."""
         if self._terminal:
             return _Bytes(self)
         return cast("io.BufferedIOBase", self.raw.buffer)
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
-        """What a text may hold: anything; what the stream cannot say is spelled."""
+        """The encoding of accepted text: characters that the stream cannot write are escaped."""
         return _ENCODING
 
     def flush(self) -> None:
@@ -138,7 +139,7 @@ class Screen(io.TextIOBase):
         self.raw.flush()
 
     def isatty(self) -> bool:
-        """Say whether a person reads."""
+        """Return whether the stream is a terminal."""
         return self._terminal
 
     def fileno(self) -> int:
@@ -146,7 +147,7 @@ class Screen(io.TextIOBase):
         return self.raw.fileno()
 
     def writable(self) -> bool:
-        """Say yes."""
+        """Return True."""
         return True
 
 

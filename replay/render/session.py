@@ -1,4 +1,4 @@
-"""The answer of a session as text: decisions first, then why what waits is waiting."""
+"""The answer of a session as text: decisions first, then why pods are pending."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from .tables import NONE, PLAIN, Style, Table, lines_of
 def session_lines(
     answer: SessionAnswer, *, style: Style = PLAIN, wide: bool = False
 ) -> Iterator[str]:
-    """Yield an answer's lines: what is decided, PodGroups, queues, and why pods wait.
+    """Yield an answer's lines: decisions, PodGroups, queues, and why pods are pending.
 
-    :param wide: with the names of PodGroups in full.
+    :param wide: print full names of PodGroups.
     """
     result = answer.result
     if result.panic is not None:
         place = " < ".join(result.panic.place)
-        yield style.removed(f"The scheduler dies: {result.panic.message}\n")
+        yield style.removed(f"The scheduler panics: {result.panic.message}\n")
         if place:
             yield f"  at {place}\n"
         yield "\n"
     parts: tuple[tuple[Sequence[str], Sequence[Sequence[str]]], ...] = (
-        (("DECISION", "OF", "NODE", "REASON"), _decisions(result)),
+        (("DECISION", "OBJECT", "NODE", "REASON"), _decisions(result)),
         (("PODGROUP", "PHASE", "RUNNING", "SUCCEEDED", "FAILED", "WRITTEN"), _groups(result)),
         (("QUEUE", "ALLOCATED", "WRITTEN"), _queues(result)),
-        (("PODGROUP", "SAID", "BECAUSE"), sorted(set(result.events))),
-        (("POD", "WAITS BECAUSE"), _waiting(result)),
+        (("PODGROUP", "EVENT", "MESSAGE"), sorted(set(result.events))),
+        (("POD", "PENDING REASON"), _waiting(result)),
     )
     tables = [Table(*part) for part in parts]
     decisions, *others = tables if wide else short_all(tables)
@@ -50,13 +50,13 @@ def trace_lines(
 ) -> Iterator[str]:
     """Yield the steps of a trace as a table.
 
-    :param wide: with the names of PodGroups in full.
+    :param wide: print full names of PodGroups.
     """
     rows = [
         (step.action, step.what, step.about or NONE, step.by, step.outcome, _numbers(step.numbers))
         for step in steps
     ]
-    headers = ("ACTION", "STEP", "ABOUT", "BY", "OUTCOME", "NUMBERS")
+    headers = ("ACTION", "STEP", "OBJECT", "BY", "OUTCOME", "NUMBERS")
     table = Table(headers, rows)
     yield from lines_of(table if wide else short(table), style=style)
 
@@ -86,7 +86,7 @@ def _queues(result: SessionResult) -> list[tuple[str, ...]]:
 
 
 def _waiting(result: SessionResult) -> list[tuple[str, str]]:
-    """Return why pods wait: no node takes them, or what their condition is to say from now on."""
+    """Return why pods are pending: no node fits them, or the message of their new condition."""
     told = {key: condition.message for key, condition in result.pod_conditions.items()}
     told.update((key, text) for key, text in result.fit_errors.items() if text)
     placed = {pod for pod, _ in (*result.binds, *result.pipelined)}
@@ -103,7 +103,7 @@ def _numbers(numbers: Mapping[str, object]) -> str:
 
 
 def number_text(value: object) -> str:
-    """Return a number, a list, or amounts of resources as Kubernetes writes them, in one line."""
+    """Return a number, a list, or amounts of resources in Kubernetes notation, as one line."""
     if isinstance(value, Mapping):
         amounts = (f"{name}={exact_amount(name, amount)}" for name, amount in value.items())
         return f"({','.join(amounts)})"

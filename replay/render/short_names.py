@@ -1,4 +1,4 @@
-"""Tables with the names of PodGroups shortened: uids fill a line and tell a person little."""
+"""Tables with shortened names of PodGroups: uids fill a line and mean little to a person."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Collection, Sequence
 from ..moments.names import shortened
 from .tables import Table
 
-NAMING = frozenset({"PODGROUP", "JOB", "OF", "ABOUT", "NAME"})
-"""Columns that may name a PodGroup, alone or beside other things."""
+NAMING = frozenset({"PODGROUP", "JOB", "OBJECT", "NAME"})
+"""Columns that may name a PodGroup, alone or with other text."""
 
 
 def short(table: Table, columns: Collection[str] = NAMING) -> Table:
-    """Return a table with shortened names in some columns."""
+    """Return a table with shortened names in the naming columns."""
     return short_all([table], columns)[0]
 
 
 def short_all(tables: Sequence[Table], columns: Collection[str] = NAMING) -> list[Table]:
-    """Return tables with shortened names in some columns; no two names become alike in any."""
+    """Return tables with shortened names in the naming columns, distinct across all tables."""
     places = [
         frozenset(place for place, header in enumerate(table.headers) if header in columns)
         for table in tables

@@ -1,4 +1,4 @@
-"""Results of scenarios as text: what each session did, and what releases do side by side."""
+"""Results of scenarios as text: what each session did, and releases side by side."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _RESOURCES = MappingProxyType({"milli_cpu": "cpu", "memory_bytes": "memory"})
 
 
 class _Fact(NamedTuple):
-    """What a row of a table of releases is about: a kind of decision, a pod or PodGroup."""
+    """The subject of a row in a table of releases: a kind of decision, a pod or PodGroup."""
 
     step: int
     kind: str
@@ -29,35 +29,35 @@ class _Fact(NamedTuple):
 def result_lines(
     result: Document, *, step: int | None = None, style: Style = PLAIN
 ) -> Iterator[str]:
-    """Yield what each session of a result did: a crash, decisions, phases, queues, why pods wait.
+    """Yield what each session of a result did: crash, decisions, phases, queues, pending pods.
 
-    :param result: in the long form of ``NAME.RELEASE.json``.
-    :param step: only this one, from 1.
+    :param result: the long form of ``NAME.RELEASE.json``.
+    :param step: only this step, counted from 1.
     """
     yield style.bold(f"{result['name']} as {result['version']}\n")
     for number, told in enumerate(result["steps"], start=1):
         if step in {None, number}:
             yield "\n"
-            anew = ", the scheduler started anew" if told.get("restarted") else ""
+            anew = ", the scheduler was restarted" if told.get("restarted") else ""
             yield style.bold(f"session {number}{anew}\n")
             yield from _session_lines(told, style)
 
 
 def _session_lines(told: StepResult, style: Style) -> Iterator[str]:
     if told["panic"] is not None:
-        yield style.removed(f"The scheduler dies: {told['panic']}\n")
+        yield style.removed(f"The scheduler panics: {told['panic']}\n")
         yield f"  at {told['panic_at']}\n" if told.get("panic_at") else ""
     decisions = _decisions(told)
     if decisions:
-        yield from lines_of(Table(("DECISION", "OF", "NODE", "REASON"), decisions), style=style)
+        yield from lines_of(Table(("DECISION", "OBJECT", "NODE", "REASON"), decisions), style=style)
     else:
         yield "No decision.\n"
     groups = ("PODGROUP", "PHASE", "RUNNING", "SUCCEEDED", "FAILED", "CONDITION")
     tables: tuple[tuple[Sequence[str], Sequence[Sequence[str]]], ...] = (
         (groups, _groups(told)),
         (("QUEUE", "ALLOCATED", "DESERVED", "SHARE"), _queues(told)),
-        (("POD", "WAITS BECAUSE"), _waiting(told)),
-        (("THE SCHEDULER LOGS",), [(line,) for line in dict.fromkeys(told["errors"])]),
+        (("POD", "PENDING REASON"), _waiting(told)),
+        (("SCHEDULER LOG",), [(line,) for line in dict.fromkeys(told["errors"])]),
     )
     for table in (Table(*parts) for parts in tables):
         if table.rows:
@@ -84,7 +84,7 @@ def _groups(told: StepResult) -> list[tuple[str, ...]]:
 
 
 def _condition(conditions: Iterable[Mapping[str, str]]) -> str:
-    """Return the last condition that holds: what it is, and what it says."""
+    """Return the type and message of the last condition that is true."""
     held = [each for each in conditions if each["status"] == "True"]
     if not held:
         return NONE
@@ -113,7 +113,7 @@ def _quantities(amounts: Mapping[str, str]) -> str:
 
 
 def _gauged(gauges: Mapping[str, float | str], prefix: str) -> str:
-    """Return the amounts among a queue's gauges that begin with a word; zeros left out."""
+    """Return the amounts of a queue's gauges whose names begin with a word, without zeros."""
     amounts: dict[str, float] = {}
     for gauge, value in gauges.items():
         resource = gauge.removeprefix(prefix)
@@ -134,10 +134,10 @@ def _waiting(told: StepResult) -> list[tuple[str, str]]:
 def releases_lines(
     results: Sequence[Document], *, step: int | None = None, style: Style = PLAIN
 ) -> Iterator[str]:
-    """Yield one scenario's results of several releases as a table with a row for each decision.
+    """Yield one scenario's results for several releases as a table with a row per decision.
 
-    Releases that did the same share a column. A PodGroup's phase is told where it changes. Below,
-    what each crash says.
+    Releases that did the same share a column. A PodGroup's phase is shown where it changes. The
+    messages of crashes follow.
     """
     yield style.bold(f"{results[0]['name']}\n")
     groups: dict[tuple[tuple[_Fact, str], ...], list[str]] = {}
@@ -151,13 +151,13 @@ def releases_lines(
         for fact in known
         if step in {None, fact.step} and not _stays(fact, sides)
     ]
-    headers = ("SESSION", "DECISION", "OF", *map(spans, groups.values()))
+    headers = ("SESSION", "DECISION", "OBJECT", *map(spans, groups.values()))
     yield from lines_of(Table(headers, rows), style=style)
     yield from _crash_lines(results, step, style)
 
 
 def _crash_lines(results: Sequence[Document], step: int | None, style: Style) -> Iterator[str]:
-    """Yield what releases die of: which of them, in which sessions, with what text and where."""
+    """Yield the crashes: which releases, in which sessions, with what message and where."""
     crashes: dict[tuple[str, str], dict[str, list[int]]] = {}
     for result in results:
         for number, told in enumerate(result["steps"], start=1):
@@ -171,7 +171,7 @@ def _crash_lines(results: Sequence[Document], step: int | None, style: Style) ->
         yield "\n"
         for sessions, releases in sides.items():
             yield style.removed(
-                f"{spans(releases)}, session {sessions}: the scheduler dies: {message}\n"
+                f"{spans(releases)}, session {sessions}: the scheduler panics: {message}\n"
             )
         yield f"  at {place}\n" if place else ""
 
@@ -180,7 +180,7 @@ def _facts(result: Document) -> dict[_Fact, str]:
     found: dict[_Fact, str] = {}
     for number, told in enumerate(result["steps"], start=1):
         if told["panic"] is not None:
-            found[_Fact(number, "crash", "")] = "dies"
+            found[_Fact(number, "crash", "")] = "panics"
         for kind, pod, node, reason in _decisions(told):
             found[_Fact(number, kind, pod)] = node or reason or "yes"
         for key, group in told["podgroups"].items():
@@ -193,13 +193,13 @@ def _place(fact: _Fact) -> tuple[int, int, str]:
 
 
 def _stays(fact: _Fact, sides: Sequence[Mapping[_Fact, str]]) -> bool:
-    """Say whether a phase is on all sides what it was after the session before."""
+    """Return whether a phase is the same on all sides as after the previous session."""
     before = fact._replace(step=fact.step - 1)
     return fact.kind == "phase" and all(side.get(before) == side.get(fact) for side in sides)
 
 
 def spans(names: Sequence[str]) -> str:
-    """Return releases in few words: ``v1.11.0..v1.11.2,v1.12.1``, where all between are meant."""
+    """Return releases as ranges: ``v1.11.0..v1.11.2,v1.12.1``; a range includes all between."""
     found: list[list[int]] = []
     for place in sorted(RELEASES.index(parse_release(name)) for name in names):
         if found and found[-1][-1] == place - 1 and not RELEASES[place].ours:

@@ -12,14 +12,14 @@ from .figures import pair_lines
 from .tables import NONE, PLAIN, Style, Table, lines_of, paragraph
 
 if TYPE_CHECKING:
-    from ..moments.status import Known, Status, Stretch
+    from ..moments.status import KnownKind, KnownRange, Status
 
 _NAMES_SHOWN = 2
 _SHOWN = 3
 
 
 def status_lines(status: Status, *, style: Style = PLAIN) -> Iterator[str]:
-    """Yield what a log holds: reach, times, inputs, coverage by kind, and what it lacks."""
+    """Yield what a log holds: range, times, inputs, coverage by kind, and what it lacks."""
     yield from pair_lines(
         [
             ("cluster", status.cluster),
@@ -36,7 +36,7 @@ def status_lines(status: Status, *, style: Style = PLAIN) -> Iterator[str]:
     yield from lines_of(_inputs(status), style=style)
     yield "\n"
     if status.whole:
-        yield "A scenario tells everything: all kinds are known at all revisions.\n"
+        yield "A scenario is complete: all kinds are known at all revisions.\n"
     else:
         yield from lines_of(_coverage(status), style=style)
     if status.advice:
@@ -47,13 +47,16 @@ def status_lines(status: Status, *, style: Style = PLAIN) -> Iterator[str]:
 def _times(status: Status) -> Iterator[str]:
     first, last = status.times.first, status.times.last
     if first is None or last is None:
-        yield "no event tells a time\n"
+        yield "no event has a time\n"
     else:
         yield f"from {format_time(first)} to {format_time(last)}\n"
     times = status.times
     if times.revisions:
-        width = "" if times.median is None else f", half of them to {_width(times.median)}"
-        yield f"{times.bounded} of {times.revisions} revisions have both bounds{width}\n"
+        width = "" if times.median is None else f", half of them within {_width(times.median)}"
+        yield (
+            f"{times.bounded} of {times.revisions} revisions have an earliest and a latest "
+            f"time{width}\n"
+        )
     yield from (f"{text}\n" for text in times.disagreements)
 
 
@@ -71,16 +74,16 @@ def _inputs(status: Status) -> Table:
         )
         for one in status.inputs
     ]
-    return Table(("INPUT", "IS", "EVENTS", "REVISIONS"), rows)
+    return Table(("INPUT", "FORMAT", "EVENTS", "REVISIONS"), rows)
 
 
 def _coverage(status: Status) -> Table:
     rows = [_row(one) for one in status.coverage]
     rows += [(plural_of(*pair), "", "never", NONE, NONE) for pair in status.missing]
-    return Table(("KIND", "NAMESPACES", "COMPLETE", "HOLES", "TOLD BY"), rows)
+    return Table(("KIND", "NAMESPACES", "COMPLETE", "GAPS", "SOURCE"), rows)
 
 
-def _row(one: Known) -> tuple[str, ...]:
+def _row(one: KnownKind) -> tuple[str, ...]:
     stretches = one.stretches
     by = dict.fromkeys(word for stretch in stretches for word in stretch.by)
     return (
@@ -98,8 +101,8 @@ def _names(names: tuple[str, ...]) -> str:
     return f"{few} and {more} more" if more > 0 else few or "all"
 
 
-def _holes(stretches: tuple[Stretch, ...]) -> list[tuple[int, int]]:
-    """Return the first and last revision of each stretch that is not known between known ones."""
+def _holes(stretches: tuple[KnownRange, ...]) -> list[tuple[int, int]]:
+    """Return the first and last revision of each gap between known ranges."""
     return [(earlier.last + 1, later.first - 1) for earlier, later in pairwise(stretches)]
 
 

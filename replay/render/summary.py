@@ -1,4 +1,4 @@
-"""What an ingestion did, for people."""
+"""The summary of an ingestion, for people."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FILES_SHOWN = 10
 
 
 def summary_lines(summary: IngestSummary, *, style: Style = PLAIN) -> Iterator[str]:
-    """Yield the summary of an ingestion: events by kind, what was left out and why, the reach."""
+    """Yield the summary of an ingestion: events by kind, what was left out and why, the range."""
     if summary.kinds:
         rows = [[kind, str(count)] for kind, count in sorted(summary.kinds.items())]
         yield from lines_of(Table(("KIND", "NEW"), rows), style=style)
@@ -27,7 +27,7 @@ def summary_lines(summary: IngestSummary, *, style: Style = PLAIN) -> Iterator[s
     yield from pair_lines(
         [
             ("new events", f"{summary.appended}, the log now ends at @{summary.last_position}"),
-            ("known already", str(summary.known)),
+            ("already known", str(summary.known)),
             ("formats", _counts(summary.formats)),
             ("revisions", _span("rv:", summary.first_revision, summary.last_revision)),
             ("times", _span("", summary.first_observed, summary.last_observed)),

@@ -1,4 +1,4 @@
-"""Aligned text tables as kubectl writes them, fast enough for tens of thousands of rows."""
+"""Aligned text tables in kubectl's style, fast enough for tens of thousands of rows."""
 
 from __future__ import annotations
 
@@ -11,23 +11,22 @@ from typing import NamedTuple, TextIO
 from .screen import MARKS, one_line
 
 NONE = "<none>"
-"""What a table shows where there is nothing."""
+"""The text of an empty cell."""
 
 GAP = "   "
 _FIRST_ROWS = 1000
 
 _NARROWED = ((16, 3), (8, 3), (8, 2), (8, 1), (6, 1), (4, 1))
-"""What is tried in turn where a terminal is too narrow: characters that a column keeps, if its
-cells have so many, and spaces between columns."""
+"""Layouts to try in turn on a narrow terminal: least width of a column, spaces between columns."""
 
 _USUAL = 80
-"""Characters that cells of a long table have at most, but for a few."""
+"""The usual maximum of characters in a cell of a long table."""
 
 _JOINT = re.compile(r"[ ,;/=-]+|[.:]+(?=[A-Za-z])")
-"""Where the text of a cell may go on in the next line."""
+"""Where the text of a cell may be broken."""
 
 _NUMBER = re.compile(r"[@~<+-]?(?:rv:)?[0-9][^ ,;/=-]*")
-"""What is never parted: a number with its unit, a position, a time of day."""
+"""Text that is never broken: a number with its unit, a position, a time of day."""
 
 
 class Table(NamedTuple):
@@ -38,12 +37,12 @@ class Table(NamedTuple):
 
 
 class Style(NamedTuple):
-    """How text is marked and fitted on a terminal; the default does neither.
+    """How text is coloured and fitted on a terminal; the default does neither.
 
     Marks become a terminal's codes where :class:`.screen.Screen` writes them.
 
-    :param width: columns of the terminal. None leaves all as wide as it is: what goes through a
-        pipe or into a file is never cut or wrapped.
+    :param width: the width of the terminal. None changes nothing: output to a pipe or a file is
+    never cut or wrapped.
     """
 
     colour: bool = False
@@ -60,15 +59,15 @@ class Style(NamedTuple):
         return self._wrap("1", text)
 
     def added(self, text: str) -> str:
-        """Mark what came."""
+        """Mark what was added."""
         return self._wrap("32", text)
 
     def removed(self, text: str) -> str:
-        """Mark what went."""
+        """Mark what was removed."""
         return self._wrap("31", text)
 
     def changed(self, text: str) -> str:
-        """Mark what is another now."""
+        """Mark what changed."""
         return self._wrap("33", text)
 
 
@@ -78,7 +77,7 @@ PLAIN = Style()
 def lines_of(table: Table, *, no_headers: bool = False, style: Style = PLAIN) -> Iterator[str]:
     """Yield a table's lines with their line ends; the last column is not padded.
 
-    On a terminal that is too narrow, cells of the widest columns go on in the next line.
+    On a narrow terminal, cells of the widest columns continue in the next line.
     """
     rows = [_in_lines(row) for row in table.rows]
     usual = _widths(table.headers, rows)
@@ -94,9 +93,9 @@ def stream_lines(
     style: Style = PLAIN,
     look_ahead: int = _FIRST_ROWS,
 ) -> Iterator[str]:
-    """Yield the lines of a table of any length; its first rows decide how wide columns are.
+    """Yield the lines of a table of any length; its first rows decide the width of its columns.
 
-    A few cells of great length do not make a column wide; they reach into the next.
+    A few very long cells do not widen a column; they reach into the next one.
     """
     rows = map(_in_lines, rows)
     first = list(islice(rows, look_ahead))
@@ -106,7 +105,7 @@ def stream_lines(
 
 
 def paragraph(text: str, style: Style) -> str:
-    """Return a sentence with its line end; on a terminal in lines of its width."""
+    """Return a sentence with its line end, wrapped to the width of a terminal."""
     if style.width is None or len(text) <= style.width:
         return f"{text}\n"
     lines = wrap(text, style.width, subsequent_indent="  ", break_on_hyphens=False)
@@ -114,12 +113,12 @@ def paragraph(text: str, style: Style) -> str:
 
 
 def _in_lines(row: Sequence[str]) -> Sequence[str]:
-    """Return a row of which no cell breaks the line."""
+    """Return a row with each cell as one line."""
     return row if "".join(row).isprintable() else [one_line(cell) for cell in row]
 
 
 def cut(text: str, width: int | None) -> str:
-    """Return text in so many characters, for a terminal; None leaves it whole."""
+    """Return text cut to this many characters, for a terminal; None leaves it whole."""
     return text if width is None or len(text) <= width else f"{text[: max(width, 1) - 1]}…"
 
 
@@ -131,13 +130,13 @@ def write_table(
 
 
 class _Fit(NamedTuple):
-    """How wide columns are, and how many spaces are between them."""
+    """The widths of columns, and the number of spaces between them."""
 
     widths: Sequence[int]
     gap: str = GAP
 
     def holds(self, row: Sequence[str]) -> bool:
-        """Say whether every cell of a row fits its column."""
+        """Return whether every cell of a row fits its column."""
         return all(len(cell) <= width for cell, width in zip(row, self.widths, strict=True))
 
 
@@ -159,7 +158,7 @@ def _lines(
 
 
 def _parted(row: Sequence[str], fit: _Fit, form: Callable[..., str], style: Style) -> Iterator[str]:
-    """Yield a row in one line, or in several where the terminal is too narrow for it."""
+    """Yield a row as one line, or as several if the terminal is too narrow."""
     if style.width is None or fit.holds(row):
         yield form(*row).rstrip()
         return
@@ -171,7 +170,7 @@ def _parted(row: Sequence[str], fit: _Fit, form: Callable[..., str], style: Styl
 def _fitted(
     widths: list[int], headers: Sequence[str], rows: Sequence[Sequence[str]], style: Style
 ) -> _Fit:
-    """Return the widths of columns that a terminal has room for; as they are if it never has."""
+    """Return widths that fit a terminal; the given ones if none fit."""
     if style.width is None:
         return _Fit(widths)
     room = style.width - len(GAP) * (len(widths) - 1)
@@ -181,7 +180,7 @@ def _fitted(
     numbers = [max(map(_number_width, column), default=0) for column in columns]
     for keep, gap in _NARROWED:
         room = style.width - gap * (len(widths) - 1)
-        # Only where there is no other way a header goes on in the next line.
+        # A header is broken only if nothing else helps.
         least = [
             max(number, min(width, max(keep, len(header) if gap == len(GAP) else 0)))
             for width, header, number in zip(widths, headers, numbers, strict=True)
@@ -194,12 +193,12 @@ def _fitted(
 
 
 def _number_width(cell: str) -> int:
-    """Return how many characters of a cell must stay together."""
+    """Return the longest run of characters in a cell that must stay together."""
     return max((len(part) for part in _JOINT.split(cell) if _NUMBER.fullmatch(part)), default=0)
 
 
 def _pieces(text: str, width: int) -> Iterator[str]:
-    """Yield text in pieces of so many characters at most, parted where it has a joint."""
+    """Yield text in pieces of at most this many characters, broken at joints."""
     while len(text) > width:
         joint = max((match.end() for match in _JOINT.finditer(text, 0, width)), default=0)
         end = joint if joint > width // 2 or (joint and _NUMBER.match(text, joint)) else width

@@ -1,4 +1,4 @@
-"""What another release would decide differently, as text and JSON, by cause."""
+"""What another release would decide differently, by cause, as text and JSON."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 import msgspec
 
 from ..compare import verdict
-from ..compare.upgrade import Changed, Group, Upgrade
-from ..compare.verdict import Effect, Verdict
-from ..moments.coverage import document_of, told
+from ..compare.upgrade import ChangedDecision, Group, Upgrade
+from ..compare.verdict import Verdict, VerdictEffect
+from ..moments.coverage import document_of, unknown_text
 from .comparison import behaviour_lines, cause_text, value_text
 from .figures import counted
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
 _SHOWN = 5
-"""Decisions of a group that the text shows; JSON has all."""
+"""The decisions of a group that the text shows; JSON has all."""
 
 
 _DOES: Mapping[str, tuple[str, str]] = MappingProxyType(
@@ -30,14 +30,14 @@ _DOES: Mapping[str, tuple[str, str]] = MappingProxyType(
 
 
 def upgrade_lines(found: Upgrade, *, unfold: bool = False, style: Style = PLAIN) -> Iterator[str]:
-    """Yield the lines: the verdict, how much differs, why, and for every cause where to look.
+    """Yield the lines: the verdict, how much differs, why, and examples for every cause.
 
-    :param unfold: show what nobody feels as well; else it is one line.
+    :param unfold: also list differences without effect on pods; otherwise they are one line.
     """
     judged = verdict.verdict_of(found)
     yield style.bold(f"Verdict: {verdict_text(judged, found)}\n")
     one, other = found.releases
-    of = "logged sessions" if found.logged else "moments of a change"
+    of = "recorded sessions" if found.logged else "sessions after a change"
     yield (
         f"{found.differing} of {found.sessions} sessions decide differently as {other} than as "
         f"{one} ({of}; {found.known} in the log).\n"
@@ -50,30 +50,32 @@ def upgrade_lines(found: Upgrade, *, unfold: bool = False, style: Style = PLAIN)
 
 
 def verdict_text(judged: Verdict, found: Upgrade) -> str:
-    """Return a verdict in words."""
+    """Return a verdict as text."""
     felt = [effect for effect in judged.effects if effect.level != verdict.UNFELT]
     if judged.level == verdict.UNKNOWN:
         return f"not known whether anything changes: {_why_unknown(found)}"
     if not felt:
-        more = " that anybody would notice" if judged.effects else ""
+        more = " but texts and plans for waiting pods" if judged.effects else ""
         return f"nothing changes{more}{_as_far(found)}"
     said = [*_deaths(found), *(_effect_text(effect) for effect in felt if effect.level in _DOES)]
     return f"{'only ' * (judged.level == verdict.PHASES)}{', '.join(said)}"
 
 
 def _why_unknown(found: Upgrade) -> str:
-    """Say why no session could be compared on all that it needs."""
+    """Return why no session could be compared with all that it needs."""
     if found.not_known:
-        count = counted(found.sessions, "session")
-        return f"none of {count} could be asked with all that it needs ({told(found.not_known)})"
+        one = found.sessions == 1
+        needed = "the session needs" if one else f"all {found.sessions:,} sessions need"
+        return f"the log lacks what {needed} ({unknown_text(found.not_known)})"
     if found.left_out:
         before = counted(found.left_out, "session")
-        return f"{before} are before the first complete lists, and none is after them"
+        are = "is" if found.left_out == 1 else "are"
+        return f"{before} {are} before the first complete lists, and none is after them"
     return "the log has no session to compare"
 
 
 def _as_far(found: Upgrade) -> str:
-    """Say on what it rests that nothing changes, where that is not all that was asked for."""
+    """Return the limits of "nothing changes", if not all sessions could be checked."""
     limits = []
     missed = found.doubtful + found.left_out
     if missed:
@@ -82,36 +84,39 @@ def _as_far(found: Upgrade) -> str:
             f"in the {found.sure} of {whole} sessions for which the log knows all that they need"
         )
     if found.unconfigured:
-        limits.append("with the configuration built into each release, as the log has none")
+        limits.append("with each release's built-in configuration, as the log has none")
     return "".join(f", {limit}" if number else f" {limit}" for number, limit in enumerate(limits))
 
 
-def _effect_text(effect: Effect) -> str:
+def _effect_text(effect: VerdictEffect) -> str:
     does, noun = _DOES[effect.level]
     objects, sessions = counted(effect.objects, noun), counted(effect.sessions, "session")
     return f"{does} ({objects} in {sessions})"
 
 
 def _deaths(found: Upgrade) -> Iterator[str]:
-    """Yield which release dies where the other does not, and in how many sessions."""
+    """Yield which release panics where the other does not, and in how many sessions."""
     every = [changed for group in found.groups for changed in group.changed]
     crashes = [one.values for one in every if verdict.level_of(one) == verdict.CRASHES]
     for dying, living in ((0, 1), (1, 0)):
         count = sum(values[living] is None for values in crashes)
         if count:
             names = found.releases[dying], found.releases[living]
-            yield f"{names[0]} dies where {names[1]} does not ({counted(count, 'session')})"
+            yield f"{names[0]} panics where {names[1]} does not ({counted(count, 'session')})"
 
 
 def _folded_lines(judged: Verdict) -> Iterator[str]:
     for effect in judged.effects:
         if effect.level == verdict.UNFELT:
             differences = counted(effect.decisions, "difference")
-            yield f"\nFolded: {differences} of texts and of plans for pods that wait (--all)\n"
+            yield (
+                f"\nNot shown: {differences} of texts and of plans for waiting pods (see them "
+                "with --all)\n"
+            )
 
 
 def _felt(groups: Sequence[Group]) -> Iterator[Group]:
-    """Yield groups without what nobody feels, the most frequent first."""
+    """Yield groups without differences that have no effect, the most frequent first."""
     kept = []
     for group in groups:
         some = tuple(one for one in group.changed if verdict.level_of(one) != verdict.UNFELT)
@@ -131,9 +136,7 @@ def _groups_lines(found: Upgrade, groups: Sequence[Group], style: Style) -> Iter
         for group in groups
     ]
     yield "\n"
-    yield from lines_of(
-        Table(("BECAUSE OF", "DECISIONS", "SESSIONS", "FIRST AT"), rows), style=style
-    )
+    yield from lines_of(Table(("CAUSE", "DECISIONS", "SESSIONS", "FIRST AT"), rows), style=style)
     for group in groups:
         yield from _group_lines(group, found.releases, style)
     named = {name for group in groups for cause in group.causes for name in cause}
@@ -146,18 +149,18 @@ def _groups_lines(found: Upgrade, groups: Sequence[Group], style: Style) -> Iter
 def _group_lines(group: Group, releases: tuple[str, str], style: Style) -> Iterator[str]:
     yield f"\n{style.bold(cause_text(group.causes))}\n"
     rows = [_row(changed) for changed in group.changed[:_SHOWN]]
-    yield from lines_of(Table(("AT", "EVENT", "DECISION", "OF", *releases), rows), style=style)
+    yield from lines_of(Table(("AT", "EVENT", "DECISION", "OBJECT", *releases), rows), style=style)
     if len(group.changed) > _SHOWN:
         yield f"({len(group.changed) - _SHOWN} more: -o json)\n"
 
 
-def _row(changed: Changed) -> tuple[str, ...]:
+def _row(changed: ChangedDecision) -> tuple[str, ...]:
     values = map(value_text, changed.values)
     return changed.at, f"@{changed.position}", changed.kind, changed.about or NONE, *values
 
 
 def upgrade_document(found: Upgrade) -> dict[str, Any]:
-    """Return the answer as JSON has it; values are in the order of the releases."""
+    """Return the answer for JSON; values are in the order of the releases."""
     judged = verdict.verdict_of(found)
     return {
         "verdict": judged.level,

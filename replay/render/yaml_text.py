@@ -1,8 +1,8 @@
-"""JSON values as YAML: the very text that PyYAML gives, several times as fast.
+"""JSON values as YAML: exactly PyYAML's text, several times as fast.
 
-PyYAML makes a node of every value and asks for each what else it might be taken for. Objects of a
-cluster are the same few hundred strings over and over: here the lines are put together, and PyYAML
-is asked once for every string that is not plain beyond doubt.
+PyYAML makes a node of every value and checks for each which type it may be read as. Objects of a
+cluster repeat the same few hundred strings: this module joins lines, and calls PyYAML once for
+every string that is not certainly plain.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ import yaml
 
 _DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 _PLAIN = re.compile(r"[A-Za-z0-9_/](?:[A-Za-z0-9_./=+,()@-]| (?=[A-Za-z0-9_./])|:(?=[A-Za-z0-9]))*")
-"""Strings that need no quotes but to tell them from numbers, times and the like."""
+"""Strings that need no quotes unless they look like numbers, times and the like."""
 
 _WIDTH = 4096
 _LONG = 1000
-"""Characters of a string that no depth brings near the width at which lines are broken."""
+"""The longest string that PyYAML never breaks into lines, at any depth."""
 
 _STRINGS = 65_536
-"""Strings whose text is kept, some 10 MB."""
+"""The number of strings whose text is kept, about 10 MB."""
 
 
 class _TextDependsOnPlace(Exception):
-    """A string is written differently in different places, as where a line is broken."""
+    """A string whose text depends on its place, as when a line is broken."""
 
 
 class YamlWriter:
-    """Turns values into YAML; remembers how strings are written, so keep one for many values."""
+    """Writes values as YAML; it caches the text of strings, so keep one for many values."""
 
     def __init__(self) -> None:
         resolve: Callable[..., str] = yaml.resolver.Resolver().resolve
@@ -43,7 +43,7 @@ class YamlWriter:
     def text(self, value: Any) -> str:
         """Return a value as a block of YAML with sorted keys, as ``yaml.safe_dump`` would.
 
-        :param value: what comes from JSON, no value in it twice.
+        :param value: decoded JSON, with no object in it twice.
         """
         parts: list[str] = []
         try:
@@ -60,7 +60,7 @@ class YamlWriter:
     def _add_members(
         self, parts: list[str], members: dict[str, Any], margin: str, first: str
     ) -> None:
-        """Add the lines of an object; ``first`` stands before its first key, as after a dash."""
+        """Add the lines of an object; ``first`` precedes its first key, as after a dash."""
         before = first
         for key in sorted(members):
             parts.append(f"{before}{self._key(key)}:")
@@ -77,10 +77,10 @@ class YamlWriter:
     def _add_value(
         self, parts: list[str], value: Any, of_list: str, of_object: str, gap: str
     ) -> None:
-        """Add what follows a key or a dash.
+        """Add the value that follows a key or a dash.
 
         :param of_list: margin of a list here. :param of_object: margin of an object.
-        :param gap: what lies before its first line: the rest of a dash's line, or a new line.
+        :param gap: the text before its first line: the rest of a dash's line, or a new line.
         """
         if isinstance(value, str):
             text = self._string(value)
@@ -113,10 +113,10 @@ class YamlWriter:
 
 
 def _other_text(value: Any) -> str:
-    """Return what is neither a string nor has members."""
+    """Return the text of a value that is neither a string, a list nor an object."""
     if isinstance(value, float):
         return _as_member(value)
-    return msgspec.json.encode(value).decode()  # null, true, 7, {} and [] are the same in both
+    return msgspec.json.encode(value).decode()  # null, true, 7, {} and [] are alike
 
 
 def _as_member(value: Any) -> str:

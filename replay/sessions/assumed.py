@@ -1,4 +1,4 @@
-"""What stands in for a release that is not known, or a configuration that is rejected."""
+"""Replacements for an unknown release or a rejected configuration."""
 
 from __future__ import annotations
 
@@ -9,43 +9,43 @@ if TYPE_CHECKING:
     from ..moments.scheduler_confs import ConfText
 
 
-class Taken(NamedTuple):
-    """A release that was asked for.
+class ChosenRelease(NamedTuple):
+    """A requested release.
 
-    :param release: the one to be run.
-    :param remark: why it is another than was asked for; empty if it is not.
+    :param release: the one to run.
+    :param remark: why it is not the requested one; empty if it is.
     """
 
     release: str
     remark: str
 
 
-def taken_release(name: str, *, assume: bool) -> Taken:
+def taken_release(name: str, *, assume: bool) -> ChosenRelease:
     """Return the release that a name stands for.
 
-    :param assume: take the nearest release for one that is not known.
-    :raises UsageError: it is not known, and nothing is to be assumed, or nothing is near.
+    :param assume: use the nearest release for an unknown one.
+    :raises UsageError: it is not known, and nothing may be assumed, or no release is near.
     """
     from ...engine.errors import UsageError  # noqa: PLC0415 -- commands start before they need it
     from ...engine.volcano.releases import nearest_release, parse_release  # noqa: PLC0415
 
     try:
-        return Taken(str(parse_release(name)), "")
+        return ChosenRelease(str(parse_release(name)), "")
     except UsageError as fault:
         near = nearest_release(name.strip()) if assume else None
         if near is None:
             raise
-        return Taken(str(near), f"{fault.what}: {near} is taken for it")
+        return ChosenRelease(str(near), f"{fault.what}: using {near} instead")
 
 
 def rejections(
     confs: Sequence[ConfText | None], releases: Sequence[str], *, assume: bool
 ) -> Iterator[str]:
-    """Yield what releases say of configurations that were given and that they would not have.
+    """Yield the errors of releases that reject given configurations.
 
-    :param confs: None is the configuration of the log, which is not looked at.
-    :param assume: such a release runs with its built-in configuration, and this says so.
-    :raises UsageError: one rejects one, and nothing is to be assumed.
+    :param confs: None is the configuration of the log, which is not checked.
+    :param assume: such a release runs with its built-in configuration, which the text says.
+    :raises UsageError: a release rejects one, and nothing may be assumed.
     """
     from ...engine.errors import UsageError  # noqa: PLC0415
     from ...engine.volcano.session.history import resolve  # noqa: PLC0415
@@ -58,7 +58,7 @@ def rejections(
                 if not assume:
                     raise UsageError(
                         what,
-                        now="with --assume it runs with its built-in one, as it does when it is "
+                        now="with --assume it runs with its built-in one, as it does when "
                         "started with this file",
                     )
                 yield f"{what}; it runs with its built-in one"

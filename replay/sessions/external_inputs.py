@@ -1,4 +1,4 @@
-"""What sessions need beside the cluster's objects, as a log tells it of a moment."""
+"""Inputs of sessions that are not Kubernetes objects, from a log at a moment."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _BEFORE_ALL = -1
 def lend_inputs(
     log: Log, moment: Moment, process: ProcessState, conf: SchedulerConf, now: int
 ) -> int:
-    """Let a process have what a session at a moment needs: the newest that was told by then.
+    """Give a process the external inputs of a session at a moment: the newest recorded by then.
 
-    :param now: the time of the moment as far as objects tell it, in microseconds since 1970.
-    :returns: the same, or the time of the newest that was told, if that is later.
+    :param now: the time of the moment as far as objects show it, in microseconds since 1970.
+    :returns: the same, or the time of the newest input, if that is later.
     """
 
     def find(namespace: str, name: str) -> Mapping[str, Any] | None:
@@ -44,11 +44,10 @@ def lend_inputs(
 
 
 def inputs_at(store: LogStore, moment: Moment, conf: SchedulerConf, now: int) -> ExternalInputs:
-    """Return what was told by a moment to the plugins of a configuration.
+    """Return the external inputs by a moment for the plugins of a configuration.
 
-    What has a revision is taken in the order of revisions; what has none, in the order of times
-    before it. Of that, at a point in between, what was told by ``now`` counts, and what has no time
-    either counts from the beginning.
+    Inputs with a revision are ordered by it; those without one by their times. Of the latter those
+    up to ``now`` count, and inputs without a time count from the beginning.
     """
     newest: dict[_Key, tuple[tuple[int, int, int], _Told, int | None]] = {}
     for recorded in _told(store, moment, conf, now):

@@ -1,4 +1,4 @@
-"""One session at a point of a log: what the scheduler of a release would decide there."""
+"""One session at a moment of a log: what the scheduler of a release would decide."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.scheduler_confs import ConfText, confs_at
 from .external_inputs import lend_inputs
-from .tie_breaking import LEAST, Chance
+from .tie_breaking import LEAST, TieBreaking
 
 
 class SessionAnswer(NamedTuple):
-    """What one session decided, and what it was run on.
+    """What one session decided, and its inputs.
 
-    :param at: the point, as it is printed.
-    :param conf: where the configuration is from.
-    :param cache: what the scheduler believes after it; before it, if the session was on trial.
-    :param rejected: what the release says of configurations that it would not have, newest first.
-    :param unsure: changes that may have come before or after the moment.
-    :param not_known: what of the kinds that sessions need the log does not know completely there.
+    :param at: the point, as printed.
+    :param conf: the source of the configuration.
+    :param cache: the scheduler's cache after it; before it, if the session was a dry run.
+    :param rejected: the release's errors for configurations that it rejects, newest first.
+    :param unsure: changes that may have happened before or after the moment.
+    :param not_known: what sessions need and the log does not fully know at the moment.
     """
 
     at: str
@@ -51,11 +51,11 @@ class SessionAnswer(NamedTuple):
     not_known: tuple[Unknown, ...] = ()
 
 
-class Scene(NamedTuple):
-    """A moment as sessions of any release find it.
+class SessionInputs(NamedTuple):
+    """The inputs at a moment that sessions of all releases share.
 
-    :param confs: configurations that were given to the scheduler by then, newest first.
-    :param now: what sessions take for the present, as far as objects tell it.
+    :param confs: configurations of the scheduler up to then, newest first.
+    :param now: the current time of sessions, as far as objects show it.
     """
 
     log: Log
@@ -64,14 +64,14 @@ class Scene(NamedTuple):
     now: int
 
 
-def scene_at(log: Log, at: str | Moment, conf: ConfText | None = None) -> Scene:
-    """Return a moment as sessions find it.
+def scene_at(log: Log, at: str | Moment, conf: ConfText | None = None) -> SessionInputs:
+    """Return the inputs at a moment that sessions share.
 
-    :param conf: a configuration in place of those that were applied by then in the log.
+    :param conf: a configuration instead of those in the log.
     """
     moment = log.moment(at) if isinstance(at, str) else at
     confs = tuple(confs_at(log.store, moment)) if conf is None else (conf,)
-    return Scene(log, moment, confs, present(log.store, moment))
+    return SessionInputs(log, moment, confs, present(log.store, moment))
 
 
 def session_at(
@@ -81,19 +81,19 @@ def session_at(
     release: str | Behaviours,
     conf: ConfText | None = None,
     trace: bool = False,
-    chance: Chance = LEAST,
+    chance: TieBreaking = LEAST,
 ) -> SessionAnswer:
-    """Run one session on what the scheduler of a release believes at a point, and return it.
+    """Run one session on the cache of a release's scheduler at a point, and return its answer.
 
-    Nothing is written. What the scheduler's process kept from sessions before (the time of tdm's
-    last eviction, for instance) is not in a log: the session is that of a process just started.
-    What was told from outside, such as the use of nodes, it has.
+    Nothing is written. What the scheduler's process remembers of earlier sessions (for instance,
+    the time of tdm's last eviction) is not in a log: the session is that of a process that just
+    started. It has recorded external inputs, such as the usage of nodes.
 
-    :param release: its name, or how it behaves.
-    :param conf: a configuration; by default the last that was applied by then in the log and that
-        the release does not reject, else the release's own.
-    :param trace: keep every step, with the numbers that were compared.
-    :param chance: what happens where the scheduler rolls dice.
+    :param release: its name or behaviours.
+    :param conf: a configuration; by default the last one in the log up to then that the release
+        accepts, else the release's built-in one.
+    :param trace: keep every step, with the numbers it compared.
+    :param chance: what happens where the scheduler picks at random.
     :raises UsageError: the release is not known.
     """
     behaviours = resolve(release) if isinstance(release, str) else release
@@ -105,19 +105,19 @@ def session_at(
 
 
 def session_in(
-    scene: Scene,
+    scene: SessionInputs,
     behaviours: Behaviours,
     cache: SchedulerCache,
     *,
     binding: CacheActions | None = None,
     into: Trace | None = None,
-    chance: Chance = LEAST,
+    chance: TieBreaking = LEAST,
 ) -> SessionAnswer:
-    """Run one session in a scene.
+    """Run one session on shared inputs.
 
-    :param cache: what the scheduler believes there.
-    :param binding: takes binds and evictions over; by default nothing does, and the cache stays as
-        it is.
+    :param cache: the scheduler's cache at the moment.
+    :param binding: receives binds and evictions; by default nothing does, and the cache does not
+        change.
     :param into: keeps steps; by default nothing does.
     """
     in_force = conf_of(scene.confs, behaviours)
@@ -149,9 +149,9 @@ def session_in(
 
 
 class ConfInForce(NamedTuple):
-    """The configuration that a release has of those that it was given, and where it is from.
+    """The configuration that a release uses of those given, and its source.
 
-    :param rejected: what it says of newer ones that it would not have.
+    :param rejected: its errors for newer ones that it rejects.
     """
 
     conf: SchedulerConf
@@ -160,9 +160,9 @@ class ConfInForce(NamedTuple):
 
 
 def conf_of(confs: Sequence[ConfText], behaviours: Behaviours) -> ConfInForce:
-    """Return the newest configuration that a release accepts; that of before stays in force.
+    """Return the newest configuration that a release accepts; a rejected one changes nothing.
 
-    :param confs: newest first. If it accepts none, it is the one that it has of its own.
+    :param confs: newest first. If it accepts none, the result is its built-in one.
 
     Source: pkg/scheduler/scheduler.go loadSchedulerConf.
     """
@@ -187,7 +187,7 @@ def _with_errors(conf: SchedulerConf, logged: Sequence[str]) -> SchedulerConf:
 
 
 def present(store: LogStore, moment: Moment) -> int:
-    """Return what a session at a point takes for the present, in microseconds.
+    """Return the current time of a session at a point, in microseconds.
 
     It is the point's time, else the best estimate of its revision's, else 0.
     """
@@ -198,7 +198,7 @@ def present(store: LogStore, moment: Moment) -> int:
 
 
 def answer_document(answer: SessionAnswer) -> dict[str, Any]:
-    """Return an answer as JSON has it; members are named as in the results of ``simulate``."""
+    """Return an answer for JSON; members are named as in the results of ``simulate``."""
     result = answer.result
     crash = result.panic
     return {
@@ -235,5 +235,5 @@ def answer_document(answer: SessionAnswer) -> dict[str, Any]:
 
 
 def step_document(step: TraceStep) -> dict[str, Any]:
-    """Return a step of a trace as JSON has it."""
+    """Return a step of a trace for JSON."""
     return {**step._asdict(), "numbers": dict(step.numbers)}

@@ -1,4 +1,4 @@
-"""What a session does where the scheduler rolls dice: which of equal nodes, which at all."""
+"""What a session does where the scheduler picks at random: which equal node, which nodes at all."""
 
 from __future__ import annotations
 
@@ -17,44 +17,44 @@ RECORDED = "recorded"
 _SEED_DIGITS = 1000
 
 
-class Chance(NamedTuple):
-    """How chance falls.
+class TieBreaking(NamedTuple):
+    """How random choices are made.
 
-    :param chooser: which of several equals is taken.
-    :param samples_nodes: in clusters of more than 100 nodes, only some are looked at, as the
-        scheduler does it with one worker.
+    :param chooser: picks one of several equal nodes.
+    :param samples_nodes: in clusters of more than 100 nodes look at some only, as the scheduler
+        does with one worker.
     """
 
     chooser: Chooser = LeastName()
     samples_nodes: bool = False
 
 
-LEAST = Chance()
-"""No lots are drawn: the least name wins, and all nodes are looked at."""
+LEAST = TieBreaking()
+"""Nothing is random: the least name wins, and all nodes are considered."""
 
 
-def chance_of(log: Log, moment: Moment, choose: str, *, samples_nodes: bool) -> Chance:
-    """Return what a person asked for.
+def chance_of(log: Log, moment: Moment, choose: str, *, samples_nodes: bool) -> TieBreaking:
+    """Return the tie breaking for an option.
 
     :param choose: ``least-name``, ``recorded``, or a number: the seed.
     :raises UsageError: it is none of these.
     """
     if choose == LEAST_NAME:
-        return Chance(LeastName(), samples_nodes)
+        return TieBreaking(LeastName(), samples_nodes)
     if choose == RECORDED:
-        return Chance(Recorded(recorded_nodes(log, moment)), samples_nodes)
+        return TieBreaking(Recorded(recorded_nodes(log, moment)), samples_nodes)
     if choose.isascii() and choose.isdecimal() and len(choose) <= _SEED_DIGITS:
-        return Chance(Seeded(int(choose)), samples_nodes)
+        return TieBreaking(Seeded(int(choose)), samples_nodes)
     raise UsageError(
-        f"there is no way to choose {choose!r}", now=f"write {LEAST_NAME}, {RECORDED}, or a seed: 7"
+        f"invalid --choose {choose!r}", now=f"write {LEAST_NAME}, {RECORDED}, or a seed: 7"
     )
 
 
 def recorded_nodes(log: Log, moment: Moment) -> dict[tuple[str, str], str]:
-    """Return the node that each pod was bound to, as the whole log knows it, by what is chosen.
+    """Return the node that each pod was bound to in the whole log, by pod.
 
-    Of several pods of one name, the first that was bound after the moment counts, if the log has
-    times; else the last.
+    If several pods had a name, the first one bound after the moment counts, if the log has times;
+    else the last.
     """
     nodes: dict[tuple[str, str], str] = {}
     after: set[tuple[str, str]] = set()

@@ -74,9 +74,9 @@ def run_task(task: Task) -> Outcome:
 
 def _unforeseen(path: Path, fault: Exception) -> PlinianError:
     return PlinianError(
-        f"an unforeseen {type(fault).__name__}: {fault}",
+        f"internal error of Plinian: {type(fault).__name__}: {fault}",
         where=str(path),
-        now="this is a fault of Plinian; with PLINIAN_TRACEBACK=1 it says where",
+        now="please report it, with the output under PLINIAN_TRACEBACK=1",
     )
 
 

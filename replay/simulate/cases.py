@@ -28,7 +28,7 @@ CONTROLS = frozenset(
 )
 _SUFFIX = re.compile(r"(\.case)?\.json$")
 _PACKED = re.compile(r"\.(gz|xz|zst)$")
-_SEE = "see docs/how-to/scenarios.md for what it holds"
+_SEE = "see docs/how-to/scenarios.md for its format"
 _YEAR_US = 365 * 86400 * SECOND_US
 
 
@@ -70,13 +70,13 @@ def lacking(case: Case) -> Iterator[str]:
     """Yield in words what sessions need and a scenario does not have in any of its steps."""
     confs = [case.conf, *(step.conf for step in case.steps)]
     if not any(conf and conf.strip() for conf in confs):
-        yield "no configuration of the scheduler: each release runs with its built-in one"
+        yield "no configuration of the scheduler: each release runs with its built-in configuration"
     objects = [event.get("object") for step in case.steps for event in step.events]
     kinds = {one.get("kind") for one in objects if isinstance(one, dict)}
     if "Node" not in kinds:
-        yield "no node: sessions place nothing"
+        yield "no nodes: sessions place no pods"
     if case.options.no_default_queues and "Queue" not in kinds:
-        yield "no queue: sessions leave every PodGroup out"
+        yield "no queues: sessions ignore every PodGroup"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def read_case(path: Path) -> CaseFile:
     except FileNotFoundError as fault:
         raise InputError("there is no such file", where=str(path)) from fault
     except (gzip.BadGzipFile, EOFError, zlib.error, lzma.LZMAError, zstandard.ZstdError) as fault:
-        raise InputDamaged(f"not what was packed: {fault}", where=str(path)) from fault
+        raise InputDamaged(f"damaged compressed data: {fault}", where=str(path)) from fault
     try:
         case = parse_case(data)
     except PlinianError as fault:
@@ -137,7 +137,7 @@ def parse_case(data: bytes) -> Case:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
         raise InputError(f"not JSON: {fault}") from fault
     for fault_text in _faults(case):
-        raise InputError(f"no scenario: {fault_text}", now=_SEE)
+        raise InputError(f"not a scenario: {fault_text}", now=_SEE)
     return case
 
 
@@ -146,7 +146,7 @@ def _parse_nullable(data: bytes, fault: msgspec.ValidationError) -> Case:
         document = _without_nulls(msgspec.json.decode(data))
         return msgspec.convert(document, type=Case)
     except msgspec.ValidationError:
-        raise InputError(f"no scenario: {fault}", now=_SEE) from fault
+        raise InputError(f"not a scenario: {fault}", now=_SEE) from fault
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as broken:
         raise InputError(f"not JSON: {broken}") from broken
 

@@ -50,9 +50,9 @@ def parse_patch(text: str) -> Patch:
     try:
         document = msgspec.json.decode(change)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as fault:
-        raise UsageError(f"{text!r} is no patch: {fault}", now=_FORM) from fault
+        raise UsageError(f"{text!r} is not a patch: {fault}", now=_FORM) from fault
     if not equals or not isinstance(document, dict):
-        raise UsageError(f"{text!r} is no patch", now=_FORM)
+        raise UsageError(f"{text!r} is not a patch", now=_FORM)
     named = object_named(f"{kind}/{name if slash else rest}")
     return Patch(named, namespace if slash else "default", document)
 
@@ -65,7 +65,7 @@ def changed(case: Case, what_if: WhatIf) -> Case:
     for patch in what_if.patches:
         if not any(_is_about(event, patch) for step in case.steps for event in step.events):
             raise UsageError(
-                f"the scenario tells of no {patch.named.kind} called {patch.named.name}",
+                f"the scenario has no {patch.named.kind} {patch.named.name}",
                 where=case.name,
                 now="patch an object that one of its events has",
             )
@@ -88,8 +88,9 @@ def _changed_event(event: Document, patches: Sequence[Patch]) -> Document:
             event = {**event, "object": merged(event["object"], patch.change)}
             if fault := fault_of(event["object"]):
                 raise UsageError(
-                    f"the patch leaves no object of {patch.named.kind} {patch.named.name}: {fault}",
-                    now="patch its other fields",
+                    f"after the patch, {patch.named.kind} {patch.named.name} is not a valid "
+                    f"object: {fault}",
+                    now="patch other fields",
                 )
     return event
 

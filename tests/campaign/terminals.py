@@ -354,7 +354,7 @@ def faults(run: Run, *, terminal: bool, err_terminal: bool) -> list[str]:
             found.append(f"{name}: a name begins a line")
     if run.code is None or run.code not in {0, 1, 2}:
         found.append(f"exit code {run.code}: {run.err[-300:]!r}")
-    if b"a fault of Plinian" in run.err or b"Traceback" in run.err:
+    if b"internal error of Plinian" in run.err or b"Traceback" in run.err:
         found.append(f"it broke: {run.err[-300:]!r}")
     return found
 

@@ -244,7 +244,11 @@ class _Campaign:
         said = done.stderr
         if not isinstance(done.exception, SystemExit | None):
             self._failures.append(f"{where}: {done.exception!r:.300}")
-        elif done.exit_code not in {0, 1, 2} or "fault of Plinian" in said or "Traceback" in said:
+        elif (
+            done.exit_code not in {0, 1, 2}
+            or "internal error of Plinian" in said
+            or "Traceback" in said
+        ):
             self._failures.append(f"{where}: {done.exit_code}: {said[:300]}")
         elif any(len(line) > LONGEST for line in said.splitlines()):
             self._failures.append(f"{where}: a line of a message is too long: {said[:100]}")

@@ -58,10 +58,10 @@ def test_the_nearest_release_is_named_and_taken_on_request(
     refused = run("session", "--log", log, "--release", asked)
     assert refused.exit_code == 2
     assert asked in refused.stderr
-    assert f"--assume treats it as {near} (" in refused.stderr
+    assert f"with --assume {near} is taken for it" in refused.stderr
     ran = run("session", "--log", log, "--release", asked, "--assume", "-o", "json")
     assert ran.exit_code == 0, ran.output
-    assert f"{near} is taken for it" in ran.stderr
+    assert f"using {near} instead" in ran.stderr
     document = json.loads(ran.stdout)
     assert (document["release"], document["assumed"]) == (near, {asked: near})
 
@@ -101,10 +101,10 @@ def test_all_commands_assume_alike(log: Path, command: tuple[str, ...]) -> None:
         options = (f"v1.11.0..{asked}",)
     name, *arguments = command
     refused = run(name, "--log", log, *arguments, *options)
-    assert (refused.exit_code, "--assume treats it as v1.12.4" in refused.stderr) == (2, True)
+    assert (refused.exit_code, "with --assume v1.12.4" in refused.stderr) == (2, True)
     ran = run(name, "--log", log, *arguments, *options, "--assume", "-o", "json")
     assert ran.exit_code in {0, 1}, ran.output
-    assert f"{asked} is not a known release of Volcano: v1.12.4 is taken" in ran.stderr
+    assert f"{asked} is no release of Volcano that is known: using v1.12.4 instead" in ran.stderr
     assert json.loads(ran.stdout)["assumed"] == {asked: "v1.12.4"}
 
 
@@ -112,7 +112,7 @@ def test_scenarios_assume_too(case: Path) -> None:
     assert run("simulate", case, "--release", "v1.12.9").exit_code == 2
     ran = run("simulate", case, "--release", "v1.12.9", "--assume")
     assert ran.exit_code == 0, ran.output
-    assert "v1.12.4 is taken for it" in ran.stderr
+    assert "using v1.12.4 instead" in ran.stderr
 
 
 def test_checks_of_what_is_written_assume_too(tmp_path: Path) -> None:
@@ -121,13 +121,13 @@ def test_checks_of_what_is_written_assume_too(tmp_path: Path) -> None:
     assert run("lint", queue, "--release", "v1.12.9").exit_code == 2
     ran = run("lint", queue, "--release", "v1.12.9", "--assume")
     assert ran.exit_code == 0, ran.output
-    assert "v1.12.4 is taken for it" in ran.stderr
+    assert "using v1.12.4 instead" in ran.stderr
 
 
 def test_releases_are_told_of_by_the_nearest_name() -> None:
     assert run("release", "show", "v1.12.9").exit_code == 2
     ran = run("release", "show", "v1.12.9", "--assume", "-o", "json")
-    assert "v1.12.4 is taken for it" in ran.stderr
+    assert "using v1.12.4 instead" in ran.stderr
     assert ran.stdout == run("release", "show", "v1.12.4", "-o", "json").stdout
     ran = run("release", "diff", "v1.11.9", "v1.12.9", "--assume", "-o", "json")
     assert ran.stdout == run("release", "diff", "v1.11.2", "v1.12.4", "-o", "json").stdout

@@ -80,7 +80,7 @@ def refused(result: Result, *words: str) -> None:
     assert result.exit_code == 2, result.stdout
     first, *now = result.stderr.splitlines()
     assert first.startswith("plinian: ")
-    assert "a fault of Plinian" not in first
+    assert "internal error of Plinian" not in first
     for word in words:
         assert word in first
     assert now
@@ -181,7 +181,7 @@ def test_clocks_that_disagree_are_noted(run: Run, tmp_path: Path) -> None:
 )
 def test_no_point_is_too_odd_to_be_answered(run: Run, small_log: str, point: str) -> None:
     result = run("get", "pods", "-A", "--at", point, "--log", small_log)
-    assert "a fault of Plinian" not in result.stderr
+    assert "internal error of Plinian" not in result.stderr
     assert result.exit_code == (0 if point == "rv:" + "9" * 30 else 2)
 
 
@@ -198,7 +198,7 @@ def test_every_command_refuses_an_unknown_output_form(
 ) -> None:
     result = run(*command, "-o", "xml", "--log", small_log)
     assert result.exit_code == 2
-    assert "there is no output form 'xml'" in result.stderr
+    assert "no output form 'xml'" in result.stderr
 
 
 ODD = (None, "x", True, [1], {"a": 1}, [None], "1e999999999", [{"a": []}], 1e300)

@@ -79,10 +79,10 @@ def test_nothing_to_show_is_said_aside(run: Run, small_log: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
-        (("nodes", "n9"), 1, "the scheduler knows no node 'n9' at @"),
+        (("nodes", "n9"), 1, "the scheduler's cache has no node 'n9' at @"),
         (("nodes,jobs", "n9"), 2, "names can follow one part only"),
-        (("pods",), 2, "choose of: nodes, jobs, tasks, queues, hypernodes, work"),
-        (("-o", "csv"), 2, "there is no output form 'csv'"),
+        (("pods",), 2, "choose from: nodes, jobs, tasks, queues, hypernodes, work"),
+        (("-o", "csv"), 2, "no output form 'csv'"),
         (("--release", "v0.1"), 2, "v0.1 is older than v1.8.0"),
         (("--at", "rv:1"), 2, "rv:1 is before the log's first revision"),
     ],
@@ -98,7 +98,7 @@ def test_what_cannot_be_shown_is_said(
 def test_where_all_is_well_nothing_has_drifted(run: Run, small_log: str) -> None:
     result = run("drift", "--exit-code", "--log", small_log)
     assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr.endswith("\nBelief and truth agree at @10.\n")
+    assert result.stderr.endswith("\nThe scheduler's cache matches the API server at @10.\n")
 
 
 @pytest.fixture
@@ -130,10 +130,10 @@ def test_drift_says_what_parted_and_since_which_event(run: Run, odd_log: str) ->
     assert result.exit_code == 1
     assert result.stdout == table(
         """
-        KIND   NAME   FIELD             TRUTH       BELIEF   SINCE
-        Node   n1     pods[default/a]   default-a   <none>   @7
-        Node   n1     used.cpu          1500m       0        @7
-        Node   n1     used.pods         1           0        @7
+        KIND   NAME   FIELD             API SERVER   CACHE    SINCE
+        Node   n1     pods[default/a]   default-a    <none>   @7
+        Node   n1     used.cpu          1500m        0        @7
+        Node   n1     used.pods         1            0        @7
         """
     )
     assert run("drift", "--at", "@5", "--exit-code", "--log", odd_log).exit_code == 0

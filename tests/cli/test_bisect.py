@@ -97,16 +97,16 @@ def test_halving_that_finds_nothing_says_that_it_asked_at_the_ends_alone(log: Pa
     ran = run("bisect", "--log", log, "--panic", "--release", "v1.8.2", "--halve")
     assert ran.exit_code == 1
     assert "panic: no at both ends (rv:1 and rv:" in ran.stdout
-    assert "leave out --halve to ask at every session" in ran.stdout
+    assert "leave out --halve to check every session" in ran.stdout
 
 
 def test_a_search_that_finds_nothing_says_where_it_asked(log: Path) -> None:
     ran = run("bisect", "--log", log, "--panic")
     assert ran.exit_code == 1
-    assert "at every session that the log tells of between" in ran.stdout
+    assert "at every recorded session between" in ran.stdout
     probes = told("bisect", "--log", log, "--panic")["probes"]
-    assert f"({len(probes)} asked)" in ran.stdout
-    without = [probe for probe in probes if probe["says"] == "alive, without any node"]
+    assert f"({len(probes)} checked)" in ran.stdout
+    without = [probe for probe in probes if probe["says"] == "no panic; there is no node"]
     assert len(without) == 1
     assert f"({len(probes) - len(without) - 2} more)" in ran.stdout
 
@@ -127,8 +127,8 @@ def test_the_release_is_one_that_dies_where_the_log_tells_of_a_crash(tmp_path: P
     )
     ran = run("bisect", "--log", log, "--panic")
     assert ran.exit_code == 0, ran.output
-    assert "The log tells of 1 crash, and not of which release." in ran.stderr
-    assert "v1.8.2 is taken; --release takes another." in ran.stderr
+    assert "The log records 1 crash, but not the release." in ran.stderr
+    assert "Using v1.8.2; choose another with --release." in ran.stderr
     assert MESSAGE in ran.stdout
     found = told("bisect", "--log", log, "--panic")
     assert found["release"] == "v1.8.2"
@@ -147,7 +147,7 @@ def test_a_crash_that_no_release_dies_of_is_said_to_be_one(tmp_path: Path) -> No
     log = log_of(tmp_path, case, panicked("concurrent map writes", "goroutine 1 [running]:"))
     ran = run("bisect", "--log", log, "--panic")
     assert ran.exit_code == 1
-    assert "No session of a known release dies there. v1.12.1 is taken" in ran.stderr
+    assert "No session of a known release panics there. Using v1.12.1" in ran.stderr
     assert "concurrent map writes" in ran.stdout
 
 

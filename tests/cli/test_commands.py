@@ -129,7 +129,7 @@ def test_a_history_ends_at_the_moment_looked_at(ask: Ask) -> None:
 def test_a_history_of_nobody_exits_with_1(run: Run, small_log: str) -> None:
     result = run("history", "pod/nobody", "--log", small_log)
     assert result.exit_code == 1
-    assert 'the log knows no pods "nobody" in namespace default' in result.stderr
+    assert 'the log holds no pods "nobody" in namespace default' in result.stderr
 
 
 def test_a_diff_tells_what_came_went_and_changed(ask: Ask) -> None:
@@ -152,7 +152,7 @@ def test_a_diff_tells_what_came_went_and_changed(ask: Ask) -> None:
 
 def test_a_diff_for_people_has_totals_before_and_after(ask: Ask) -> None:
     lines = ask("diff", "rv:15", "end").splitlines()
-    assert "- pod/default/train-0  (another follows it)" in lines
+    assert "- pod/default/train-0  (replaced by another object with this name)" in lines
     assert "~ queue/gold" in lines
     assert '    spec.capability.cpu: "4" → "6"' in lines
     assert "n1     1 → 0   2 → 0 of 8   1Gi → 0 of 16Gi" in lines
@@ -311,7 +311,7 @@ def test_both_databases_answer_alike(run: Run, log_place: str, demo_log: str) ->
 
 
 def test_verify_names_what_it_went_through(ask: Ask) -> None:
-    assert ask("verify").startswith("10 events in 1 batches are what was committed\nhead ")
+    assert ask("verify").startswith("verified: no changes in 10 events (1 batches)\nhead ")
     assert json.loads(ask("verify", "-o", "json"))["events"] == 10
 
 

@@ -112,7 +112,7 @@ def test_the_behaviour_that_decides_the_step_is_named(log: Path) -> None:
     rows = [line.split() for line in ran.stdout.splitlines()]
     assert ["enqueue_checks_ancestors", "no", "yes", "yes", "Siblings"] in [row[:5] for row in rows]
     left = len(names) - len(found["asked"])
-    assert f"{left} more differ, and did nothing here: plinian release diff" in ran.stdout
+    assert f"{left} other changes had no effect: plinian release diff" in ran.stdout
 
 
 def test_large_sessions_are_compared_by_their_first_steps(
@@ -131,7 +131,7 @@ def test_large_sessions_are_compared_by_their_first_steps(
 def test_the_terminal_shows_them_side_by_side(log: Path) -> None:
     ran = run("session", "--log", log, *BOTH, "--release", LATER)
     lines = [line.split() for line in ran.stdout.splitlines()]
-    assert ["DECISION", "OF", OLD, NEW, LATER] in lines
+    assert ["DECISION", "OBJECT", OLD, NEW, LATER] in lines
     assert ["phase", SECOND, "Inqueue", "Pending", "Pending"] in lines
     assert ["phase", "default/first", "Running", "Running", "Inqueue"] in lines
     assert ["queue", "*", "right", "shared", "shared"] in lines
@@ -269,12 +269,12 @@ def test_pending_is_the_opposite_of_bound_while_the_pod_is_there(log: Path) -> N
         "probes"
     ]
     assert waits["answer"]
-    assert waits["says"].startswith("waits: ")
+    assert waits["says"].startswith("pending: ")
 
 
 def test_faults_of_a_bisection_say_what_now(log: Path, case: Path) -> None:
     for wrong, now in (
-        (("bisect", "--log", log), "ask one of --bound"),
+        (("bisect", "--log", log), "choose exactly one of --bound"),
         (("bisect", "--log", log, "--bound", "p"), "--bound default/train-0"),
         (("bisect", "--log", log, "--panic", "--releases", "v1.12.1"), "v1.11.0..v1.12.1"),
         (("bisect", "--log", log, "--panic", "--from", "@9", "--to", "@7"), "earlier point"),
@@ -342,7 +342,7 @@ def test_an_upgrade_also_changes_what_sessions_do_not_show(log: Path) -> None:
     ran = run("upgrade-check", "--log", log, "-j", "1", "--from", OLD, "--to", NEW)
     others = ("--part", "cache", "--part", "controllers")
     differing = told("release", "diff", OLD, NEW, *others)
-    assert f"{len(differing)} behaviours of the cache and the controllers differ" in ran.stderr
+    assert f"{len(differing)} behaviours of the cache and the controllers also differ" in ran.stderr
     assert f"plinian release diff {OLD} {NEW} {' '.join(others)}" in ran.stderr
 
 

@@ -15,7 +15,7 @@ from typer.testing import Result
 import plinian
 from plinian.replay.lint.rule_names import RULE_NAMES
 from plinian.replay.lint.rules import RULES
-from plinian.replay.moments import glance
+from plinian.replay.moments.completion_names import open_names
 
 Run = Callable[..., Result]
 
@@ -98,8 +98,8 @@ def test_the_log_is_the_one_that_the_words_name(run: Run, small_log: str, tmp_pa
         assert (result.exit_code, result.stdout, result.stderr) == (0, "", ""), place
 
 
-def test_a_glance_sees_what_the_log_knows(demo_log: str) -> None:
-    with plinian.open(demo_log) as log, glance(demo_log, most=100_000) as seen:
+def test_completion_sees_what_the_log_knows(demo_log: str) -> None:
+    with plinian.open(demo_log) as log, open_names(demo_log, most=100_000) as seen:
         for kind in (("", "Pod"), ("", "Node"), PODGROUP):
             known = log.store.objects_of(*kind, cluster="default")
             told = sorted({(one.namespace, one.name) for one in known if one.uid})
@@ -110,11 +110,11 @@ def test_a_glance_sees_what_the_log_knows(demo_log: str) -> None:
         assert "default" in seen.namespaces()
 
 
-def test_a_glance_at_any_database_sees_the_same(run: Run, log_place: str, small_log: str) -> None:
+def test_completion_at_any_database_sees_the_same(run: Run, log_place: str, small_log: str) -> None:
     assert run("export", "x.ndjson", "--log", small_log).exit_code == 0
     with plinian.open(small_log) as log, plinian.open(log_place, create=True) as other:
         other.store.append([recorded.event for recorded in log.events()])
-    with glance(log_place) as seen:
+    with open_names(log_place) as seen:
         assert seen.names(("", "Pod"), "default", "tr") == [("default", "train-0")]
         assert seen.branches() == ["main"]
         assert seen.clusters() == ["default"]

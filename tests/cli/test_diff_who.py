@@ -58,7 +58,7 @@ def test_who_is_not_known_is_said_to_be_so(ask: Ask) -> None:
     }
     assert makers["status.phase"]["position"] == 6
     text = ask("diff", "rv:13", "rv:15", "--who")
-    assert 'spec.nodeName: <none> → "n1"  by whom is not known  @5' in text
+    assert 'spec.nodeName: <none> → "n1"  by an unknown actor  @5' in text
 
 
 def test_what_one_event_made_is_said_beside_the_object(ask: Ask) -> None:

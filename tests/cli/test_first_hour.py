@@ -15,7 +15,7 @@ from typer.testing import Result
 import plinian
 from clusters import compact, watched
 from plinian.engine.kubernetes.units import parse_time
-from plinian.replay.cli.completing import candidates_of
+from plinian.replay.cli.completion_candidates import candidates_of
 from plinian.replay.cli.main import app
 from plinian.replay.moments.points import resolve
 
@@ -112,7 +112,7 @@ def test_a_name_is_taken_as_events_and_differences_print_it(run: Run, log: str) 
         assert result.exit_code == 0, (question, result.stderr)
         assert "bert" in result.stdout
     refused = run("history", "pod/ml/bert-w-0", "-n", "etl", "--log", log)
-    assert "is in namespace ml, and etl is asked for besides" in refused.stderr
+    assert "is in namespace ml, but the command says etl" in refused.stderr
     refused = run("get", "queue/ml/root", "--log", log)
     assert "queues have no namespace" in refused.stderr
     for flag, about in (
@@ -160,7 +160,7 @@ def test_kinds_of_events_may_have_a_star_on_both_sides(run: Run, log: str) -> No
     assert {row["kind"] for row in rows} == {"pod.deleted"}
     refused = run("events", "--kind", "*.eaten", "--log", log)
     assert refused.exit_code == 2
-    assert "there is no event kind '*.eaten'" in refused.stderr
+    assert "no event kind '*.eaten'" in refused.stderr
 
 
 @pytest.mark.parametrize(
@@ -174,11 +174,11 @@ def test_a_moment_needs_no_seconds(log: str, text: str) -> None:
 
 def test_a_release_that_nobody_named_is_said_to_be_assumed(run: Run, log: str) -> None:
     unnamed = run("session", "--log", log).stderr
-    assert "as v1.12.1 (the usual one, as none was named; --release takes another)" in unnamed
-    assert "usual" not in run("session", "--log", log, "--release", "v1.12.1").stderr
+    assert "as v1.12.1 (the default; choose another with --release)" in unnamed
+    assert "(the default" not in run("session", "--log", log, "--release", "v1.12.1").stderr
     search = ("bisect", "--enqueued", "ml/bert", "--log", log, "-j", "1")
-    assert "sessions as v1.12.1 (the usual one" in run(*search).stderr
-    assert "usual" not in run(*search, "--release", "v1.11.0").stderr
+    assert "sessions as v1.12.1 (the default" in run(*search).stderr
+    assert "(the default" not in run(*search, "--release", "v1.11.0").stderr
 
 
 def test_all_kinds_are_not_missed_one_by_one(run: Run, log: str) -> None:
@@ -263,7 +263,7 @@ def test_python_refuses_what_is_not_known_and_tells_it(log: str) -> None:
     with plinian.open(log) as opened:
         assert [one.name for one in opened.not_known("pods")] == ["pods"]
         assert {one.pair[1] for one in opened.not_known()} >= {"Node", "Queue", "PodGroup", "Pod"}
-        assert opened.not_known("pods", namespace="ml")[0].reason.startswith("not known")
+        assert opened.not_known("pods", namespace="ml")[0].reason.startswith("not fully known")
         for ask in (
             lambda: opened.get("pods", strict=True),
             lambda: opened.history("pod/ml/bert-w-0", strict=True),

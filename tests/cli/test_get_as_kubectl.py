@@ -55,9 +55,9 @@ def test_a_field_selector_and_labels_must_both_hold(ask: Ask) -> None:
     [
         ("spec.nodename=n1", "none of pods has a field 'spec.nodename'"),
         ("spec.nodename=n1", "did you mean spec.nodeName"),
-        ("spec.containers=c", "has parts"),
-        ("metadata.name", "is no condition on a field"),
-        ("=x", "is no condition on a field"),
+        ("spec.containers=c", "is a map or list"),
+        ("metadata.name", "is not a condition on a field"),
+        ("=x", "is not a condition on a field"),
     ],
 )
 def test_a_field_that_nothing_has_is_an_error(
@@ -73,7 +73,7 @@ def test_a_value_may_have_commas_and_signs_with_a_backslash_before_them() -> Non
     (one, other) = parse_field_selector(r"a.b=x\,y\=z\\,c!=").conditions
     assert (one.field, one.value, one.equal) == ("a.b", "x,y=z\\", True)
     assert (other.field, other.value, other.equal) == ("c", "", False)
-    with pytest.raises(UsageError, match="is no condition"):
+    with pytest.raises(UsageError, match="is not a condition"):
         parse_field_selector("a")
 
 
@@ -120,8 +120,8 @@ def test_names_of_one_kind_in_a_row_are_one_table(ask: Ask) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("pods", "node/n1"), "'pods' stands beside KIND/NAME"),
-        (("pod", "train-0", "-l", "app=train"), "names and a selector do not go together"),
+        (("pods", "node/n1"), "'pods' is not KIND/NAME"),
+        (("pod", "train-0", "-l", "app=train"), "names and a selector cannot be combined"),
         (("all", "train-0"), "names can follow one kind only"),
     ],
 )

@@ -80,7 +80,7 @@ def lost(run: Run, log: str, *named: str) -> list[str]:
 
 def test_a_name_that_others_begin_with_leads_to_them(run: Run, log: str) -> None:
     said = lost(run, log, "pod/train")
-    assert said[0] == 'plinian: the log knows no pods "train" in namespace default'
+    assert said[0] == 'plinian: the log holds no pods "train" in namespace default'
     assert said[1] == "names that begin with train:"
     assert "plinian history pod/train-w-0" in said  # Though it is gone by the end.
     assert "and 3 more: plinian get pods" in said
@@ -108,13 +108,13 @@ def test_other_namespaces_and_names_much_the_same_are_named(run: Run, log: str) 
     assert "plinian history pod/lonely -n other" in lost(run, log, "pod/lonely")
     assert "plinian history pod/train-w-1" in lost(run, log, "pod/trian-w-1")
     (_, now) = lost(run, log, "pod/zzz")
-    assert now == "the log never held it; plinian get pods -A lists what there is"
+    assert now == "the log never held it; list what exists: plinian get pods -A"
 
 
 def test_what_belongs_to_a_job_follows_its_history(run: Run, log: str) -> None:
     result = run("history", "job/train", "--log", log)
     assert result.exit_code == 0
-    assert "13 names of objects that belong to it:\n" in result.stdout
+    assert "13 object names belong to it:\n" in result.stdout
     assert "  plinian history pod/train-w-0\n" in result.stdout
     assert "(3 more: -o json)" in result.stdout
     found = json.loads(run("history", "job/train", "-o", "json", "--log", log).stdout)

@@ -153,7 +153,7 @@ def test_strict_makes_it_an_error_that_says_what_would_help(
         result = run(*question, "--log", log, "--strict")
         assert result.exit_code == 2
         assert result.stdout == ""
-        assert "pods: not known as a whole" in result.stderr
+        assert "pods: not fully known" in result.stderr
         assert "ingest a list of pods" in result.stderr
 
 
@@ -178,7 +178,7 @@ def test_a_range_begins_at_what_is_known_and_says_so(run: Run, log_of: Callable[
     assert "begins there" in result.stderr
     result = run("events", "--since", "rv:1", "--log", log, "-o", "ndjson")
     assert len(result.stdout.splitlines()) == 4
-    assert "rv:1 is before the log's first revision, rv:6: this begins there" in result.stderr
+    assert "rv:1 is before the log's first revision, rv:6: the range begins there" in result.stderr
     for question in (("diff", "rv:1"), ("events", "--since", "rv:1")):
         assert run(*question, "--log", log, "--strict").exit_code == 2
 
@@ -189,11 +189,11 @@ def test_a_session_says_first_what_is_missing(run: Run, log_of: Callable[..., st
     assert result.exit_code == 0
     lines = result.stderr.splitlines()
     assert lines[0].startswith("warning: THE LOG LACKS WHAT SESSIONS NEED (@")
-    assert lines[1].startswith("  - no configuration of the scheduler is in the log: each release")
+    assert lines[1].startswith("  - the log holds no configuration of the scheduler: each release")
     assert lines[2:6] == [
-        "  - nodes, queues: not known as a whole: the log holds no complete list",
-        "  - no node is known: sessions place nothing",
-        "  - no queue is known: sessions leave every PodGroup out",
+        "  - nodes, queues: not fully known: the log holds no complete list",
+        "  - no nodes are known: sessions place no pods",
+        "  - no queues are known: sessions ignore every PodGroup",
         "What to do:",
     ]
     assert "--conf" in lines[6]
@@ -221,7 +221,7 @@ def test_whatever_compares_sessions_says_first_what_is_missing_and_tells_it_in_j
     result = run(*question, "--log", log, "-o", "json")
     first = [line for line in result.stderr.splitlines() if "begins there" not in line]
     assert first[0].startswith("warning: THE LOG LACKS WHAT SESSIONS NEED"), result.stderr
-    assert first[1].startswith("  - no configuration of the scheduler")
+    assert first[1].startswith("  - the log holds no configuration of the scheduler")
     assert first[2].startswith("  - nodes, queues")
     document = json.loads(result.stdout)
     assert {one["kind"] for one in document["not_known"]} >= {"Node", "Queue"}
@@ -251,8 +251,8 @@ def test_a_scenario_without_nodes_or_configuration_is_told_before_its_results(
     result = run("simulate", str(tmp_path / "a.case.json"), "--release", "v1.12.1")
     assert result.stderr.splitlines() == [
         f"warning: {tmp_path / 'a.case.json'} LACKS WHAT SESSIONS NEED:",
-        "  - no configuration of the scheduler: each release runs with its built-in one",
-        "  - no node: sessions place nothing",
+        "  - no configuration of the scheduler: each release runs with its built-in configuration",
+        "  - no nodes: sessions place no pods",
     ]
 
 
@@ -312,7 +312,7 @@ def test_a_panic_that_comes_of_missing_queues_is_not_told_as_the_schedulers(
     log = log_of(some=a_list(ALL[0], ALL[3], at(9, POD)))
     result = run(*asked, "--log", log)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "may come of what is missing here: queues" in result.stderr
+    assert "possibly only because of what the log lacks: queues" in result.stderr
 
 
 def test_sessions_before_the_first_lists_are_left_out_and_counted(
@@ -378,4 +378,4 @@ def test_a_scenario_tells_everything(run: Run, tmp_path: Path) -> None:
     run("ingest", str(tmp_path / "a.case.json"), "--log", log)
     result = run("session", "--log", log, "--strict")
     assert (result.exit_code, warnings(result)) == (0, [])
-    assert "A scenario tells everything" in run("status", "--log", log).stdout
+    assert "A scenario is complete" in run("status", "--log", log).stdout

@@ -78,7 +78,7 @@ def test_a_finding_tells_in_which_releases_it_is_fatal(run: Run, conf: str) -> N
     of = {
         each["effect"]: each for each in found["findings"] if each["rule"] == "queue-exceeds-parent"
     }
-    stops, logged = of["stops all scheduling"], of["does other than it says"]
+    stops, logged = of["stops all scheduling"], of["does not do what it says"]
     assert stops["severity"] == "error"
     assert (stops["releases"][0], stops["releases"][-1]) == ("v1.11.0", "v1.13.3")
     assert (logged["releases"][0], logged["releases"][-1]) == ("v1.14.0", "v1.15.1")

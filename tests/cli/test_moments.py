@@ -91,7 +91,7 @@ def test_the_time_of_a_list_is_in_the_log_and_shows_it(run: Run, tmp_path: Path)
     assert "bert-0" in pods_at(run, log, "09:00:10").stdout
     begun = pods_at(run, log, "09:00:05")
     assert "bert-0" in begun.stdout
-    assert "1 change (rv:10) may have come before or after this moment" in begun.stderr
+    assert "1 change (rv:10) may have happened before or after this moment" in begun.stderr
     early = pods_at(run, log, "09:00:04")
     assert early.exit_code == 2
     assert "before the log begins, at 2026-03-04T09:00:05Z" in early.stderr
@@ -135,4 +135,4 @@ def test_requests_whose_versions_a_watch_holds_change_no_state(run: Run, tmp_pat
     assert digests[0] == digests[1]
     shown = run("get", "pods", "-A", "--log", log, "--at", "rv:20", "-o", "json")
     assert json.loads(shown.stdout)["items"]
-    assert "older than they look" not in shown.stderr
+    assert "may be outdated" not in shown.stderr

@@ -88,7 +88,7 @@ def test_a_name_of_two_podgroups_lists_them(run: Run, jobs_log: str) -> None:
     result = run("events", "--object", "pg/bert", "-n=ml", "--log", jobs_log)
     assert result.exit_code == 2
     assert all(f"bert-{uid}" in result.stderr for uid in JOB_UIDS)
-    assert "may be each of 2 podgroups" in result.stderr
+    assert "fits 2 podgroups" in result.stderr
 
 
 def test_history_takes_the_jobs_name(run: Run, jobs_log: str) -> None:
@@ -125,7 +125,7 @@ def test_a_name_of_another_namespace_is_told(run: Run, jobs_log: str) -> None:
 def test_what_was_there_at_another_time_is_told(run: Run, small_log: str) -> None:
     result = run("get", "pod", "train-0", "--at", "rv:12", "--log", small_log)
     assert result.exit_code == 1
-    assert "it was there at another time" in result.stderr
+    assert "it exists at another moment" in result.stderr
     assert "plinian history pod/train-0 -n default" in result.stderr
 
 

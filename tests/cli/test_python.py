@@ -329,7 +329,7 @@ def test_exports_and_branches_are_made_like_those_of_the_commands(
     assert CliRunner().invoke(app, ["export", str(other), "--log", shared.place]).exit_code == 0
     assert one.read_bytes() == other.read_bytes()
     assert len(one.read_text("utf-8").splitlines()) == count
-    with pytest.raises(plinian.UsageError, match="does not say which format"):
+    with pytest.raises(plinian.UsageError, match="is of no known format"):
         shared.export(tmp_path / "out.xlsx")
     with plinian.open(tmp_path / "branched.db", create=True) as log:
         log.ingest(json_case(tmp_path))
@@ -351,7 +351,7 @@ def test_the_files_of_the_demonstration_can_be_had(tmp_path: Path) -> None:
     assert {"audit.log.xz", "volcano-scheduler.conf"} <= {Path(path).name for path in paths}
     assert list(tmp_path.iterdir()) == [tmp_path / "files"]
     Path(paths[0]).write_text("mine", "utf-8")
-    with pytest.raises(plinian.UsageError, match="here already"):
+    with pytest.raises(plinian.UsageError, match="already exists here"):
         plinian.demo_files(tmp_path / "files")
 
 
@@ -390,9 +390,9 @@ def test_a_naive_datetime_is_an_error_that_says_what_to_do(demo: Log) -> None:
         with pytest.raises(plinian.PointUnknown, match="has no time zone") as caught:
             ask()
         assert "tzinfo=UTC" in caught.value.now
-    with pytest.raises(plinian.PointUnknown, match="names no moment"):
+    with pytest.raises(plinian.PointUnknown, match="is not a moment"):
         demo.get("pods", at=1042)  # type: ignore[arg-type]
-    with pytest.raises(plinian.UsageError, match="says already what was known"):
+    with pytest.raises(plinian.UsageError, match="already has its own as_known_at"):
         demo.moment(demo.moment(), as_known_at="@3")
 
 
@@ -402,7 +402,7 @@ def test_options_that_would_do_nothing_are_refused(demo: Log, case: Path) -> Non
         {"panic": True, "releases": f"{OLD}..{NEW}", "halve": True},
         {"panic": True, "at": "end"},
     ):
-        with pytest.raises(plinian.UsageError, match="means nothing"):
+        with pytest.raises(plinian.UsageError, match="has no effect"):
             demo.bisect(**options_given)  # type: ignore[arg-type]
     with pytest.raises(plinian.UsageError, match="0 questions"):
         demo.bisect()

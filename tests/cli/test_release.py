@@ -29,7 +29,7 @@ def test_the_list_says_what_each_release_changed() -> None:
 
 def test_the_list_groups_by_part() -> None:
     shown = [line.split(maxsplit=2) for line in run("list").stdout.splitlines()]
-    assert shown[0] == ["RELEASE", "PART", "OTHER THAN THE ONE BEFORE"]
+    assert shown[0] == ["RELEASE", "PART", "WHAT CHANGES"]
     assert ["v1.12.1", "cache", "queue_status_write"] in shown
     assert ["v1.10.2", "<none>", "<none>"] in shown
 
@@ -99,7 +99,7 @@ def test_what_is_not_proven_is_listed_with_the_reason() -> None:
     listed = json.loads(run("unproven", "-o", "json").stdout)
     told = run("unproven")
     assert f"{len(listed)} of " in told.output
-    heads = ["BEHAVIOUR", "PART", "VALUE", "SINCE", "WHY", "NOT"]
+    heads = ["BEHAVIOUR", "PART", "VALUE", "SINCE", "REASON"]
     assert told.stdout.splitlines()[0].split() == heads
     assert len(told.stdout.splitlines()) == 1 + len(listed)
     assert all(row["lack"] and row["source"] for row in listed)

@@ -82,7 +82,7 @@ def test_a_bad_scenario_is_named_and_the_others_run(cases: list[Path], tmp_path:
     assert ran.stdout == "1 of 4 scenarios run as v1.12.1\n"
     lines = [line for line in ran.stderr.splitlines() if line.startswith("plinian: ")]
     assert "unknown type 'PATCHED' at $.steps[0].events[0].type" in lines[0]
-    assert lines[1].startswith(f"plinian: {torn}: not what was packed")
+    assert lines[1].startswith(f"plinian: {torn}: damaged compressed data")
     assert lines[2] == f"plinian: {tmp_path / 'none.case.json'}: there is no such file"
     assert [path.name for path in out.iterdir()] == ["gang-0.v1.12.1.json"]
 
@@ -111,4 +111,4 @@ def test_two_scenarios_of_one_name_would_have_one_result(cases: list[Path], tmp_
     twin.write_bytes(cases[1].read_bytes())
     ran = run(cases[1], twin, "--release", "v1.12.1", "--out", tmp_path / "out")
     assert ran.exit_code == 2
-    assert "have results of the same name" in ran.stderr
+    assert "have results with the same file name" in ran.stderr

@@ -59,11 +59,11 @@ def test_one_session_can_be_picked(case: Path) -> None:
 def test_a_crash_and_what_the_scheduler_logs_are_told(tmp_path: Path) -> None:
     case = written(tmp_path, UNSOUND)
     dies = run(case, "--release", "v1.11.0").stdout
-    assert "session 2, the scheduler started anew\n" in dies
-    assert "The scheduler dies: resource is not sufficient to do operation: <cpu 30000.00" in dies
+    assert "session 2, the scheduler was restarted\n" in dies
+    assert "The scheduler panics: resource is not sufficient to do operation: <cpu 30000.00" in dies
     assert "\n  at api.(*Resource).Sub < plugins/capacity." in dies
     stands = run(case, "--release", "v1.12.1").stdout
-    assert "THE SCHEDULER LOGS\nFailed to check queue's hierarchical structure" in stands
+    assert "SCHEDULER LOG\nFailed to check queue's hierarchical structure" in stands
 
 
 def test_releases_that_did_the_same_share_a_column(case: Path) -> None:
@@ -72,7 +72,7 @@ def test_releases_that_did_the_same_share_a_column(case: Path) -> None:
     assert ran.exit_code == 0
     assert rows(ran.stdout) == [
         ["004-both-at-once"],
-        ["SESSION", "DECISION", "OF", "v1.12.1", "v1.11.0..v1.11.2"],
+        ["SESSION", "DECISION", "OBJECT", "v1.12.1", "v1.11.0..v1.11.2"],
         ["1", "bind", "default/job-1-0", "n1", "n1"],
         ["1", "phase", "default/job-1", "Running", "Running"],
         ["1", "phase", "default/job-2", "Pending", "Inqueue"],
@@ -130,7 +130,7 @@ def test_evictions_nominations_and_gauges_are_told() -> None:
     assert ["evict", "ns/low", "preempt"] in told
     assert ["pipeline", "ns/high", "n1"] in told
     assert ["q", "pods=1", "cpu=1500m,nvidia.com/gpu=2", "+Inf"] in told
-    assert told[-2:] == [["POD", "WAITS", "BECAUSE"], ["ns/other", "no", "room"]]
+    assert told[-2:] == [["POD", "PENDING", "REASON"], ["ns/other", "no", "room"]]
 
 
 def test_a_phase_is_told_where_it_changes_on_any_side() -> None:

@@ -30,15 +30,15 @@ def test_the_configuration_can_be_another(tmp_path: Path) -> None:
     conf = tmp_path / "volcano-scheduler.conf"
     conf.write_text("actions: enqueue\ntiers: []\n", "utf-8")
     case = written(tmp_path, "000-allocatable-shrinks")
-    assert "the scheduler dies" in run(case, "--release", "all", "--step", "2").stdout
-    assert "dies" not in run(case, "--release", "all", "--step", "2", "--conf", conf).stdout
+    assert "the scheduler panics" in run(case, "--release", "all", "--step", "2").stdout
+    assert "panics" not in run(case, "--release", "all", "--step", "2", "--conf", conf).stdout
 
 
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--patch", "queue/none={}"], "the scenario tells of no Queue called none"),
-        (["--patch", "queue/test-queue"], "'queue/test-queue' is no patch"),
+        (["--patch", "queue/none={}"], "the scenario has no Queue none"),
+        (["--patch", "queue/test-queue"], "'queue/test-queue' is not a patch"),
         (["--conf", "no-such.conf"], "no-such.conf"),
     ],
 )
@@ -52,7 +52,7 @@ def test_what_cannot_be_asked_is_said(tmp_path: Path, options: list[str], told: 
 def test_crashes_are_told_below_the_table_once_for_all_that_die_alike(tmp_path: Path) -> None:
     case = written(tmp_path, "001-guarantee-over-root")
     told = run(case, "--release", "all").stdout.splitlines()
-    died = [line.partition(" dies: ")[0] for line in told if " dies: " in line]
+    died = [line.partition(" panics: ")[0] for line in told if " panics: " in line]
     assert died == [
         "v1.9.0,v1.10.0, session 1,2: the scheduler",
         "v1.11.0..v1.11.2, session 1,2: the scheduler",
@@ -61,7 +61,7 @@ def test_crashes_are_told_below_the_table_once_for_all_that_die_alike(tmp_path: 
         sum(line.startswith("  at api.(*Resource).Sub < plugins/capacity.") for line in told) == 2
     )
     one = run(case, "--release", "v1.11.0", "--release", "v1.12.1", "--step", "2").stdout
-    assert "\nv1.11.0, session 2: the scheduler dies: resource is not sufficient" in one
+    assert "\nv1.11.0, session 2: the scheduler panics: resource is not sufficient" in one
 
 
 def test_our_own_release_can_be_added_to_all(tmp_path: Path) -> None:

@@ -137,8 +137,8 @@ def test_what_could_not_be_asked_is_no_verdict_that_nothing_changes(
         result = run(*check, *more)
         assert result.exit_code == 2, result.stdout
         first = result.stdout.splitlines()[0]
-        assert first.startswith("Verdict: not known whether anything changes: none of ")
-        assert "nodes, queues, podgroups, pods: not known as a whole" in first
+        assert first.startswith("Verdict: not known whether anything changes: the log lacks what ")
+        assert "nodes, queues, podgroups, pods: not fully known" in first
     document = json.loads(run(*check, "-o", "json").stdout)
     assert (document["verdict"], document["doubtful"]) == ("unknown", document["sessions"])
 
@@ -167,7 +167,7 @@ def test_a_verdict_says_that_it_rests_on_the_built_in_configuration(
     pod = an_object("Pod", "p", 6, 4, spec={"containers": [{"name": "c"}]}, status={})
     log = log_of(a_list(a_node("n1", 5), a_queue("default", 6), a_group(7), pod))
     (first, *_) = run("upgrade-check", *PAIR, "--log", log, "-j", "1").stdout.splitlines()
-    assert "with the configuration built into each release" in first
+    assert "with each release's built-in configuration" in first
 
 
 def test_sessions_that_decide_the_same_on_less_than_they_need_are_not_called_the_same(
@@ -179,7 +179,7 @@ def test_sessions_that_decide_the_same_on_less_than_they_need_are_not_called_the
         assert run(*asked).exit_code == 0
         result = run(*asked, "--exit-code")
         assert result.exit_code == 2
-        assert "All decide the same on what is in the log, but nodes" in result.stdout
+        assert "All decide the same with what is in the log, but nodes" in result.stdout
 
 
 # -- diff, digest ---------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ def test_a_log_without_any_object_does_not_tell_of_no_difference_without_a_word(
     log = log_of(b"".join(audited(*write, level="Metadata") for write in WRITES))
     for question in (("diff", "@1"), ("digest",)):
         (warning,) = warnings(run(*question, "--log", log))
-        assert warning.startswith("warning: nodes, queues, podgroups, pods: not known as a whole")
+        assert warning.startswith("warning: nodes, queues, podgroups, pods: not fully known")
         assert run(*question, "--log", log, "--strict").exit_code == 2
     assert run("diff", "@1", "--log", log, "--exit-code").exit_code == 2
 
@@ -205,7 +205,7 @@ def test_an_object_that_may_have_been_there_is_first_seen_and_not_added(
         + audited("create", 40, a_node("n2", 40, 40))
     )
     shown = run("diff", "rv:20", "--log", log).stdout
-    assert "? node/n1  (first seen; it may have been there before)" in shown
+    assert "? node/n1  (first seen; it may have existed before)" in shown
     assert "+ node/n2\n" in shown
     assert [line.split()[:4] for line in shown.splitlines() if line.startswith("n")] == [
         ["n1", "not", "known", "→"],
@@ -250,8 +250,8 @@ def test_a_search_says_what_it_left_out_and_how_to_ask_it(
     )
     asked = ("bisect", "--enqueued", "ml/train", "--log", log, "-j", "1")
     result = run(*asked)
-    assert "before rv:40 are left out: there is no complete list of" in result.stderr
-    assert "to ask all the same, on what is known there: --from rv:1" in result.stderr
+    assert "before rv:40 are left out: there is no earlier complete list of" in result.stderr
+    assert "to include them, with what is known then: --from rv:1" in result.stderr
     left = json.loads(run(*asked, "-o", "json").stdout)["left_out"]
     assert left["before"] == "rv:40"
     assert left["count"] == int(result.stderr.partition(" moments of a change before")[0][-1])
@@ -274,7 +274,7 @@ def test_a_search_that_finds_no_object_says_where_the_log_holds_it(
     asked = ("bisect", "--phase", "ml/train=Pending", "--log", log, "-j", "1")
     result = run(*asked)
     assert (
-        "The log holds podgroup/ml/train from rv:3 to rv:12, where it is deleted" in result.stdout
+        "The log holds podgroup/ml/train from rv:3 to rv:12, when it was deleted" in result.stdout
     )
     document = json.loads(run(*asked, "-o", "json").stdout)
     assert (document["object_there"]["first"], document["object_there"]["last"]) == (3, 12)
@@ -285,11 +285,11 @@ def test_a_component_log_alone_answers_no_question_about_sessions(
 ) -> None:
     result = run("bisect", "--panic", "--log", log_of(KLOG, CONF))
     assert result.exit_code == 2
-    assert "panic: not known, for no session could be asked" in result.stdout
-    assert "of the 2 sessions that the log tells of, none is known" in result.stdout
+    assert "panic: not known, because the log lacks what sessions need" in result.stdout
+    assert "of the 2 sessions that the log records, none is known" in result.stdout
     assert "rv:-1" not in result.stdout
-    assert "alive, without any node" in result.stdout
-    assert "Of the cluster it holds nothing by then" in result.stderr
+    assert "no panic; there is no node" in result.stdout
+    assert "It holds nothing of the cluster before a crash" in result.stderr
 
 
 # -- get --watch, and what comes after the end ---------------------------------------------------
@@ -302,7 +302,7 @@ def test_a_watch_says_what_is_not_known_of_what_it_shows(
     for place in ((), ("--at", "rv:7")):
         result = run("get", "nodes", "-w", *place, "--log", log, "--strict")
         assert (result.exit_code, result.stdout) == (2, "")
-        assert "nodes: not known as a whole" in result.stderr
+        assert "nodes: not fully known" in result.stderr
 
 
 QUESTIONS = (

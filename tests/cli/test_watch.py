@@ -164,7 +164,7 @@ def test_a_command_prints_rows_as_they_come_until_interrupted(own_log: str) -> N
     assert process.stdout.readline().split()[:4] == ["ADDED", "late", "0/1", "Pending"]
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    warning = "warning: pods in default: not known as a whole: the log holds no complete list\n"
+    warning = "warning: pods in default: not fully known: the log holds no complete list\n"
     assert (process.returncode, out, err) == (130, "", f"{warning}plinian: interrupted\n")
 
 
@@ -188,9 +188,9 @@ def test_only_news_are_printed_if_that_is_asked_for_and_in_other_forms(own_log: 
     ("words", "told_of"),
     [
         (("pods,nodes", "-w"), "only one kind can be watched"),
-        (("pods", "-w", "-o", "jsonpath={.a}"), "a watch is not printed as"),
-        (("pods", "-w", "--sort-by", ".metadata.name"), "a watch goes on"),
-        (("pods", "-w", "--as-known-at", "@3"), "a watch goes on"),
+        (("pods", "-w", "-o", "jsonpath={.a}"), "a watch has no output form"),
+        (("pods", "-w", "--sort-by", ".metadata.name"), "cannot be combined with a watch"),
+        (("pods", "-w", "--as-known-at", "@3"), "cannot be combined with a watch"),
     ],
 )
 def test_what_a_watch_cannot_do_is_refused(
@@ -211,5 +211,5 @@ def test_a_reader_that_goes_away_ends_a_watch(own_log: str) -> None:
     assert process.wait(60) == 141
     assert process.stderr is not None
     (warning,) = process.stderr.read().splitlines()
-    assert warning.startswith("warning: pods in default: not known as a whole")
+    assert warning.startswith("warning: pods in default: not fully known")
     process.stderr.close()

@@ -1,4 +1,4 @@
-"""Fields of the wrong type end in an answer or a clean error, never in a fault of Plinian."""
+"""Fields of the wrong type end in an answer or a clean error, never in an internal error."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ def case(tmp_path: Path) -> Path:
 def test_a_patch_must_leave_an_object(case: Path, change: Any) -> None:
     done = simulate(case, "--patch", f"node/n={json.dumps(change)}")
     assert done.exit_code == 2
-    assert "the patch leaves no object" in done.stderr
-    assert "fault of Plinian" not in done.stderr
+    assert "is not a valid object" in done.stderr
+    assert "internal error of Plinian" not in done.stderr
 
 
 @pytest.mark.parametrize("change", ['{"spec":"\\ud800"}', '{"metadata":{"labels":{"\\udc80":""}}}'])
 def test_a_patch_with_half_a_character_is_none(case: Path, change: str) -> None:
     done = simulate(case, "--patch", f"node/n={change}")
     assert done.exit_code == 2
-    assert "is no patch" in done.stderr
+    assert "is not a patch" in done.stderr
 
 
 def test_a_scenario_with_half_a_character_is_none(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_a_scenario_with_half_a_character_is_none(tmp_path: Path) -> None:
 def test_an_argument_that_is_no_text_is_refused(demo_log: str, arguments: list[str]) -> None:
     done = CliRunner().invoke(app, [*arguments, "--log", demo_log])
     assert done.exit_code in {1, 2}
-    assert "fault of Plinian" not in done.stderr
+    assert "internal error of Plinian" not in done.stderr
     assert not isinstance(done.exception, UnicodeError)
 
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from plinian.engine.volcano.session.history import resolve
 from plinian.replay.cli.main import app
-from plinian.replay.compare.places import Place, evenly, session_places
+from plinian.replay.compare.session_moments import SessionMoment, evenly, session_places
 from plinian.replay.moments.belief import beliefs_along
 from plinian.replay.moments.log import opened
 from plinian.replay.sessions.session import answer_document, scene_at, session_at, session_in
@@ -62,7 +62,7 @@ def test_places_are_the_sessions_that_a_log_tells_of(logs: dict[str, Path]) -> N
         marks = [one.position for one in log.events(kinds=("session.requested",))]
         assert [place.position for place in places.found] == marks
         assert session_places(log, log.moment("rv:12")).found == [
-            Place(log.moment("rv:12"), marks[0])
+            SessionMoment(log.moment("rv:12"), marks[0])
         ]
 
 

@@ -134,7 +134,7 @@ def test_an_object_that_a_complete_list_no_longer_holds_went_before_it(log: plin
     log.store.append([pod(3), pod(4, "web-1"), a_list(5, "web-0", "web-1"), a_list(9, "web-1")])
     last = told(log)[-1]
     assert (last.kind, last.revision, last.uid) == ("list.observed", 9, "uid-of-web-0")
-    assert "deleted before that" in last.note
+    assert "it was deleted before" in last.note
     assert [one.revision for one in told(log, "pod/web-1")] == [4]
     assert Effect(4) is Effect.LISTED
 

@@ -12,11 +12,16 @@ from hypothesis import strategies as st
 from plinian.engine.errors import UsageError
 from plinian.engine.session.framework.trace import Trace, TraceStep
 from plinian.replay.compare.bisection import Probe, first_change, first_flip, releases_between
-from plinian.replay.compare.bounded_traces import Beginning, Enough, Following, Until
+from plinian.replay.compare.bounded_traces import (
+    ComparedTrace,
+    EndingTrace,
+    FirstSteps,
+    TraceComplete,
+)
 from plinian.replay.compare.causes import causes, smallest, suspects
 from plinian.replay.compare.decisions import CONTEXT, Decision, differing, partings
-from plinian.replay.compare.places import Place, evenly
 from plinian.replay.compare.questions import Answer, Question, question_of
+from plinian.replay.compare.session_moments import SessionMoment, evenly
 from plinian.replay.moments.moment import Moment
 
 NAMES = tuple("abcdefgh")
@@ -122,16 +127,16 @@ def test_traces_that_end_soon_part_where_whole_ones_do(
     one: list[TraceStep], rest: list[TraceStep], common: int, count: int
 ) -> None:
     other = one[:common] + rest
-    first = traced(Beginning(count), one)
-    second = traced(Following(first, count, CONTEXT), other)
+    first = traced(FirstSteps(count), one)
+    second = traced(ComparedTrace(first, count, CONTEXT), other)
     assert first == one[:count]
     assert second == other[: len(second)]
     assert partings([first, second]) == partings([one[:count], other[:count]])
 
 
 def test_a_session_is_ended_when_its_step_is_there() -> None:
-    trace = Until(3)
-    with pytest.raises(Enough):
+    trace = EndingTrace(3)
+    with pytest.raises(TraceComplete):
         traced(trace, [step(number) for number in range(9)])
     assert trace.steps == [step(number) for number in range(3)]
 
@@ -174,7 +179,7 @@ def test_a_trace_that_is_over_parts_from_one_that_goes_on() -> None:
 @given(st.integers(1, 300), st.integers(1, 320))
 def test_a_sample_is_even_and_has_both_ends(total: int, count: int) -> None:
     moment = Moment(branch="main", cluster="c", known=9, revision=1, time=None, label="rv:1")
-    places = [Place(moment, number) for number in range(total)]
+    places = [SessionMoment(moment, number) for number in range(total)]
     chosen = [place.position for place in evenly(places, count)]
     assert len(chosen) == min(total, count)
     assert chosen[-1] == total - 1

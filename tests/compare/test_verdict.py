@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from plinian.replay.cli.main import app
 from plinian.replay.cli.upgrade_check import _code
-from plinian.replay.compare.upgrade import Changed, Group, Upgrade
-from plinian.replay.compare.verdict import Effect, level_of, verdict_of
+from plinian.replay.compare.upgrade import ChangedDecision, Group, Upgrade
+from plinian.replay.compare.verdict import VerdictEffect, level_of, verdict_of
 from plinian.replay.render.upgrade import upgrade_document, upgrade_lines
 
 RELEASES = ("v1.12.1", "v1.13.0")
@@ -18,10 +18,10 @@ RELEASES = ("v1.12.1", "v1.13.0")
 
 def differs(kind: str, one: str | None, other: str | None, about: str = "d/p", at: int = 1) -> Any:
     """Return a difference at a revision."""
-    return Changed(f"rv:{at}", at, kind, about, (one, other), (("some_behaviour",),))
+    return ChangedDecision(f"rv:{at}", at, kind, about, (one, other), (("some_behaviour",),))
 
 
-def upgrade(*every: Changed, sessions: int = 9) -> Upgrade:
+def upgrade(*every: ChangedDecision, sessions: int = 9) -> Upgrade:
     """Return the answer that has these differences, for one reason."""
     at = len({one.at for one in every})
     groups = (Group((("some_behaviour",),), every, at),) if every else ()
@@ -48,7 +48,7 @@ def text(found: Upgrade, *, unfold: bool = False) -> str:
         (differs("phase", "Running", "Inqueue"), "phases"),
     ],
 )
-def test_a_difference_is_as_grave_as_it_is_felt(found: Changed, level: str) -> None:
+def test_a_difference_is_as_grave_as_it_is_felt(found: ChangedDecision, level: str) -> None:
     assert level_of(found) == level
     assert verdict_of(upgrade(found)).level == level
 
@@ -66,14 +66,14 @@ def test_the_gravest_comes_first_and_objects_are_counted_once() -> None:
     judged = verdict_of(found)
     assert judged.level == "crashes"
     assert judged.effects == (
-        Effect("crashes", 1, 0, 1),
-        Effect("placements", 2, 2, 1),
-        Effect("evictions", 1, 1, 1),
-        Effect("phases", 2, 1, 2),
-        Effect("unfelt", 1, 1, 1),
+        VerdictEffect("crashes", 1, 0, 1),
+        VerdictEffect("placements", 2, 2, 1),
+        VerdictEffect("evictions", 1, 1, 1),
+        VerdictEffect("phases", 2, 1, 2),
+        VerdictEffect("unfelt", 1, 1, 1),
     )
     assert text(found).splitlines()[0] == (
-        "Verdict: v1.13.0 dies where v1.12.1 does not (1 session), placements change "
+        "Verdict: v1.13.0 panics where v1.12.1 does not (1 session), placements change "
         "(2 pods in 1 session), evictions change (1 pod in 1 session), "
         "phases change (1 PodGroup in 2 sessions)"
     )
@@ -83,8 +83,11 @@ def test_the_gravest_comes_first_and_objects_are_counted_once() -> None:
 def test_what_nobody_feels_is_one_line_unless_it_is_asked_for() -> None:
     found = upgrade(differs("pipeline", "n1", "n2", "d/s", 4), differs("evict", "a", "b", "d/t", 4))
     folded, unfolded = text(found), text(found, unfold=True)
-    assert folded.startswith("Verdict: nothing changes that anybody would notice\n")
-    assert "Folded: 2 differences of texts and of plans for pods that wait (--all)" in folded
+    assert folded.startswith("Verdict: nothing changes but texts and plans for waiting pods\n")
+    assert (
+        "Not shown: 2 differences of texts and of plans for waiting pods (see them with --all)"
+        in folded
+    )
     assert "d/s" not in folded
     assert "d/s" in unfolded
     assert "d/t" in unfolded

@@ -191,7 +191,7 @@ def test_the_last_page_of_a_list_is_not_taken_for_the_whole(log: LogStore, tmp_p
     summary = ingest(log, put(tmp_path, page1=first, page2=compact(listed(pod("b", 2)))))
     assert "list.observed" not in summary.kinds
     assert summary.appended == 2
-    assert summary.skipped == {"completeness of a list that is a page of a larger one": 2}
+    assert summary.skipped == {"completeness of a list: it is a page of a larger one": 2}
 
 
 def test_a_log_without_years_takes_its_year_from_the_other_inputs(

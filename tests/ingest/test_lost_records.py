@@ -109,8 +109,8 @@ def test_a_file_that_was_split_within_its_list_makes_no_list(
     summary, kinds = given(tmp_path, first, second)
     assert "list.observed" not in kinds
     notes = "\n".join(summary.notes)
-    assert f"{first}: it ends while it tells which objects exist" in notes
-    assert f"may be the rest of the one that {first} begins" in notes
+    assert f"{first}: it ends within its initial list" in notes
+    assert f"may be the rest of the one that begins in {first}" in notes
 
 
 def test_a_list_that_has_the_objects_of_an_earlier_watch_is_complete(tmp_path: Path) -> None:
@@ -127,9 +127,8 @@ def test_a_watch_that_ends_within_its_list_is_noted(tmp_path: Path) -> None:
     summary, _ = given(tmp_path, alone)
     assert summary.notes == [
         (
-            f"{alone}: it ends while it tells which objects exist (2 of kind Pod),"
-            " and no bookmark says that these are all; if the file was split there, join its parts"
-            " into one file and ingest that"
+            f"{alone}: it ends within its initial list (2 of kind Pod), before the bookmark that"
+            " completes it; if the file was split, join its parts into one file and ingest that"
         )
     ]
 

@@ -211,5 +211,5 @@ def test_what_is_as_deep_as_may_be_can_be_read_everywhere(
         text = [word.replace("rv:5", "rv:55") for word in command]
         result = run(*text, "--log", "l.db")
         assert "nested too deep" not in result.stderr, (command, result.stderr)
-        assert "a fault of Plinian" not in result.stderr, (command, result.stderr)
+        assert "internal error of Plinian" not in result.stderr, (command, result.stderr)
         assert result.exit_code == 0 or command == ("session",), (command, result.stderr)

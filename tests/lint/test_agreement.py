@@ -13,7 +13,7 @@ from linting import FLAT, PROPORTION, TREE, Document, conf_of, node
 from decisions import decided
 from plinian.engine.volcano.session.behaviours import Behaviours
 from plinian.engine.volcano.session.history import resolve
-from plinian.replay.lint.inputs import World
+from plinian.replay.lint.inputs import LintInputs
 from plinian.replay.lint.objects import TYPES, Manifest
 from plinian.replay.lint.run import lint
 from plinian.replay.simulate.cases import Case, Step, parse_case
@@ -102,7 +102,7 @@ def _job(name: str, queue: str, requests: dict[str, str]) -> list[Document]:
 
 def fatal(objects: list[Document], conf: str, how: Behaviours) -> list[str]:
     """Return what is found to be fatal under a release."""
-    world = World([Manifest(document, None) for document in objects], [conf_of(conf)])
+    world = LintInputs([Manifest(document, None) for document in objects], [conf_of(conf)])
     return [f"{f.rule}: {f.issue}" for f in lint(world, [how]) if f.issue.effect.fatal]
 
 
@@ -160,7 +160,7 @@ def test_scenarios_that_real_schedulers_were_given_are_judged_as_they_judged_the
         told = any(mark in text for text in session.result.errors for mark in TOLD)
         found = fatal(objects, case.conf or "", how)
         if how.deserved_capped_by_request:  # what is asked for is not known before it is
-            found = [text for text in found if "as soon as jobs ask" not in text]
+            found = [text for text in found if "as soon as jobs request" not in text]
         assert bool(found) == (told or session.result.panic is not None), (number, found)
 
 

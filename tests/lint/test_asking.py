@@ -8,8 +8,8 @@ from linting import RELEASES, TREE, group, job, node, queue, task, world
 
 from plinian.engine.volcano.session.behaviours import Behaviours
 from plinian.engine.volcano.session.history import behaviours
-from plinian.replay.lint.answer_cache import Memory, changed
-from plinian.replay.lint.context import Checked
+from plinian.replay.lint.answer_cache import AnswerCache, changed
+from plinian.replay.lint.context import LintContext
 from plinian.replay.lint.findings import Issue
 from plinian.replay.lint.rules import RULES, Check
 
@@ -21,7 +21,7 @@ def test_a_function_runs_again_only_for_what_it_asked() -> None:
         ran.append("once")
         return how.root_queue and how.invalid_tree_stops_scheduling
 
-    memory = Memory(ask)
+    memory = AnswerCache(ask)
     one, same = behaviours("v1.12.1"), behaviours("v1.12.1", queue_priority=False)
     other = behaviours("v1.12.1", invalid_tree_stops_scheduling=False)
     assert [memory(one), memory(same), memory(other), memory(one)] == [True, True, False, True]
@@ -29,8 +29,8 @@ def test_a_function_runs_again_only_for_what_it_asked() -> None:
 
 
 def test_what_a_memory_asks_is_asked_of_who_asks_it() -> None:
-    inner = Memory(lambda how: how.invalid_tree_stops_scheduling)
-    outer = Memory(lambda how: f"stops: {inner(how)}")
+    inner = AnswerCache(lambda how: how.invalid_tree_stops_scheduling)
+    outer = AnswerCache(lambda how: f"stops: {inner(how)}")
     for stops in (True, False, True):
         how = behaviours("v1.12.1", invalid_tree_stops_scheduling=stops)
         assert outer(how) == f"stops: {stops}"
@@ -43,7 +43,7 @@ def test_fields_can_be_answered_otherwise() -> None:
     assert behaviours("v1.12.1").root_queue
 
 
-def _listed(check: Check, given: Checked, how: Behaviours) -> list[Issue]:
+def _listed(check: Check, given: LintContext, how: Behaviours) -> list[Issue]:
     return list(check(given, how))
 
 
@@ -63,9 +63,9 @@ def test_every_rule_says_of_a_release_what_it_says_when_it_is_asked_alone() -> N
         "    enableHierarchy: true\n"
         "    arguments: {strict: 'true', enablePreferredOrder: 1}\n"
     )
-    together = Checked.of(world(*documents, conf=conf))
+    together = LintContext.of(world(*documents, conf=conf))
     for rule in RULES:
-        remembered = Memory(partial(_listed, rule.check, together))
+        remembered = AnswerCache(partial(_listed, rule.check, together))
         for how in RELEASES:
-            alone = list(rule.check(Checked.of(world(*documents, conf=conf)), how))
+            alone = list(rule.check(LintContext.of(world(*documents, conf=conf)), how))
             assert remembered(how) == alone, (rule.name, how.release)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from linting import RELEASES, conf_of
 from scenarios import scenario_document
 
-from plinian.replay.lint.findings import Place
-from plinian.replay.lint.inputs import World
+from plinian.replay.lint.findings import FilePlace
+from plinian.replay.lint.inputs import LintInputs
 from plinian.replay.lint.objects import TYPES, Manifest
 from plinian.replay.lint.run import lint
 
@@ -62,26 +62,26 @@ def manifests(draw: st.DrawFn) -> Manifest:
         "spec": draw(values),
         "status": draw(values),
     }
-    return Manifest(document, Place("a.yaml", 1, 1))
+    return Manifest(document, FilePlace("a.yaml", 1, 1))
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(manifests(), max_size=5))
 def test_any_manifest_can_be_checked(given: list[Manifest]) -> None:
-    for finding in lint(World(given), SOME):
+    for finding in lint(LintInputs(given), SOME):
         json.dumps(finding.document())
 
 
 @settings(max_examples=150, deadline=None)
 @given(st.dictionaries(st.sampled_from(("actions", "tiers", "configurations", "x")), values))
 def test_any_configuration_can_be_checked(conf: dict[str, Any]) -> None:
-    lint(World([], [conf_of(json.dumps(conf))]), SOME)
+    lint(LintInputs([], [conf_of(json.dumps(conf))]), SOME)
 
 
 @given(st.text())
 @settings(max_examples=100, deadline=None)
 def test_any_text_can_be_checked_as_a_configuration(text: str) -> None:
-    lint(World([], [conf_of(text)]), (NEWEST,))
+    lint(LintInputs([], [conf_of(text)]), (NEWEST,))
 
 
 def test_clusters_with_what_nobody_should_write_can_be_checked() -> None:
@@ -94,7 +94,7 @@ def test_clusters_with_what_nobody_should_write_can_be_checked() -> None:
             for event in step["events"]
             if isinstance(event.get("object"), dict)
         ]
-        found = lint(World(objects, [conf_of(document["conf"])]), SOME)
-        assert found == lint(World(objects, [conf_of(document["conf"])]), SOME)
+        found = lint(LintInputs(objects, [conf_of(document["conf"])]), SOME)
+        assert found == lint(LintInputs(objects, [conf_of(document["conf"])]), SOME)
         findings += len(found)
     assert findings

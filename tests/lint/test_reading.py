@@ -10,7 +10,7 @@ import pytest
 from linting import TREE, queue
 
 from plinian.engine.errors import InputError
-from plinian.replay.lint.reading import Written, read_conf, read_files
+from plinian.replay.lint.reading import WrittenFiles, read_conf, read_files
 
 TWO = """\
 apiVersion: scheduling.volcano.sh/v1beta1
@@ -48,7 +48,7 @@ data:
 """
 
 
-def names_and_places(written: Written) -> list[tuple[str, str, int]]:
+def names_and_places(written: WrittenFiles) -> list[tuple[str, str, int]]:
     """Return (name, place, document) of each object."""
     found = []
     for manifest in written.manifests:
@@ -132,10 +132,10 @@ def test_a_configuration_in_force_may_be_a_file_or_a_config_map(tmp_path: Path) 
     [
         ("a: {{ .Values.queue }}\nkind: x\n", "not YAML|not a mapping|no scalar"),
         ("kind: Queue\nkind: Queue\n", "occurs twice"),
-        ("- just\n- words\n", "expected an object of Kubernetes"),
-        ("name: a\n", "expected an object of Kubernetes"),
+        ("- just\n- words\n", "expected a Kubernetes object"),
+        ("name: a\n", "expected a Kubernetes object"),
         ('{"kind": "Queue", ', "not JSON|ends in the middle"),
-        ("hello\n", "expected an object of Kubernetes"),
+        ("hello\n", "expected a Kubernetes object"),
     ],
 )
 def test_what_is_no_manifest_is_refused_with_its_place(

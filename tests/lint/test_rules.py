@@ -371,21 +371,21 @@ def test_what_cannot_be_there_at_once_may_run_all_the_same() -> None:
         rule = "min-resources-above-cluster"
         return {f.issue.effect.value for f in found(*nodes, *documents, conf=conf, rule=rule)}
 
-    assert effects(group_of, conf=tree) == {"does other than it says"}
+    assert effects(group_of, conf=tree) == {"does not do what it says"}
     assert effects(job_of, conf=tree) == {"is never scheduled"}
-    assert effects(job_of, conf=tree.replace("gang", "sla")) == {"does other than it says"}
+    assert effects(job_of, conf=tree.replace("gang", "sla")) == {"does not do what it says"}
     overcommit = f"{TREE}  - name: overcommit\n    arguments: {{overcommit-factor: 1.1}}\n"
     assert effects(group_of, conf=overcommit) == {"is never scheduled"}
-    assert effects(group_of, conf=overcommit.replace("1.1", "1.5")) == {"does other than it says"}
+    assert effects(group_of, conf=overcommit.replace("1.1", "1.5")) == {"does not do what it says"}
 
 
 def test_a_queue_that_is_guaranteed_more_than_it_deserves_is_judged_by_release() -> None:
     document = queue("a", deserved={"cpu": 1}, guarantee={"resource": {"cpu": 2}})
     findings = found(document, conf=TREE, rule="queue-guarantee-above-deserved")
     told = {release: f.issue.message for f in findings for release in f.releases}
-    assert "deserves that as well" in told["v1.12.1"]
+    assert "deserved rises to it" in told["v1.12.1"]
     assert "reclaim less" in told["v1.13.0"]
-    assert "deserves that as well" in told["v1.15.1"]
+    assert "deserved rises to it" in told["v1.15.1"]
 
 
 def test_what_volcano_writes_itself_is_no_fault() -> None:
@@ -427,7 +427,7 @@ def test_our_own_release_grants_no_more_than_there_is() -> None:
     )
     findings = lint(world(*documents, conf=TREE), [resolve("hardened")])
     told = {finding.rule: finding.issue for finding in findings}
-    assert "what exceeds is not granted" in told["queue-exceeds-parent"].message
+    assert "the excess is not granted" in told["queue-exceeds-parent"].message
     assert not told["queue-exceeds-parent"].effect.fatal
 
 

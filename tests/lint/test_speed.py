@@ -11,8 +11,8 @@ from time import process_time
 
 from linting import RELEASES, TREE, conf_of, group, queue
 
-from plinian.replay.lint.findings import Place
-from plinian.replay.lint.inputs import World
+from plinian.replay.lint.findings import FilePlace
+from plinian.replay.lint.inputs import LintInputs
 from plinian.replay.lint.objects import Manifest
 from plinian.replay.lint.run import lint
 
@@ -44,12 +44,12 @@ def test_ten_thousand_pod_groups_take_as_long_as_a_few_rounds_of_other_work() ->
         for number in range(GROUPS)
     ]
     manifests = [
-        Manifest(document, Place("a.yaml", line, line))
+        Manifest(document, FilePlace("a.yaml", line, line))
         for line, document in enumerate([*queues, *groups], start=1)
     ]
 
     def check() -> int:
-        found = lint(World(manifests, [conf_of(TREE)]), RELEASES)
+        found = lint(LintInputs(manifests, [conf_of(TREE)]), RELEASES)
         return sum(finding.rule == "min-resources-above-queue" for finding in found)
 
     assert check() > 400

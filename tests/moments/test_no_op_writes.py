@@ -12,7 +12,7 @@ from clusters import compact, pod, watched
 from plinian.engine.kubernetes.units import SECOND_US, parse_time
 from plinian.engine.log import Query, open_log
 from plinian.replay.ingest.run import ingest_at
-from plinian.replay.moments.actors import told
+from plinian.replay.moments.actors import attributed
 from plinian.replay.moments.clock import clock_of
 from plinian.replay.moments.log import Log
 
@@ -82,7 +82,7 @@ def actors(place: str) -> dict[int, str]:
         clock = clock_of(store, branch="main", cluster="default")
         found = {
             one.event.revision: one.actor
-            for one in told(store, clock, store.read(Query()), branch="main")
+            for one in attributed(store, clock, store.read(Query()), branch="main")
             if one.event.kind.startswith("pod.") and one.event.revision is not None
         }
         lines = Log(store).history("pod/a", namespace="default").happenings

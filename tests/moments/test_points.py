@@ -50,7 +50,7 @@ def test_a_time_can_be_named_in_many_ways(
 
 def test_how_a_time_of_day_was_understood_is_said(store: LogStore) -> None:
     (remark,) = remarks_on(resolve(store, "23:00"))
-    assert remark.startswith("23:00 is taken to be 2026-01-02T23:00:00Z")
+    assert remark.startswith("23:00 is read as 2026-01-02T23:00:00Z")
     (remark,) = remarks_on(resolve(store, "2026-01-03"))
     assert remark == "2026-01-03 is the beginning of that day, in UTC"
     assert remarks_on(resolve(store, "2026-01-02T23:00:00Z")) == []
@@ -60,7 +60,7 @@ def test_a_moment_past_the_end_is_said_to_be_so(store: LogStore) -> None:
     (remark,) = remarks_on(resolve(store, "2026-02-01T00:00:00Z"))
     assert remark == (
         "2026-02-01T00:00:00Z is after the last event of the log (2026-01-03T03:00:00Z): "
-        "this is how it ends"
+        "showing the end"
     )
     now = resolve(store, "now")
     assert now.revision == 20
@@ -70,7 +70,7 @@ def test_a_moment_past_the_end_is_said_to_be_so(store: LogStore) -> None:
 
 @pytest.mark.parametrize("text", ["25:00", "10:61", "2026-13-01", "10:42:07+01:00", "noon", "-5"])
 def test_what_is_no_time_is_refused(store: LogStore, text: str) -> None:
-    with pytest.raises(PointUnknown, match="names no point"):
+    with pytest.raises(PointUnknown, match="invalid point"):
         resolve(store, text)
 
 
@@ -81,5 +81,5 @@ def test_changes_that_may_be_on_either_side_are_counted(tmp_path: Path) -> None:
         moment = resolve(log, "2026-01-02T00:00:04Z")
         (remark,) = remarks_on(moment)
     assert remark == (
-        "2026-01-02T00:00:04Z: 3 changes (rv:11 … rv:13) may have come before or after this moment"
+        "2026-01-02T00:00:04Z: 3 changes (rv:11 … rv:13) may have happened before or after this moment"
     )

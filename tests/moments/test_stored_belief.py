@@ -19,7 +19,7 @@ from plinian.engine.log import LogStore, open_log
 from plinian.engine.log.store import Window
 from plinian.engine.volcano.session.history import resolve
 from plinian.replay.ingest.run import ingest
-from plinian.replay.moments import story
+from plinian.replay.moments import ordered_events
 from plinian.replay.moments.belief import belief_at, beliefs_along, play
 from plinian.replay.moments.drift import drift_at
 from plinian.replay.moments.log import Log, opened
@@ -35,7 +35,7 @@ RECORDING = Path(__file__).parents[2] / "replay" / "recordings" / "quickstart"
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let stretches be short, so that small logs have many."""
-    monkeypatch.setattr(story, "STRETCH", 3)
+    monkeypatch.setattr(ordered_events, "STRETCH", 3)
 
 
 def moment_at(store: LogStore, revision: int | None, known: int | None = None) -> Moment:
@@ -112,7 +112,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the log of the demonstration, with beliefs stored after every hundred events."""
     place = tmp_path_factory.mktemp("belief") / "log.db"
     with pytest.MonkeyPatch.context() as patch, opened(place, create=True) as made:
-        patch.setattr(story, "STRETCH", 100)
+        patch.setattr(ordered_events, "STRETCH", 100)
         ingest(made.store, [str(RECORDING)])
         for release in (RELEASE, "v1.15.1"):
             build(made.store, release)
@@ -122,7 +122,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def log(recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Log]:
     """Give that log, to change it."""
-    monkeypatch.setattr(story, "STRETCH", 100)
+    monkeypatch.setattr(ordered_events, "STRETCH", 100)
     shutil.copy(recorded, tmp_path / "log.db")
     with opened(tmp_path / "log.db") as made:
         yield made
@@ -208,7 +208,7 @@ def test_what_is_stored_goes_on_where_it_ended(log: Log) -> None:
     assert rows(log.store) == []
     assert start_of(log.store, log.moment(), resolve(RELEASE)) is None
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(story, "STRETCH", 100)
+        patch.setattr(ordered_events, "STRETCH", 100)
         build(log.store, until=1000)
         assert rows(log.store) == [revision for revision in all_rows if revision < 1000]
         build(log.store)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from plinian.engine.volcano.session.history import SUPPORTED, record
-from plinian.replay.lint.findings import Finding, Place, Subject
-from plinian.replay.lint.inputs import Configuration, World
+from plinian.replay.lint.findings import FilePlace, Finding, Subject
+from plinian.replay.lint.inputs import Configuration, LintInputs
 from plinian.replay.lint.objects import Manifest
 from plinian.replay.lint.rules import RULES
 from plinian.replay.lint.run import lint
@@ -95,17 +95,17 @@ def priority_class(name: str) -> Document:
 
 def conf_of(text: str) -> Configuration:
     """Return a configuration in a file of its own."""
-    subject = Subject("", "SchedulerConfiguration", "", Place("volcano-scheduler.conf", 1, 1))
+    subject = Subject("", "SchedulerConfiguration", "", FilePlace("volcano-scheduler.conf", 1, 1))
     return Configuration(text, subject)
 
 
-def world(*documents: Document, conf: str | None = None, stored: bool = False) -> World:
+def world(*documents: Document, conf: str | None = None, stored: bool = False) -> LintInputs:
     """Return a world of objects in one file, or in a log."""
     manifests = [
-        Manifest(document, None if stored else Place(FILE, 10 * number, number))
+        Manifest(document, None if stored else FilePlace(FILE, 10 * number, number))
         for number, document in enumerate(documents, start=1)
     ]
-    return World(manifests, [] if conf is None else [conf_of(conf)])
+    return LintInputs(manifests, [] if conf is None else [conf_of(conf)])
 
 
 def found(*documents: Document, conf: str | None = None, rule: str = "") -> list[Finding]:

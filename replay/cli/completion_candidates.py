@@ -1,6 +1,6 @@
-"""What may stand in the place of the word that a person types: commands, options, and values.
+"""Candidates for the word that a person is typing: commands, options, and values.
 
-Kept from all that takes long to load: an answer has to be there before the next key is pressed.
+It imports nothing that takes long to load: the answer must be there before the next key is pressed.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _OF_PART: Mapping[str, tuple[str, str]] = MappingProxyType(
 
 
 class _Typed(NamedTuple):
-    """What was typed.
+    """The words that were typed.
 
     :param path: the command's name. :param words: what follows it, without the last word.
-    :param given: the values of its options, by every way to write them.
-    :param plain: arguments that are no options.
+    :param given: the values of its options, by every spelling of the option.
+    :param plain: arguments that are not options.
     """
 
     path: str
@@ -65,9 +65,9 @@ class _Typed(NamedTuple):
 
 
 def candidates_of(root: Any, words: Sequence[str]) -> list[str]:
-    """Return what may stand in the place of the last word, sorted.
+    """Return the candidates for the last word, sorted.
 
-    A shell that parts words at ``=`` gets the value alone, another the option with it.
+    A shell that splits words at ``=`` gets the value alone; another gets the option with it.
     """
     words, typed = list(words[:-1]), words[-1]
     if typed == "=":
@@ -100,13 +100,13 @@ def _matching(found: Iterable[str], typed: str) -> list[str]:
 def _of_words(root: Any, words: Sequence[str], typed: str) -> Iterable[str]:
     command, path, rest = command_of(root, words)
     waiting = _waiting(command, words)
-    if waiting is None:  # Options before the command: which one wants a value?
+    if waiting is None:  # Options before the command: does one still need a value?
         waiting = next(filter(None, (_waiting(one, words) for one in _all(root))), None)
     typing = _Typed(" ".join(path), rest, *_given(command, root, words, rest))
     if waiting is not None:
         return _values(waiting, typing, typed)
     if hasattr(command, "commands"):
-        if len(typing.plain) > len(path):  # the name of no command
+        if len(typing.plain) > len(path):  # not the name of a command
             return ()
         if typed.startswith("-"):
             return [name for one in (command, *_all(command)) for name in _options(one)]
@@ -138,7 +138,7 @@ def _option(command: Any, name: str) -> Any:
 
 
 def _waiting(command: Any, words: Sequence[str]) -> Any:
-    """Return the option that wants the next word for its value, or None."""
+    """Return the option whose value is the next word, or None."""
     if not words or "=" in words[-1] or not words[-1].startswith("-"):
         return None
     last = words[-1]
@@ -149,7 +149,7 @@ def _waiting(command: Any, words: Sequence[str]) -> Any:
 def _given(
     command: Any, root: Any, words: Sequence[str], rest: Sequence[str]
 ) -> tuple[dict[str, str], list[str]]:
-    """Return the values of options by every way to write them, and the arguments beside them."""
+    """Return the values of options by every spelling, and the other arguments."""
     commands = _all(root) if hasattr(command, "commands") else (command,)
     options = {name: item for one in commands for item in one.params for name in item.opts}
     given: dict[str, str] = {}
@@ -215,7 +215,7 @@ def _objects(typed: _Typed, text: str) -> Iterable[str]:
 
 
 def _names(typed: _Typed, kind: str | tuple[str, str], begin: str) -> list[str]:
-    """Return names of objects of a kind that the log ever knew."""
+    """Return names of all objects of a kind that the log has ever held."""
     from ...engine.errors import PlinianError
     from ..moments.kinds import kind_named
 
@@ -225,12 +225,12 @@ def _names(typed: _Typed, kind: str | tuple[str, str], begin: str) -> list[str]:
 
     try:
         return _look(typed, look)
-    except PlinianError:  # no kind is called so
+    except PlinianError:  # not the name of a kind
         return []
 
 
 def _elsewhere(typed: _Typed, kind: str, text: str) -> list[str]:
-    """Return ``namespace/name`` of objects of a kind, where no namespace is chosen."""
+    """Return ``namespace/name`` of objects of a kind, if no namespace is chosen."""
     from ...engine.errors import PlinianError
     from ..moments.kinds import kind_named
 
@@ -244,7 +244,7 @@ def _elsewhere(typed: _Typed, kind: str, text: str) -> list[str]:
 
     try:
         return _look(typed, look)
-    except PlinianError:  # no kind is called so
+    except PlinianError:  # not the name of a kind
         return []
 
 
@@ -258,7 +258,7 @@ def _in_full(typed: _Typed, kind: tuple[str, str], text: str) -> list[str]:
         if not slash:
             return [f"{namespace}/" for namespace in log.namespaces()]
         found = log.names(kind, place, begin)
-        if kind == _PODGROUP:  # It may be named by its job.
+        if kind == _PODGROUP:  # A PodGroup may be named by its job.
             found = [*found, *((space, stem_of(name)) for space, name in found)]
         return [f"{space}/{name}" for space, name in found]
 
@@ -266,21 +266,21 @@ def _in_full(typed: _Typed, kind: tuple[str, str], text: str) -> list[str]:
 
 
 def _look(typed: _Typed, ask: Callable[[Any], list[str]]) -> list[str]:
-    """Return what a log tells, and nothing if it cannot be asked."""
+    """Return what a log holds, and nothing if it cannot be read."""
     import sqlite3
 
     from ...engine.errors import PlinianError
-    from ..moments.glance import glance
+    from ..moments.completion_names import open_names
 
     try:
-        with glance(typed.log) as log:
+        with open_names(typed.log) as log:
             return ask(log)
     except (OSError, sqlite3.Error, PlinianError):
         return []
 
 
 def _releases(typed: _Typed, text: str) -> list[str]:
-    """Return the names of releases, also as the end of a span ``R1..R2``."""
+    """Return the names of releases, also as the end of a range ``R1..R2``."""
     from ...engine.volcano.releases import RELEASES
 
     before, dots, _ = text.rpartition("..")

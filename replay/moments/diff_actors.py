@@ -12,14 +12,14 @@ from ...engine.events import KINDS, Effect, Event, Recorded, Reference, kind_of_
 from ...engine.kubernetes.units import parse_time
 from ...engine.log.store import LogStore, Query
 from ...engine.state.clock import Span
-from .actors import told as told_by
+from .actors import attributed as told_by
 from .changes import payload_changes
 from .clock import clock_of
 from .diff import Diff, ObjectChanged
 from .moment import Moment
 
 _ASKED = ("pod.bound", "pod.evicted", "request.accepted")
-"""Events that tell who asked for something that a version shows without an actor."""
+"""Requests that name the actor of a change that a version shows without one."""
 
 _NODE = "spec.nodeName"
 _LEAVING = ("metadata.deletionTimestamp", "metadata.deletionGracePeriodSeconds")
@@ -28,10 +28,9 @@ _LEAVING = ("metadata.deletionTimestamp", "metadata.deletionGracePeriodSeconds")
 class Maker(msgspec.Struct, frozen=True, kw_only=True):
     """Who made a difference.
 
-    :param actor: empty if the log does not tell.
-    :param position: of the event that shows the difference, or tells who made it; 0 if there is
-        none.
-    :param span: between which times it happened.
+    :param actor: empty if the log does not say.
+    :param position: of the event that shows the difference, or names who made it; 0 if none.
+    :param span: the bounds of its time.
     """
 
     actor: str = ""
@@ -46,8 +45,8 @@ NOBODY_KNOWN = Maker()
 class Who(msgspec.Struct, frozen=True, kw_only=True):
     """The makers of a difference.
 
-    :param objects: of objects that came or went.
-    :param fields: of objects that changed: of each of their changes, in order.
+    :param objects: makers of added and removed objects.
+    :param fields: makers of each change of the changed objects, in order.
     """
 
     objects: Mapping[Reference, Maker]
@@ -55,10 +54,10 @@ class Who(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def who_made(store: LogStore, found: Diff, before: Moment, after: Moment) -> Who:
-    """Return who made each difference, as far as the log tells by the second moment.
+    """Return who made each difference, as far as the log knows by the second moment.
 
-    Of a field it is the last version in which it became another; of an object that came its first
-    version, of one that went its deletion. The log is gone through once, between the moments.
+    For a field it is the last version that changed it; for an added object its first version, for a
+    removed one its deletion. The log is read once, between the moments.
     """
     lone = {one.object: one for one in (*found.added, *found.removed)}
     changed = {one.object: one for one in found.changed}
@@ -80,7 +79,7 @@ def _fields(
 
 
 class _Step(msgspec.Struct, frozen=True):
-    """A version, and the paths in which it differs from the one before it."""
+    """A version, and the paths in which it differs from the previous one."""
 
     version: Recorded
     paths: tuple[str, ...]
@@ -93,7 +92,7 @@ def _steps(first: bytes, versions: Sequence[Recorded]) -> Iterator[_Step]:
 
 
 class _Events:
-    """What happened to some objects between two moments.
+    """The events of some objects between two moments.
 
     :param since: the time of the first, in microseconds; None if not known.
     """
@@ -122,7 +121,7 @@ class _Events:
             if reference in wanted:
                 self._asked[reference].append(recorded)
             elif not reference.uid and not (since and time and time < since):
-                # Without a uid it may have been of an object that had the name before.
+                # Without a uid it may belong to an earlier object with the name.
                 self._asked[names.get(_name(reference), reference)].append(recorded)
 
     def _take(self, recorded: Recorded) -> None:
@@ -136,7 +135,7 @@ class _Events:
             self._told[event.reference, event.revision] = recorded
 
     def versions_of(self, one: ObjectChanged) -> list[Recorded]:
-        """Return the versions of an object after the first that was compared, to the second."""
+        """Return the versions of an object after the first compared one, up to the second."""
         low, high = map(_number, one.versions)
         inside = [
             recorded
@@ -146,20 +145,20 @@ class _Events:
         return sorted(inside, key=lambda recorded: recorded.event.revision or 0)
 
     def came(self, reference: Reference) -> Maker:
-        """Return who created an object, if the log tells of that and not only that it was there."""
+        """Return who created an object, if the log records the creation and not only the object."""
         versions = self._versions[reference]
         if not versions:
             return NOBODY_KNOWN
         first = min(versions, key=lambda recorded: recorded.event.revision or 0)
-        told = self._told.get((reference, first.event.revision))
+        attributed = self._told.get((reference, first.event.revision))
         created = first.event.kind.endswith(".created") or (
-            told is not None and b'"created"' in told.event.payload
+            attributed is not None and b'"created"' in attributed.event.payload
         )
         maker = self._maker(first)
         return maker if created else msgspec.structs.replace(maker, actor="")
 
     def went(self, reference: Reference) -> Maker:
-        """Return who deleted an object: in the deletion itself, else who asked for it."""
+        """Return who deleted an object: by the deletion itself, else by the request."""
         gone = self._gone.get(reference)
         maker = NOBODY_KNOWN if gone is None else self._maker(gone)
         return maker if maker.actor else self._leaving(reference) or maker
@@ -190,21 +189,21 @@ class _Events:
         return self._made(found[-1].event.actor, found[-1]) if found else None
 
     def _maker(self, recorded: Recorded) -> Maker:
-        """Return who made a version: as it says itself, or as another event says of it."""
+        """Return who made a version: as it says itself, or as another event says."""
         return self._made("", recorded)
 
     def _made(self, actor: str, recorded: Recorded) -> Maker:
-        (told,) = told_by(self._store, self._clock, [recorded], branch=recorded.branch)
+        (attributed,) = told_by(self._store, self._clock, [recorded], branch=recorded.branch)
         return Maker(
-            actor=told.actor or actor,
-            position=told.position,
-            span=told.span,
-            kind=told.event.kind,
+            actor=attributed.actor or actor,
+            position=attributed.position,
+            span=attributed.span,
+            kind=attributed.event.kind,
         )
 
 
 def _between(before: Moment, after: Moment, wanted: Iterable[Reference]) -> Query:
-    """Return the query of what is part of the second moment and may not be of the first."""
+    """Return the query for events of the second moment that may not belong to the first."""
     kinds = {(reference.group, reference.kind) for reference in wanted}
     query = Query(
         branch=after.branch,
@@ -215,7 +214,7 @@ def _between(before: Moment, after: Moment, wanted: Iterable[Reference]) -> Quer
     if before.branch != after.branch:
         return query
     if before.revision is None:
-        # All that happened by any time was part of it, if it was known.
+        # Everything known counts as having happened.
         return msgspec.structs.replace(query, after=before.known)
     if before.known >= after.known:
         return msgspec.structs.replace(query, revisions=(before.revision + 1, after.revision))
@@ -223,7 +222,7 @@ def _between(before: Moment, after: Moment, wanted: Iterable[Reference]) -> Quer
 
 
 def _asked(after: Moment, wanted: Iterable[Reference]) -> Query:
-    """Return the query of what was asked for; deletions that were may have no revision."""
+    """Return the query for requests; requested deletions may have no revision."""
     kinds = {kind_of_version(one.group, one.kind, "deleted") for one in wanted}
     return Query(
         branch=after.branch,
@@ -248,7 +247,7 @@ def _within(revision: int | None, low: int | None, high: int | None) -> bool:
 
 
 def _touches(paths: Iterable[str], path: str) -> bool:
-    """Say whether any of some changes is of a field, of a part of it, or of what it is part of."""
+    """Return whether any change affects a field, a field below it, or one above it."""
     return any(
         one == path
         or one.startswith((f"{path}.", f"{path}["))

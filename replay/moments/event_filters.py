@@ -1,4 +1,4 @@
-"""Which events are meant: kinds, objects and bounds as people give them, as fields of a query."""
+"""Selecting events: kinds, objects and bounds from the command line, as fields of a query."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _UID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}")
 
 
 def known_kinds(kinds: Sequence[str]) -> tuple[str, ...]:
-    """Check event kinds, so that a misspelt one is not an empty answer.
+    """Check event kinds, so that a misspelt one does not give an empty answer.
 
     :param kinds: as in ``pod.bound``, ``pod.*`` or ``*.deleted``; one text may have several,
-        between commas.
+        separated by commas.
     :raises UsageError: there is no such kind.
     """
     wanted = [kind for text in kinds for kind in text.split(",") if kind]
@@ -38,7 +38,7 @@ def known_kinds(kinds: Sequence[str]) -> tuple[str, ...]:
             close = get_close_matches(kind, [*KINDS, *(f"{noun}.*" for noun in sorted(nouns))], n=3)
             guess = f"did you mean {' or '.join(close)}?"
             raise UsageError(
-                f"there is no event kind {kind!r}",
+                f"no event kind {kind!r}",
                 now=guess if close else "as in pod.bound, pod.* or *.deleted",
             )
         found += some
@@ -50,8 +50,8 @@ def about(
 ) -> dict[str, Any]:
     """Return the fields of a query for objects: kinds, one named object, or one uid.
 
-    :param follow: an object that the log never held may still come.
-    :raises UsageError: several names are given, or no kind is called so.
+    :param follow: an object that the log does not hold may still appear.
+    :raises UsageError: several names are given, or there is no such kind.
     :raises ObjectNotFound: the log never held the object.
     """
     if not objects:
@@ -59,8 +59,8 @@ def about(
     names = [text for text in objects if "/" in text or _UID.fullmatch(text)]
     if names and len(objects) > 1:
         raise UsageError(
-            "--object takes one name or uid, or any number of kinds",
-            now="ask for one object at a time, or for kinds alone",
+            "--object accepts one name or uid, or any number of kinds",
+            now="give one object at a time, or only kinds",
         )
     if not names:
         return {"objects": tuple(map(log.kind, objects))}
@@ -72,7 +72,7 @@ def about(
     name = name_ever(log, pair, name, namespace)
     if not follow and not is_known(log, pair, name, namespace):
         raise ObjectNotFound(
-            f'the log knows no {plural_of(*pair)} "{name}"',
+            f'the log holds no {plural_of(*pair)} "{name}"',
             now=never_known(log, pair, name, namespace),
         )
     fields: dict[str, Any] = {"objects": (pair,), "name": name}
@@ -82,11 +82,11 @@ def about(
 
 
 def bounds(log: Log, since: Point | None, until: Point | None, after: str | None) -> dict[str, Any]:
-    """Return the fields of a query for its bounds; each point bounds what it is a point of.
+    """Return the fields of a query for its bounds: a point bounds positions, revisions or times.
 
-    :param since: the first that counts. :param until: the last.
-    :param after: ``@POSITION``; only what was appended after it.
-    :raises PointUnknown: one names no moment of the log.
+    :param since: the first point included. :param until: the last.
+    :param after: ``@POSITION``; only events appended after it.
+    :raises PointUnknown: one is not a moment of the log.
     """
     positions: list[int | None] = [None, None]
     revisions: list[int | None] = [None, None]
@@ -96,7 +96,7 @@ def bounds(log: Log, since: Point | None, until: Point | None, after: str | None
             continue
         moment = log.moment(text)
         if moment.time is not None:
-            # What happened at the time itself is on both sides.
+            # An event at exactly this time is within both bounds.
             last = log.clock(moment).revision_at(moment.time - 1) + 1
             happened[side] = Cut(moment.revision or 0 if side else last, moment.time)
         elif moment.revision is not None:

@@ -1,7 +1,7 @@
-"""What a log names, at a glance: for completion, which must not wait for a database's library.
+"""A quick look at the names in a log, for completion, which must not load a database library.
 
-An SQLite log is read by Python's own module; for another the log is opened as for any command.
-Whatever is in the way, nothing is found: who completes a word is not to be told of errors.
+An SQLite log is read by Python's own module; another log is opened as for any command. On any error
+nothing is found: completion must not print errors.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _EVERYDAY: tuple[GroupKind, ...] = (
 )
 
 
-class Glance(Protocol):
-    """What can be asked."""
+class LogNames(Protocol):
+    """The queries that completion needs."""
 
     def namespaces(self) -> list[str]:
         """Return the namespaces of objects."""
@@ -35,9 +35,9 @@ class Glance(Protocol):
         """Return the (group, kind) pairs of objects."""
 
     def names(self, kind: GroupKind, namespace: str | None, begin: str) -> list[tuple[str, str]]:
-        """Return (namespace, name) of objects of a kind that have such names.
+        """Return (namespace, name) of objects of a kind whose names have a prefix.
 
-        :param namespace: None is all. :param begin: how names begin.
+        :param namespace: None is all. :param begin: the prefix.
         """
 
     def clusters(self) -> list[str]:
@@ -64,7 +64,7 @@ class _Sqlite(NamedTuple):
         return sorted((str(group), str(kind)) for group, kind in self.connection.execute(sql))
 
     def names(self, kind: GroupKind, namespace: str | None, begin: str) -> list[tuple[str, str]]:
-        """Return (namespace, name) of objects of a kind; of so many at most as are worth it."""
+        """Return (namespace, name) of objects of a kind, at most as many as are useful."""
         limits = "g.text = ? AND k.text = ? AND o.uid != '' AND substr(o.name, 1, ?) = ?"
         values: list[object] = [*kind, len(begin), begin]
         if namespace is not None:
@@ -84,7 +84,7 @@ class _Sqlite(NamedTuple):
 
 
 class _Opened:
-    """The same of a log in another database."""
+    """The same queries for a log in another database."""
 
     def __init__(self, place: str, most: int) -> None:
         from .log import opened  # noqa: PLC0415 -- only needed here
@@ -93,15 +93,15 @@ class _Opened:
         self._most = most
 
     def namespaces(self) -> list[str]:
-        """Return the namespaces of the everyday kinds."""
+        """Return the namespaces of the most common kinds."""
         return sorted({place for kind in _EVERYDAY for place, _ in self.names(kind, None, "")})
 
     def kinds(self) -> list[GroupKind]:
-        """Return no kinds: those that are known anyway are enough."""
+        """Return no kinds: the built-in ones are enough."""
         return []
 
     def names(self, kind: GroupKind, namespace: str | None, begin: str) -> list[tuple[str, str]]:
-        """Return (namespace, name) of objects of a kind; of so many at most as are worth it."""
+        """Return (namespace, name) of objects of a kind, at most as many as are useful."""
         found = {
             (one.namespace, one.name)
             for cluster in self._log.store.clusters()
@@ -124,12 +124,12 @@ class _Opened:
 
 
 @contextmanager
-def glance(place: str, *, most: int = 500) -> Iterator[Glance]:
-    """Look into a log.
+def open_names(place: str, *, most: int = 500) -> Iterator[LogNames]:
+    """Open a log for completion.
 
     :param place: a path, or a URL.
-    :param most: names that are worth showing.
-    :raises OSError: there is no such log. :raises sqlite3.Error: it is something else.
+    :param most: the largest useful number of names.
+    :raises OSError: there is no such log. :raises sqlite3.Error: the file is not a log.
     """
     scheme, found, rest = place.partition("://")
     if found and scheme != "sqlite":

@@ -1,14 +1,14 @@
-"""Where to look for an object of which a log holds no version."""
+"""Hints for an object of which a log holds no version."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from ...engine.errors import ObjectNotFound
-from ..moments.kin import meant
 from ..moments.kinds import ObjectName, plural_of
 from ..moments.names import never_known
-from .kin import meant_text
+from ..moments.related_objects import meant
+from .related_objects import meant_text
 
 if TYPE_CHECKING:
     from ..moments.history import History
@@ -23,7 +23,7 @@ def never_held(
 ) -> ObjectNotFound | None:
     """Return the error for an object of which the log holds no version, with what may be meant.
 
-    None if it holds one, or if lines of logs that name it are the best that there is.
+    None if the log holds one, or if log lines that name the object are the best hint.
     """
     if found.uids:
         return None
@@ -33,10 +33,10 @@ def never_held(
     if lines and not may_be:
         return None
     scope = f" in namespace {place}" if place else ""
-    what = f'the log knows no {plural_of(target.group, target.kind)} "{target.name}"{scope}'
+    what = f'the log holds no {plural_of(target.group, target.kind)} "{target.name}"{scope}'
     if lines:
-        several = f"{lines} lines of logs that name it"
-        what += f", and {'1 line of a log that names it' if lines == 1 else several}"
+        several = f"{lines} log lines that name it"
+        what += f", and {'1 log line that names it' if lines == 1 else several}"
     kind = (target.group, target.kind)
     near = "" if may_be else never_known(log, kind, target.name, place)
     now = meant_text(may_be, target.name) if may_be else near or _ADVICE

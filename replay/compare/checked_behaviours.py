@@ -1,4 +1,4 @@
-"""Which behaviours the step consulted at which two sessions part, and which of them decides it."""
+"""The behaviours checked at the first difference of two sessions, and those that cause it."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from contextlib import suppress
 from typing import NamedTuple, Protocol
 
 from ...engine.session.framework.behaviour_recorder import RecordedBehaviours
-from ...engine.session.framework.trace import TraceStep
+from ...engine.session.framework.trace import Step
 from ...engine.volcano.session.behaviours import Behaviours
 from ..moments.stored_belief import believed
-from .bounded_traces import Enough, Until
+from .bounded_traces import EndingTrace, TraceComplete
 from .causes import Cause, changed, partly, suspects
 from .decisions import Parting
 from .releases import BehaviourDiff
 
 STEPS_RETRIED = 20_000
-"""Steps of all retries of one parting together: less work than a session of a large cluster."""
+"""The most steps of all retries of one difference: less work than a session of a large cluster."""
 
 PODS_RETRIED = 2_000
-"""Beliefs of so many pods are made anew for a retry; those of more take longer than the rest."""
+"""Caches of up to this many pods are rebuilt for a retry; larger ones take too long."""
 
 
-class Consultation(NamedTuple):
-    """A behaviour that differs between two releases, and was consulted where they part.
+class CheckedBehaviour(NamedTuple):
+    """A behaviour that differs between two releases and was checked at their first difference.
 
-    :param decides: with it as the first has it, the second takes that step as the first does; None
-        if that was not tried.
+    :param decides: with the first one's value, the second takes that step as the first does; None
+    if not tried.
     :param releases: the two, in the order of the row's values.
     """
 
@@ -36,35 +36,35 @@ class Consultation(NamedTuple):
 
 
 class Retried(Protocol):
-    """A session that can be run again as another release would."""
+    """A session that can be run again as another release."""
 
-    def traced(self, behaviours: Behaviours, trace: Until) -> object:
-        """Run it with a trace that may end it."""
+    def traced(self, behaviours: Behaviours, trace: EndingTrace) -> object:
+        """Run the session with a trace that may end it."""
 
 
-class Way(NamedTuple):
-    """A session that was run: its release, and its steps as far as they were kept."""
+class TracedSession(NamedTuple):
+    """A session that was run: its release, and the steps that were kept."""
 
     consulted: RecordedBehaviours
-    trace: Sequence[TraceStep]
+    trace: Sequence[Step]
 
 
 def consultations(
-    ways: tuple[Way, Way],
+    ways: tuple[TracedSession, TracedSession],
     parting: Parting,
     rows: Sequence[BehaviourDiff],
     subject: Retried | None,
     *,
     pods: int = 0,
-) -> list[Consultation]:
-    """Return the behaviours in which two releases differ that were consulted where they part.
+) -> list[CheckedBehaviour]:
+    """Return the behaviours that differ and were checked at the first difference of two sessions.
 
-    First those that decide the step. Of those that were consulted earlier only these are told.
+    Those that decide the step come first. Of those checked before it, only these are included.
 
     :param rows: how the releases differ.
-    :param subject: the second session, to be tried again with one behaviour of the first at a time;
-        None if that would prove nothing, because the two were not run on the same.
-    :param pods: how many there are.
+    :param subject: the second session, to run again with one behaviour of the first at a time; None
+        if that proves nothing, because the two were run on different states.
+    :param pods: the number of pods.
     """
     one, other = ways
     retries = _Retries(ways, parting, subject, pods)
@@ -79,33 +79,37 @@ def consultations(
         found = retries.deciding([name for name in names if name in asked and name not in there])
         far = [name for name, decides in found.items() if decides]
     releases = (one.consulted.release, other.consulted.release)
-    told = [Consultation(known[name], deciding[name], releases) for name in near]
-    told += [Consultation(known[name], decides=True, releases=releases) for name in far]
+    told = [CheckedBehaviour(known[name], deciding[name], releases) for name in near]
+    told += [CheckedBehaviour(known[name], decides=True, releases=releases) for name in far]
     return sorted(told, key=lambda each: (not each.decides, each.row.behaviour))
 
 
-def _names_at(ways: tuple[Way, Way], number: int) -> set[str]:
+def _names_at(ways: tuple[TracedSession, TracedSession], number: int) -> set[str]:
     one, other = (dict(believed(way.consulted.plain)) for way in ways)
     names = {name for name in one if one[name] != other[name]}
     return names.union(*(way.consulted.at(way.trace, number) for way in ways))
 
 
 class _Retries:
-    """Runs the second of two sessions again, as far as to the step at which they part."""
+    """Runs the second of two sessions again, up to the step of their first difference."""
 
     def __init__(
-        self, ways: tuple[Way, Way], parting: Parting, subject: Retried | None, pods: int
+        self,
+        ways: tuple[TracedSession, TracedSession],
+        parting: Parting,
+        subject: Retried | None,
+        pods: int,
     ) -> None:
         self._one, self._other = ways
         self._number, self._subject, self._pods = parting.number, subject, pods
         self._whole = parting.what == "numbers"
         self.values = changed(self._one.consulted.plain, self._other.consulted.plain)
         self._left = STEPS_RETRIED
-        self._tried: dict[Cause, Sequence[TraceStep]] = {}
+        self._tried: dict[Cause, Sequence[Step]] = {}
         self._wanted, self._had = self._step(self._one.trace), self._step(self._other.trace)
 
     def deciding(self, names: Sequence[str]) -> dict[str, bool | None]:
-        """Say of behaviours whether each alone decides the step; None if that took too long."""
+        """Return whether each behaviour alone decides the step; None if that took too long."""
         found: dict[str, bool | None] = dict.fromkeys(names, False)
         for name in suspects(names, self._inert):
             steps = self._retry((name,))
@@ -116,8 +120,8 @@ class _Retries:
         steps = self._retry(names)
         return steps is not None and self._step(steps) == self._had
 
-    def _retry(self, names: Cause) -> Sequence[TraceStep] | None:
-        """Return the steps with behaviours as the first has them; None if that takes too long."""
+    def _retry(self, names: Cause) -> Sequence[Step] | None:
+        """Return the steps with the first one's behaviours; None if that takes too long."""
         if names in self._tried:
             return self._tried[names]
         plain = self._other.consulted.plain
@@ -127,13 +131,13 @@ class _Retries:
         if self._pods > PODS_RETRIED and believed(behaviours) != believed(plain):
             return None
         self._left -= self._number + 1
-        trace = Until(self._number + 1)
-        with suppress(Enough):
+        trace = EndingTrace(self._number + 1)
+        with suppress(TraceComplete):
             self._subject.traced(behaviours, trace)
         self._tried[names] = trace.steps
         return trace.steps
 
-    def _step(self, steps: Sequence[TraceStep]) -> tuple[object, ...] | None:
+    def _step(self, steps: Sequence[Step]) -> tuple[object, ...] | None:
         if self._number >= len(steps):
             return None
         step = steps[self._number]

@@ -1,4 +1,4 @@
-"""Questions about what a log knows: names made full, and refused if the log never held them."""
+"""Complete the name in a question, and refuse a name that the log never held."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Objects that somebody may have meant, and objects that belong to one: by name and by owner."""
+"""Objects that a name may have meant, and objects that belong to an object: by name and owner."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OWNERS = frozenset(
         ("flow.volcano.sh", "JobFlow"),
     }
 )
-"""Kinds whose objects make others, which are named after them."""
+"""Kinds whose objects create others, which are named after them."""
 
 _OWNED = frozenset(
     {
@@ -32,14 +32,14 @@ _OWNED = frozenset(
 )
 
 
-class Meant(msgspec.Struct, frozen=True, kw_only=True):
-    """What may have been meant by a name of which the log holds no object.
+class NameSuggestions(msgspec.Struct, frozen=True, kw_only=True):
+    """What a name may have meant of which the log holds no object.
 
     :param begin: objects of the kind whose names begin with it.
     :param owned: objects of the kind that belong to an object of that name.
-    :param elsewhere: objects of the kind and the name in other namespaces.
+    :param elsewhere: objects of the kind with the name in other namespaces.
     :param others: objects of other kinds that have the name.
-    :param near: objects of the kind whose names are much the same.
+    :param near: objects of the kind with similar names.
     """
 
     begin: list[Reference] = []
@@ -52,8 +52,8 @@ class Meant(msgspec.Struct, frozen=True, kw_only=True):
         return any(msgspec.structs.astuple(self))
 
 
-def meant(store: LogStore, named: ObjectName, namespace: str, moment: Moment) -> Meant:
-    """Return the objects that somebody may have meant who named one that the log does not hold.
+def meant(store: LogStore, named: ObjectName, namespace: str, moment: Moment) -> NameSuggestions:
+    """Return the objects that may have been meant by a name that the log does not hold.
 
     :param namespace: empty for kinds without one.
     """
@@ -69,7 +69,7 @@ def meant(store: LogStore, named: ObjectName, namespace: str, moment: Moment) ->
         names = sorted({one.name for one in here})
         close = get_close_matches(named.name, names, n=3, cutoff=0.7)
         near = [one for one in here if one.name in close]
-    return Meant(
+    return NameSuggestions(
         begin=_one_each(begin),
         owned=_one_each(owned),
         elsewhere=_one_each(
@@ -88,7 +88,7 @@ def meant(store: LogStore, named: ObjectName, namespace: str, moment: Moment) ->
 
 
 def known_objects(store: LogStore, moment: Moment) -> list[Reference]:
-    """Return all objects of which the log holds anything by a moment, gone or not, in order."""
+    """Return all objects that the log mentions by a moment, existing or not, in order."""
     window = Window(
         branch=moment.branch, cluster=moment.cluster, known=moment.known, until=moment.revision
     )
@@ -102,12 +102,12 @@ def known_objects(store: LogStore, moment: Moment) -> list[Reference]:
 def belonging(
     store: LogStore, owner: Reference, uids: Sequence[str], moment: Moment
 ) -> list[Reference]:
-    """Return the objects that belong to one by their ownerReferences, also through others.
+    """Return the objects that belong to an object by ownerReferences, directly or indirectly.
 
-    Looked at are objects of its namespace whose names tell of the owner: they begin with its name,
-    as those of pods do, or hold its uid.
+    Candidates are objects in its namespace whose names begin with the owner's name, as those of
+    pods do, or contain its uid.
 
-    :param uids: of the objects that had the owner's name.
+    :param uids: those of the objects that had the owner's name.
     """
     if (owner.group, owner.kind) not in OWNERS or not uids:
         return []
@@ -134,7 +134,7 @@ def belonging(
 def _of_owner(
     store: LogStore, moment: Moment, named: ObjectName, some: Sequence[Reference]
 ) -> Iterator[Reference]:
-    """Yield the objects that have an owner of this name."""
+    """Yield the objects that have an owner with this name."""
     for one, refs in _owners(store, moment, some):
         if any(each.get("name") == named.name for each in refs):
             yield one
@@ -143,7 +143,7 @@ def _of_owner(
 def _owners(
     store: LogStore, moment: Moment, some: Iterable[Reference]
 ) -> Iterator[tuple[Reference, list[Mapping[str, Any]]]]:
-    """Yield the ownerReferences of objects, as one of their versions has them."""
+    """Yield the ownerReferences of objects, from one of their versions."""
     wanted = set(some)
     query = Query(
         branch=moment.branch,
@@ -172,6 +172,6 @@ def _owner_references(payload: bytes) -> list[Mapping[str, Any]]:
 
 
 def _one_each(some: Iterable[Reference]) -> list[Reference]:
-    """Return objects without their uids, each name once."""
+    """Return objects without uids, each name once."""
     names = {msgspec.structs.replace(one, uid="") for one in some}
     return sorted(names)

@@ -1,4 +1,4 @@
-"""What the arguments of ``get`` and ``describe`` ask for, and what there is of it at a moment."""
+"""The objects that the arguments of ``get`` and ``describe`` name, as they were at a moment."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .knowledge import tell_unknown
+from .coverage_warnings import tell_unknown
 
 if TYPE_CHECKING:
     from ...engine.errors import ObjectNotFound
@@ -24,14 +24,14 @@ _NEEDED = frozenset(
         *(("scheduling.volcano.sh", kind) for kind in ("PodGroup", "Queue")),
     }
 )
-"""Kinds of the category ``all`` that are missed if a log tells nothing of them."""
+"""Kinds of the category ``all`` that are warned about if a log records nothing of them."""
 
 
-class Wanted(NamedTuple):
-    """Objects of one kind that were asked for; no names means all.
+class RequestedKind(NamedTuple):
+    """Objects of one kind that the arguments name; no names means all.
 
-    :param place: the namespace that was named with them; None is where all is looked for.
-    :param category: asked for only as one of the kinds of ``all``.
+    :param place: the namespace in the argument; None is the namespace of the whole command.
+    :param category: requested only through the category ``all``.
     """
 
     kind: GroupKind
@@ -40,19 +40,19 @@ class Wanted(NamedTuple):
     place: str | None = None
 
 
-class Found(NamedTuple):
-    """What there is of one kind."""
+class FoundObjects(NamedTuple):
+    """The objects that exist of one kind."""
 
     kind: GroupKind
     entries: list[Entry]
 
 
-class Look(NamedTuple):
-    """Where to look, and which objects count.
+class ObjectQuery(NamedTuple):
+    """Where to look, and which objects to select.
 
     :param place: the namespace; None is all.
     :param selector: labels. :param fields: fields, see :mod:`..field_selectors`.
-    :param beginnings: a name that nothing has stands for all that begin so.
+    :param beginnings: a name that no object has selects all objects whose names begin with it.
     """
 
     log: Log
@@ -63,7 +63,7 @@ class Look(NamedTuple):
     beginnings: bool = False
 
 
-def wanted_of(resources: Sequence[str], look: Look) -> list[Wanted]:
+def wanted_of(resources: Sequence[str], look: ObjectQuery) -> list[RequestedKind]:
     """Read arguments: kinds, or one kind with names, or any number of ``KIND/NAME``.
 
     A name may have its namespace before it: ``KIND/NAMESPACE/NAME``.
@@ -79,12 +79,14 @@ def wanted_of(resources: Sequence[str], look: Look) -> list[Wanted]:
         named = [object_named(text, known) for text in resources]
         groups = groupby(named, key=lambda one: (one.group, one.kind, one.namespace))
         return [
-            Wanted(key[:2], tuple(dict.fromkeys(one.name for one in some)), place=key[2] or None)
+            RequestedKind(
+                key[:2], tuple(dict.fromkeys(one.name for one in some)), place=key[2] or None
+            )
             for key, some in groups
         ]
     kinds = kinds_named(resources[0], known)
     if not kinds:
-        raise UsageError(f"{resources[0]!r} names no kind", now="as in: plinian get pods,nodes")
+        raise UsageError(f"{resources[0]!r} is not a kind", now="as in: plinian get pods,nodes")
     names = tuple(dict.fromkeys(resources[1:]))
     if len(kinds) != 1 and names:
         raise UsageError(
@@ -92,7 +94,7 @@ def wanted_of(resources: Sequence[str], look: Look) -> list[Wanted]:
         )
     named_by = {part.strip().lower() for part in resources[0].split(",")}
     own = set(kinds_named(",".join(named_by - {"all"}), known))
-    return [Wanted(kind, names, category=kind not in own) for kind in kinds]
+    return [RequestedKind(kind, names, category=kind not in own) for kind in kinds]
 
 
 def _refuse_mixture(resources: Sequence[str]) -> None:
@@ -101,25 +103,25 @@ def _refuse_mixture(resources: Sequence[str]) -> None:
     alone = [text for text in resources if "/" not in text]
     if alone:
         raise UsageError(
-            f"{alone[0]!r} stands beside KIND/NAME, and is none",
-            now="write KIND/NAME for each object, or one kind with names after it",
+            f"{alone[0]!r} is not KIND/NAME, but other arguments are",
+            now="write KIND/NAME for each object, or one kind followed by names",
         )
 
 
-def look_for(look: Look, wanted: Sequence[Wanted]) -> tuple[list[Found], list[ObjectNotFound]]:
-    """Return what is there of each kind, and an error for each name that is not.
+def look_for(
+    look: ObjectQuery, wanted: Sequence[RequestedKind]
+) -> tuple[list[FoundObjects], list[ObjectNotFound]]:
+    """Return the objects that exist of each kind, and an error for each name that does not.
 
-    :raises UsageError: a selector cannot be read, or stands beside names; or a name may be that of
-        several objects.
+    :raises UsageError: a selector cannot be read, or is combined with names; or a name fits several
+    objects.
     """
     from ...engine.errors import UsageError
 
     if any(one.names for one in wanted) and (look.selector or look.fields):
-        raise UsageError(
-            "names and a selector do not go together", now="leave out the one or the other"
-        )
+        raise UsageError("names and a selector cannot be combined", now="leave out one of them")
     _check_fields(look, wanted)
-    found: list[Found] = []
+    found: list[FoundObjects] = []
     missing: list[ObjectNotFound] = []
     for kind, names, _, own in wanted:
         here = look if own is None else look._replace(place=own)
@@ -129,16 +131,16 @@ def look_for(look: Look, wanted: Sequence[Wanted]) -> tuple[list[Found], list[Ob
         if names:
             entries, faults = _by_name(here, kind, names, entries)
             missing += faults
-        found.append(Found(kind, entries))
+        found.append(FoundObjects(kind, entries))
     return found, missing
 
 
-def warn_of_kinds(look: Look, wanted: Sequence[Wanted], *, strict: bool) -> None:
-    """Say on standard error what of the kinds asked for is not known where they are looked for.
+def warn_of_kinds(look: ObjectQuery, wanted: Sequence[RequestedKind], *, strict: bool) -> None:
+    """Warn on standard error which of the requested kinds are not fully known in the namespace.
 
-    Of a category of kinds, such as ``all``, only those that the log tells anything of are missed.
+    Of a category such as ``all``, only kinds that the log records anything of are warned about.
 
-    :raises NotKnown: something is not, and ``strict``.
+    :raises NotKnown: something is not known, and ``strict`` is set.
     """
     from ..moments.coverage import unknown_at
 
@@ -155,9 +157,9 @@ def warn_of_kinds(look: Look, wanted: Sequence[Wanted], *, strict: bool) -> None
 
 
 def _by_name(
-    look: Look, kind: GroupKind, names: Sequence[str], entries: Sequence[Entry]
+    look: ObjectQuery, kind: GroupKind, names: Sequence[str], entries: Sequence[Entry]
 ) -> tuple[list[Entry], list[ObjectNotFound]]:
-    """Return the objects of some names in the order of these, and an error for each that is not."""
+    """Return the objects with these names, in order, and an error for each that does not exist."""
     from ..moments.names import name_at, not_found
 
     by_name: dict[str, list[Entry]] = {}
@@ -177,8 +179,8 @@ def _by_name(
     return [entry for some in found.values() for entry in some], missing
 
 
-def _check_fields(look: Look, wanted: Sequence[Wanted]) -> None:
-    """Refuse a field that none of the kinds has: it may be misspelt, and would find nothing."""
+def _check_fields(look: ObjectQuery, wanted: Sequence[RequestedKind]) -> None:
+    """Refuse a field that none of the kinds has: it may be misspelt and would select nothing."""
     from ..moments.field_selectors import no_such_field, parse_field_selector
 
     if not look.fields:

@@ -1,4 +1,4 @@
-"""Opening a log for a command: what is to be known of a moment goes to standard error."""
+"""Open a log for a command; remarks about a moment go to standard error."""
 
 from __future__ import annotations
 

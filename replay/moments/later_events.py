@@ -1,4 +1,4 @@
-"""What happened to an object after a moment."""
+"""Events of an object after a moment."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from .moment import Moment
 def later_events(
     store: LogStore, moment: Moment, reference: Reference, *, limit: int | None = None
 ) -> Iterator[Recorded]:
-    """Yield an object's events after a moment's revision that were known by then.
+    """Yield an object's events after a moment's revision that the moment's position includes.
 
-    :param limit: so many at most.
+    :param limit: at most this many.
     """
     if moment.revision is None:
         return

@@ -36,7 +36,7 @@ _DECIDING = frozenset(
 _CHANGING = (Effect.VERSION, Effect.DELETED, Effect.BOUND)
 
 
-class Place(NamedTuple):
+class SessionMoment(NamedTuple):
     """A moment for a session.
 
     :param moment: a revision, or the end of a log that has none.
@@ -50,47 +50,47 @@ class Place(NamedTuple):
     known: bool = True
 
 
-class Places(NamedTuple):
+class SessionMoments(NamedTuple):
     """Moments in the order of happening.
 
     :param logged: they are those of sessions that the log tells of; else of changes of objects.
     :param left_out: how many are left out, because the log does not know all kinds that sessions
         need yet.
-    :param unsure: changes that may have come before or after the last moment asked for.
-    :param not_known: what of the kinds that sessions need is not known somewhere between the first
-        place and that moment.
+    :param unsure: changes that may have happened before or after the last moment.
+    :param not_known: what sessions need and the log does not know somewhere between the first place
+        and that moment.
     :param unconfigured: the log has no configuration of the scheduler.
     """
 
     logged: bool
-    found: list[Place]
+    found: list[SessionMoment]
     left_out: int = 0
     unsure: Unsure | None = None
     not_known: tuple[Unknown, ...] = ()
     unconfigured: bool = False
 
 
-def session_places(log: Log, end: Moment, *, since: int = 0) -> Places:
+def session_places(log: Log, end: Moment, *, since: int = 0) -> SessionMoments:
     """Return the moments of all sessions by a moment.
 
-    A session that a component logged is at the revision that had happened by its time; one that a
-    scenario asks for, at its own. Of several at one revision the last counts. Those before the
-    first complete lists of what sessions need are left out.
+    A session in a component's log is at the last revision before its time; one in a scenario is at
+    its own. Of several at one revision the last counts. Sessions before the first complete lists of
+    what they need are left out.
 
     :param since: only revisions from this one on.
     """
     logged = _of_sessions(log.store, end)
     revisions = logged or _of_changes(log.store, end)
     found = [
-        Place(at_revision(end, revision), position)
+        SessionMoment(at_revision(end, revision), position)
         for revision, position in sorted(revisions.items())
         if revision >= since and (end.revision is None or revision <= end.revision)
     ]
     bare = has_no_conf(log, end)
     if not revisions:
         unknown = unknown_at(log, end, SCHEDULING)
-        last = Place(end, log.store.last(end.branch), not unknown)
-        return Places(False, [last], 0, end.unsure, tuple(unknown), bare)
+        last = SessionMoment(end, log.store.last(end.branch), not unknown)
+        return SessionMoments(False, [last], 0, end.unsure, tuple(unknown), bare)
     begin = beginning_of(log, end).revision or 0
     taken = [place for place in found if (place.moment.revision or 0) >= begin]
     if taken:
@@ -99,13 +99,13 @@ def session_places(log: Log, end: Moment, *, since: int = 0) -> Places:
         unknown = unknown_at(log, end, SCHEDULING)
     left_out = len(found) - len(taken)
     sure = list(_judged(log, end, taken, unknown)) if unknown else taken
-    return Places(bool(logged), sure, left_out, end.unsure, tuple(unknown), bare)
+    return SessionMoments(bool(logged), sure, left_out, end.unsure, tuple(unknown), bare)
 
 
 def _judged(
-    log: Log, end: Moment, places: Sequence[Place], unknown: Sequence[Unknown]
-) -> Iterator[Place]:
-    """Yield places with whether the log knows there all that a session needs."""
+    log: Log, end: Moment, places: Sequence[SessionMoment], unknown: Sequence[Unknown]
+) -> Iterator[SessionMoment]:
+    """Yield places, with whether the log knows all that a session needs there."""
     clock = log.clock(end)
     for place in places:
         revision = place.moment.revision or 0
@@ -113,18 +113,18 @@ def _judged(
 
 
 def sessions_told(log: Log, end: Moment) -> int:
-    """Return of how many sessions a log tells, be it not known after which changes they were."""
+    """Return how many sessions a log records, including those without a known place."""
     query = Query(branch=end.branch, cluster=end.cluster, until=end.known, kinds=_SESSIONS)
     return sum(1 for _ in log.store.read(query))
 
 
 def at_revision(end: Moment, revision: int) -> Moment:
-    """Return the moment of a revision, of what was known at another moment."""
+    """Return the moment of a revision, as known at another moment."""
     return msgspec.structs.replace(end, revision=revision, time=None, label=f"rv:{revision}")
 
 
-def evenly(places: Sequence[Place], count: int) -> list[Place]:
-    """Return so many of the places, evenly spread, with the first and the last."""
+def evenly(places: Sequence[SessionMoment], count: int) -> list[SessionMoment]:
+    """Return a number of the places, evenly spread, with the first and the last."""
     if count <= 0 or count >= len(places):
         return list(places)
     if count == 1:

@@ -1,4 +1,4 @@
-"""Objects that were meant, or that belong to one, with the command that shows each."""
+"""Objects that may be meant, or that belong to an object, with the command that shows each."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from ...engine.events import Reference
-from ..moments.kin import Meant
 from ..moments.kinds import plain_name, plural_of
+from ..moments.related_objects import NameSuggestions
 from .figures import counted
 
 _SHOWN = 10
@@ -20,15 +20,15 @@ def history_command(one: Reference) -> str:
     return f"plinian history {plain_name(one.group, one.kind)}/{one.name}{option}"
 
 
-def meant_text(found: Meant, name: str) -> str:
-    """Return, a line each, what may have been meant and the command that shows it."""
+def meant_text(found: NameSuggestions, name: str) -> str:
+    """Return the objects that may be meant, one per line with the command that shows it."""
     lines: list[str] = []
     for title, some in (
         (f"names that begin with {name}", found.begin),
         (f"objects that belong to {name}", found.owned),
         ("in another namespace", found.elsewhere),
-        ("another kind of this name", found.others),
-        ("a name much the same", found.near),
+        ("another kind with this name", found.others),
+        ("a similar name", found.near),
     ):
         if some:
             lines.append(f"{title}:")
@@ -42,11 +42,12 @@ def meant_text(found: Meant, name: str) -> str:
 
 
 def belonging_lines(found: Sequence[Reference]) -> Iterator[str]:
-    """Yield the objects that belong to one, each name once, with the commands that show them."""
+    """Yield the objects that belong to an object, each name once, with commands to show them."""
     names = list(dict.fromkeys(msgspec.structs.replace(one, uid="") for one in found))
     if not names:
         return
-    yield f"\n{counted(len(names), 'name')} of objects that belong to it:\n"
+    belongs = "name belongs" if len(names) == 1 else "names belong"
+    yield f"\n{len(names):,} object {belongs} to it:\n"
     for one in names[:_SHOWN]:
         yield f"  {history_command(one)}\n"
     if len(names) > _SHOWN:

@@ -1,4 +1,4 @@
-"""The events of a log that concern a scheduler, in order; read a stretch at a time."""
+"""The events that a scheduler's informers get, in the order in which they happened."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from ...engine.state.clock import Clock
 from ...engine.state.columns import Columns, concatenate
 from ...engine.state.fold import Placed, in_order
 from .clock import clock_of, columns_of, placed
-from .later import later_events
+from .later_events import later_events
 from .moment import Moment
 
 PAYLOADS_AT_ONCE = 1024
 
 STRETCH = 10_000
-"""About so many events are in a stretch."""
+"""The approximate number of events in a stretch, which is read at once."""
 
 _STEERING = ("control.marked", "process.started")
 _TELLING = (Effect.VERSION, Effect.DELETED, Effect.BOUND, Effect.LISTED)
 _VERBS = MappingProxyType({Effect.VERSION: "updated", Effect.DELETED: "deleted"})
 
 
-class StoryStep(NamedTuple):
-    """An event in the order of happening.
+class OrderedEvent(NamedTuple):
+    """An event in the order in which events happened.
 
-    :param key: twice its revision; an event without one comes between two revisions.
-    :param rank: at one place, events with that revision come before those without a revision.
+    :param key: twice its revision; events without one are between two revisions.
+    :param rank: at equal keys, events of the revision come before those that had happened by then.
     """
 
     key: int
@@ -45,15 +45,15 @@ class StoryStep(NamedTuple):
     event: Event
 
 
-def had_happened(step: StoryStep, revision: int | None) -> bool:
-    """Say whether a step had happened at a revision; None is the end."""
+def had_happened(step: OrderedEvent, revision: int | None) -> bool:
+    """Return whether a step had happened at a revision; None is the end."""
     return revision is None or step.key <= revision * 2 + (step.rank == 0)
 
 
-class Story:
-    """The events that concern a scheduler up to a moment, from just after a revision.
+class OrderedEvents:
+    """The events for a scheduler from just after a revision up to a moment.
 
-    Stretches end at revisions, so a story up to one has exactly what had happened by then.
+    Stretches end at revisions, so a shorter story has the same events up to there.
     """
 
     def __init__(self, store: LogStore, moment: Moment, after: int = NO_REVISION) -> None:
@@ -63,19 +63,19 @@ class Story:
         self._stretch: _Stretch | None = None
 
     def lives_on(self, reference: Reference) -> bool:
-        """Say whether a version or deletion is still to come of an object, also beyond the moment.
+        """Return whether a version or deletion of an object follows, even after the moment.
 
         Only events with a revision count.
         """
         return self._stretch is not None and self._stretch.lives_on(reference)
 
-    def steps(self) -> Iterator[StoryStep]:
-        """Yield what happened."""
+    def steps(self) -> Iterator[OrderedEvent]:
+        """Yield the steps in order."""
         for _, steps in self.stretches():
             yield from steps
 
-    def stretches(self) -> Iterator[tuple[int | None, Iterator[StoryStep]]]:
-        """Yield the revision at which each stretch ends (None is the end of all), and its steps."""
+    def stretches(self) -> Iterator[tuple[int | None, Iterator[OrderedEvent]]]:
+        """Yield the last revision of each stretch (None is the end), and its steps."""
         after, references, last = self._after, dict[int, Reference](), False
         while not last:
             end = self._end(after)
@@ -90,7 +90,7 @@ class Story:
             after = NO_REVISION if until is None else until
 
     def _end(self, after: int) -> int | None:
-        """Return the revision at which a stretch ends that is not the last one; else None."""
+        """Return the last revision of a stretch; None for the last stretch."""
         moment = self._moment
         window = Window(
             branch=moment.branch,
@@ -110,11 +110,11 @@ def _within(key: int, after: int, until: int | None) -> bool:
     return (after < 0 or key > after * 2 + 1) and (until is None or key <= until * 2 + 1)
 
 
-def steering(store: LogStore, moment: Moment, clock: Clock) -> list[StoryStep]:
-    """Return the starts of processes and the marks of a scenario, in their places."""
+def steering(store: LogStore, moment: Moment, clock: Clock) -> list[OrderedEvent]:
+    """Return the starts of processes and the marks of a scenario, in order."""
     query = Query(branch=moment.branch, cluster=moment.cluster, until=moment.known, kinds=_STEERING)
     steps = [
-        StoryStep(_place(recorded.event, clock), 0, recorded.position, recorded.event)
+        OrderedEvent(_place(recorded.event, clock), 0, recorded.position, recorded.event)
         for recorded in store.read(query)
     ]
     return sorted(steps, key=itemgetter(0, 2))
@@ -129,7 +129,7 @@ def _place(event: Event, clock: Clock) -> int:
 
 
 class _Stretch:
-    """The changes after one revision and up to another."""
+    """The changes after one revision up to another."""
 
     def __init__(
         self,
@@ -177,13 +177,13 @@ class _Stretch:
         return mask
 
     def lives_on(self, reference: Reference) -> bool:
-        """Say whether a version or deletion of an object is still to come that has a revision."""
+        """Return whether a version or deletion of an object follows that has a revision."""
         return self._last.get(reference, -1) > self._row or told_later(
             self._store, self._moment, reference
         )
 
-    def changes(self) -> Iterator[StoryStep]:
-        """Yield what happened; payloads are read a few at a time."""
+    def changes(self) -> Iterator[OrderedEvent]:
+        """Yield the changes; payloads are read a few at a time."""
         rows = self._rows
         for start in range(0, len(rows), PAYLOADS_AT_ONCE):
             stop = min(start + PAYLOADS_AT_ONCE, len(rows))
@@ -201,8 +201,8 @@ class _Stretch:
             for row, key, position, number, effect, revision in some:
                 self._row = row
                 event = self._event(number, effect, revision, payloads[position])
-                # An event without revision is no part of what had happened at a revision before it.
-                yield StoryStep(key, 2 if revision < 0 else 0, position, event)
+                # An event without a revision does not belong to an earlier revision.
+                yield OrderedEvent(key, 2 if revision < 0 else 0, position, event)
 
     def _event(self, number: int, effect: int, revision: int, payload: bytes) -> Event:
         reference = self.references[number]
@@ -222,6 +222,6 @@ class _Stretch:
 
 
 def told_later(store: LogStore, moment: Moment, reference: Reference) -> bool:
-    """Say whether an object has versions or a deletion after a moment's revision, known by then."""
+    """Return whether an object has later versions or a deletion, known by a moment's position."""
     later = later_events(store, moment, reference)
     return any(KINDS[recorded.event.kind].effect in _TELLING for recorded in later)

@@ -1,4 +1,4 @@
-"""Storing what schedulers believed, where a question would go through much of a log for it."""
+"""Store scheduler caches where a command would otherwise read much of a log to rebuild them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ if TYPE_CHECKING:
 
 
 def store_beliefs(place: str, log: Log, moment: Moment, releases: Iterable[str]) -> None:
-    """Store what schedulers of some releases believed up to a moment, if that is far from what is.
+    """Store the scheduler caches of some releases up to a moment, if that is far from the last one.
 
-    The question then goes on from there, as will later ones. A log that cannot be written is
-    answered from all the same.
+    This command and later ones then start from there. A log that cannot be written still answers.
 
-    :param place: of the log, which is opened anew for writing.
+    :param place: the log's place; it is opened again for writing.
     """
     from ...engine.errors import PlinianError
     from ...engine.log import open_log
@@ -30,7 +29,7 @@ def store_beliefs(place: str, log: Log, moment: Moment, releases: Iterable[str])
     for behaviours in ways.values():
         if not is_far(log.store, moment, behaviours):
             continue
-        what = f"store what {behaviours.release} believed"
+        what = f"store the cache of {behaviours.release}"
         try:
             with open_log(place) as store, counting(what, visible=shows_progress()) as progress:
                 build_beliefs(
@@ -43,6 +42,6 @@ def store_beliefs(place: str, log: Log, moment: Moment, releases: Iterable[str])
                 )
         except PlinianError as fault:
             note(
-                f"plinian: what schedulers of {behaviours.release} believed cannot be stored "
-                f"({fault.what}), so the log is gone through from its first event"
+                f"plinian: the scheduler's cache of {behaviours.release} cannot be stored "
+                f"({fault.what}), so the log is read from its first event"
             )

@@ -1,4 +1,4 @@
-"""What commands say of what the log does not know: one warning, or with ``--strict`` an error."""
+"""Warnings about what the log does not know; with ``--strict``, errors."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def warn(
     *,
     strict: bool = False,
 ) -> list[Unknown]:
-    """Say on standard error what of some kinds is not known at a moment, and return it.
+    """Warn on standard error which of some kinds are not fully known at a moment, and return them.
 
-    :param kinds: None is those that a question about everything is about.
-    :param namespace: only in it; None is everywhere.
+    :param kinds: None is the kinds that a command about everything needs.
+    :param namespace: only in this namespace; None is everywhere.
     :raises NotKnown: something is not, and ``strict``.
     """
     from ..moments.coverage import unknown_at, usual_kinds
@@ -45,14 +45,14 @@ def warn_sessions(
     unconfigured: bool = False,
     strict: bool = False,
 ) -> Sequence[Unknown]:
-    """Say on standard error, in one block before all else, what sessions need and the log lacks.
+    """Warn on standard error, before all output, of what sessions need and the log lacks.
 
-    That is complete lists of some kinds, and a configuration of the scheduler.
+    They need complete lists of some kinds, and a configuration of the scheduler.
 
-    :param unknown: of these kinds; None is what is not known at the moment.
-    :param unconfigured: sessions are run with the configuration of the log: say if it has none.
-    :returns: what of the kinds is not known.
-    :raises NotKnown: something is lacking, and ``strict``.
+    :param unknown: what is not known of these kinds; None is computed for the moment.
+    :param unconfigured: sessions run with the log's configuration: warn if it has none.
+    :returns: what is not known of the kinds.
+    :raises NotKnown: something is missing, and ``strict`` is set.
     """
     from ...engine.errors import NotKnown
     from ..moments.coverage import SCHEDULING, lacking, reasons, refuse, unknown_at
@@ -68,7 +68,7 @@ def warn_sessions(
         return found
     note(f"warning: THE LOG LACKS WHAT SESSIONS NEED ({moment.label}); the answer may be wrong:")
     if bare:
-        note(f"  - {_NO_CONF}: each release runs with its built-in one")
+        note(f"  - {_NO_CONF}: each release runs with its built-in configuration")
     for text in (*reasons(found), *lacking(log, moment, found)):
         note(f"  - {text}")
     note("What to do:")
@@ -78,41 +78,41 @@ def warn_sessions(
     return found
 
 
-_NO_CONF = "no configuration of the scheduler is in the log"
+_NO_CONF = "the log holds no configuration of the scheduler"
 _GIVE_CONF = "give the cluster's volcano-scheduler.conf with --conf, or ingest it"
 
 
 def tell_unknown(unknown: Sequence[Unknown], *, strict: bool) -> None:
-    """Say on standard error what an answer leaves open.
+    """Warn on standard error of what makes an answer uncertain.
 
-    :raises NotKnown: it leaves anything open, and ``strict``.
+    :raises NotKnown: there is anything, and ``strict`` is set.
     """
-    from ..moments.coverage import refuse, told
+    from ..moments.coverage import refuse, unknown_text
 
     if strict:
         refuse(unknown)
     if unknown:
-        note(f"warning: {told(unknown)}")
+        note(f"warning: {unknown_text(unknown)}")
 
 
 def refuse_own_panic(answers: Iterable[SessionAnswer], unknown: Sequence[Unknown]) -> None:
-    """Refuse to tell of a crash that may come of what the log does not know.
+    """Refuse to report a crash that may only come from what the log does not know.
 
-    A scheduler that never met such a cluster never crashed on it.
+    A real scheduler never saw such an incomplete cluster.
 
-    :param unknown: what sessions need and is not known at their moment.
-    :raises NotKnown: a session crashed, and a kind is not known as a whole.
+    :param unknown: what sessions need and the log does not know at their moment.
+    :raises NotKnown: a session crashed, and a kind is not fully known.
     """
     from ...engine.errors import NotKnown
     from ...engine.state.coverage import Why
-    from ..moments.coverage import told
+    from ..moments.coverage import unknown_text
 
     lacking = [one for one in unknown if one.gap.why in (Why.NEVER, Why.BEFORE)]
     for answer in answers:
         if lacking and answer.result.panic is not None:
             raise NotKnown(
-                f"the session of {answer.release} at {answer.at} ends in a panic, which may come "
-                f"of what is missing here: {told(lacking)}",
+                f"the session of {answer.release} at {answer.at} panics, possibly only because "
+                f"of what the log lacks: {unknown_text(lacking)}",
                 now=lacking[0].remedy,
             )
 
@@ -120,9 +120,9 @@ def refuse_own_panic(answers: Iterable[SessionAnswer], unknown: Sequence[Unknown
 def first_of(
     log: Log, text: str, *, as_known_at: str | None = None, strict: bool = False
 ) -> Moment:
-    """Return the moment at which a range begins: the log's first, if the point lies before it.
+    """Return the moment at which a range begins: the log's first one, if the point lies before it.
 
-    :raises NotKnown: it does, and ``strict``.
+    :raises NotKnown: it lies before it, and ``strict`` is set.
     """
     from ...engine.errors import NotKnown, PointTooEarly
 
@@ -131,7 +131,7 @@ def first_of(
     except PointTooEarly as fault:
         if strict:
             raise NotKnown(fault.what, now=fault.now) from fault
-        note(f"warning: {fault.what}: this begins there")
+        note(f"warning: {fault.what}: the range begins there")
         return log.moment(fault.first, as_known_at=as_known_at)
 
 
@@ -143,12 +143,12 @@ def range_of(
     *,
     strict: bool,
 ) -> tuple[Moment, Moment]:
-    """Return a range that begins when something of what is asked is known, and say what is not.
+    """Return a range that begins when something that is needed is known; warn of what is not.
 
-    :param kinds: None is those that a question about everything is about.
-    :raises NotKnown: something is not known at an end, and ``strict``.
+    :param kinds: None is the kinds that a command about everything needs.
+    :raises NotKnown: something is not known at an end, and ``strict`` is set.
     """
-    from ..moments.coverage import known_from, refuse, told, usual_kinds
+    from ..moments.coverage import known_from, refuse, unknown_text, usual_kinds
 
     before, after = ends
     asked = usual_kinds(log, after) if kinds is None else kinds
@@ -156,19 +156,19 @@ def range_of(
     later = None if strict else known_from(log, before, after, asked)
     if later is not None:
         before = later
-        parts.append(f"nothing of it is known before {later.label}: this begins there")
+        parts.append(f"nothing of it is known before {later.label}: the range begins there")
     found = _at_ends(log, (before, after), asked, namespace)
     if strict:
         refuse(found)
     if found:
-        parts.append(told(found))
+        parts.append(unknown_text(found))
     if parts:
         note(f"warning: {'; '.join(parts)}")
     return before, after
 
 
 def unknown_at_ends(log: Log, ends: tuple[Moment, Moment]) -> list[Unknown]:
-    """Return what of the kinds that sessions need is not known at one of two moments."""
+    """Return what sessions need and the log does not know at one of two moments."""
     from ..moments.coverage import SCHEDULING
 
     return _at_ends(log, ends, SCHEDULING, None)
@@ -184,12 +184,12 @@ def _at_ends(
 
 
 def note_left_out(log: Log, moment: Moment, count: int) -> None:
-    """Say on standard error how many sessions are left out because too little is known there."""
+    """Note on standard error how many sessions are left out because too little is known."""
     from ..moments.coverage import beginning_of, plurals
 
     begin = beginning_of(log, moment)
     if count:
         note(
-            f"{count} sessions before rv:{begin.revision} are left out: there is no complete list "
-            f"of {plurals(begin.latest)} before it"
+            f"{count} sessions before rv:{begin.revision} are left out: there is no earlier "
+            f"complete list of {plurals(begin.latest)}"
         )
