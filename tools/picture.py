@@ -72,15 +72,19 @@ def svg(width: float, height: float, title: str, about: str, parts: Iterable[str
     """Return a picture with its title, its description and its parts."""
     return "\n".join(
         (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}"'
-            ' role="img" aria-labelledby="title about"'
-            ' font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace"'
-            ' font-size="13">',
+            (
+                f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}"'
+                ' role="img" aria-labelledby="title about"'
+                ' font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace"'
+                ' font-size="13">'
+            ),
             f'  <title id="title">{escape(title)}</title>',
             f'  <desc id="about">{escape(about)}</desc>',
             f"  <style>{STYLE}</style>",
-            f'  <rect class="paper" x="0.5" y="0.5" width="{width - 1:g}" height="{height - 1:g}"'
-            ' rx="8"/>',
+            (
+                f'  <rect class="paper" x="0.5" y="0.5" width="{width - 1:g}" height="{height - 1:g}"'
+                ' rx="8"/>'
+            ),
             *(f"  {part}" for part in parts),
             "</svg>\n",
         )

@@ -142,7 +142,7 @@ def formats() -> Iterator[str]:
     yield from ("# Input formats", "")
     yield (
         "`plinian ingest` recognises each document by what is in it, trying these in order. How to "
-        "come by such a file, and what can be known from it, is told in [how-to](../how-to/)."
+        "obtain such a file, and what can be known from it, is in [the how-tos](../how-to/README.md)."
     )
     yield ""
     for one in FORMATS:

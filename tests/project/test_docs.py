@@ -20,12 +20,12 @@ import matrix
 import reference
 import tour
 from decisions import decided
+from pages import DOCUMENTS, FENCE, slug, text_of
 from plinian.engine import errors
 from plinian.engine.events import KINDS
 from plinian.engine.ingest.registry import FORMATS
 from plinian.engine.log.schema import metadata
 from plinian.replay.cli.arguments import arranged
-from pages import DOCUMENTS, FENCE, slug, text_of
 from tree import ROOT, files
 
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)|<(?:img|a)[^>]+(?:src|href)=\"([^\"]+)\"")

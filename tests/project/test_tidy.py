@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from functools import cache
 
 import pytest
-from layers import ORDER, layers
 
 import laws
+from layers import ORDER, layers
 from tree import ROOT, SHIPPED, files
 
 Law = Callable[[laws.Source], Iterator[laws.Finding]]
