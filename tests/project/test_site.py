@@ -141,9 +141,11 @@ def unknown_names(text: str) -> list[str]:
             for path in PATH.findall(where)
             for file in ([ROOT / path] if path.endswith(".py") else (ROOT / path).rglob("*.py"))
         ]
-        for name in re.findall(r"`([a-z]\w*_\w+|[A-Z]\w+|documents|snapshot|append)`", what):
-            if not any(re.search(rf"\b{name}\b", source) for source in sources):
-                found.append(f"{where}: {name}")
+        found += [
+            f"{where}: {name}"
+            for name in re.findall(r"`([a-z]\w*_\w+|[A-Z]\w+|documents|snapshot|append)`", what)
+            if not any(re.search(rf"\b{name}\b", source) for source in sources)
+        ]
     return found
 
 
