@@ -1,1 +1,1 @@
-"""Sessions held against each other: of releases, configurations, moments; and why they part."""
+"""Compare sessions of releases, configurations and moments, and explain their differences."""
