@@ -76,7 +76,9 @@ def overfull(sessions: Sequence[SimulatedSession]) -> Outcome:
         return Outcome(RIGHT, "no panic")
     idle = [node.idle for node in nodes]
     below = any(min(each.cpu, each.memory, *(each.scalars or {}).values()) < 0 for each in idle)
-    return Outcome(WRONG, "no panic, n1 below zero") if below else Outcome(RIGHT, "n1 is left alone")
+    return (
+        Outcome(WRONG, "no panic, n1 below zero") if below else Outcome(RIGHT, "n1 is left alone")
+    )
 
 
 def unsound(sessions: Sequence[SimulatedSession]) -> Outcome:

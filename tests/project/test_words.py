@@ -60,7 +60,9 @@ def test_a_word_that_is_not_used_is_found(sentence: str) -> None:
 
 def test_commands_output_and_names_are_not_prose() -> None:
     block = "```console\n$ plinian session\nPOD   WAITS BECAUSE\n```\n"
-    assert words.found("docs/a.md", f"{block}\nThe field `told` of `kin`, [a](lies/of/whom.md).") == []
+    assert (
+        words.found("docs/a.md", f"{block}\nThe field `told` of `kin`, [a](lies/of/whom.md).") == []
+    )
     assert words.found("CONTRIBUTING.md", "## How we write\n\nNot *anew*.\n\n## B\n\nagain\n") == []
     assert words.found("replay/cli/a.py", "anew = whom  # of its own\n") == []
 

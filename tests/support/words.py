@@ -55,7 +55,14 @@ CHECKED_CODE = ("replay/cli/", "replay/render/", "engine/errors.py")
 NOT_CHECKED = ("docs/reference/", "docs/decisions/", "docs/behaviours.md")
 """Pages that are made from docstrings and rows, and records of what was decided at a time."""
 
-NOT_YET: frozenset[str] = frozenset()
+NOT_YET: frozenset[str] = frozenset(
+    {
+        "engine/errors.py",
+        "replay/cli/bisect.py",
+        "replay/cli/coverage_warnings.py",
+        "replay/render/diff_views.py",
+    }
+)
 """Files that still use such words."""
 
 _STYLE = re.compile(r"^## How we write\n.*?(?=^## )", re.MULTILINE | re.DOTALL)
