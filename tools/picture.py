@@ -1,9 +1,9 @@
 """Draw the pictures of the documents, and list the layers of the code in ``docs/architecture.md``.
 
-``docs/answer.svg`` shows the console example below a heading of a page: a test runs that example, so
-the picture shows what Plinian prints. ``docs/layers.svg`` and the table of layers show the folders in
-the order of ``tests/support/layers.py``, with the first sentence of each folder's docstring. The
-pictures are text in a few boxes, readable on light and on dark backgrounds.
+``docs/answer.svg`` shows the console example below a heading of a page. A test runs that example,
+so the picture shows what Plinian prints. ``docs/layers.svg`` and the table of layers show the
+folders in the order of ``tests/support/layers.py``, with the first sentence of each folder's
+docstring. The pictures are text in a few boxes, readable on light and on dark backgrounds.
 
 ``PYTHONPATH=tests/support python tools/picture.py`` writes; ``--check`` exits 1 if one is stale.
 """
@@ -82,7 +82,8 @@ def svg(width: float, height: float, title: str, about: str, parts: Iterable[str
             f'  <desc id="about">{escape(about)}</desc>',
             f"  <style>{STYLE}</style>",
             (
-                f'  <rect class="paper" x="0.5" y="0.5" width="{width - 1:g}" height="{height - 1:g}"'
+                f'  <rect class="paper" x="0.5" y="0.5" width="{width - 1:g}"'
+                f' height="{height - 1:g}"'
                 ' rx="8"/>'
             ),
             *(f"  {part}" for part in parts),
@@ -95,7 +96,8 @@ def words(x: float, y: float, said: str, mark: str = "plain") -> str:
     """Return a line of text; its width is given, so that columns stay columns in any font."""
     return (
         f'<text class="{mark}" x="{x:g}" y="{y:g}" xml:space="preserve"'
-        f' textLength="{len(said) * LETTER:g}" lengthAdjust="spacingAndGlyphs">{escape(said)}</text>'
+        f' textLength="{len(said) * LETTER:g}" lengthAdjust="spacingAndGlyphs">'
+        f"{escape(said)}</text>"
     )
 
 
@@ -107,8 +109,8 @@ def answer() -> str:
         2 * EDGE + LETTER * max(map(len, lines)),
         2 * EDGE + LINE * len(lines) - 6,
         "Two releases decide differently, and why",
-        "The console's answer: what v1.11.0 and v1.12.1 decide, the first step of their traces that "
-        "differs, the numbers that were compared there, and the behaviour that is the cause.",
+        "The console's answer: what v1.11.0 and v1.12.1 decide, the first step of their traces "
+        "that differs, the numbers that were compared there, and the behaviour that is the cause.",
         [
             words(EDGE, EDGE + 8 + LINE * row, line, kind(line))
             for row, line in enumerate(lines)

@@ -1,4 +1,4 @@
-"""The documentation builds into a site in which every page has a place and every link leads somewhere."""
+"""The documentation builds into a site: every page has a place, every link leads somewhere."""
 
 from __future__ import annotations
 
