@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import words
@@ -70,3 +72,20 @@ def test_commands_output_and_names_are_not_prose() -> None:
 def test_words_that_only_look_alike_are_fine() -> None:
     text = "A replay, a spare-time kind of kindness, a family; because it implies a layer."
     assert [line for line in words.found("docs/a.md", text) if "spare" not in line] == []
+
+
+def test_the_glossary_explains_every_word_once() -> None:
+    explained = re.findall(r"\*\*([^*]+)\*\*", text_of("docs/glossary.md"))
+    assert len(explained) > 40
+    assert sorted(set(explained)) == sorted(explained)
+
+
+def test_every_word_that_contributing_calls_important_is_in_the_glossary() -> None:
+    style = text_of("CONTRIBUTING.md").partition("## How we write")[2].partition("| not |")[0]
+    important = {
+        word.strip()
+        for part in re.findall(r"\*([^*]+)\*", style)
+        for word in part.replace("\n", " ").split(",")
+    }
+    explained = set(re.findall(r"\*\*([^*]+)\*\*", text_of("docs/glossary.md")))
+    assert important - explained == set()
