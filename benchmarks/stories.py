@@ -45,7 +45,7 @@ AT_FIRST = 149
 EVENTS_AT_ONCE = 1000
 
 
-class OrderedEvents:
+class Story:
     """A cluster whose scheduler runs, and the events that a log would have of it."""
 
     def __init__(self, cluster: Cluster) -> None:
@@ -114,14 +114,14 @@ class OrderedEvents:
 
 def one_moment(nodes: int, jobs: int) -> Iterator[Event]:
     """Yield the events of a cluster with pending jobs in a tree of queues, before any session."""
-    yield from OrderedEvents(clusters.tree(nodes, jobs)).events
+    yield from Story(clusters.tree(nodes, jobs)).events
 
 
 def sessions(count: int) -> Iterator[Event]:
     """Yield the events of a busy cluster: a job of ten pods comes every second, and one goes."""
     whole = clusters.tree(NODES, AT_FIRST + count)
     steady, coming = split(whole)
-    story = OrderedEvents(Cluster(whole.conf, steady))
+    story = Story(Cluster(whole.conf, steady))
     running: deque[str] = deque()
     for _ in range(AT_FIRST):
         running.append(_come(story, coming.popleft()))
@@ -148,7 +148,7 @@ def split(whole: Cluster) -> tuple[list[Document], deque[list[Document]]]:
     return steady, jobs
 
 
-def _come(story: OrderedEvents, job: list[Document]) -> str:
+def _come(story: Story, job: list[Document]) -> str:
     for document in job:
         story.apply("ADDED", document)
     name: str = job[0]["metadata"]["name"]

@@ -1,4 +1,4 @@
-"""Run the scenarios of the pages on faults as every release, and draw what comes of them.
+"""Run the scenarios of the pages on faults as every release, and draw the outcomes.
 
 ``python tools/matrix.py`` writes a picture for each page, ``docs/articles/NNN-matrix.svg``, and the
 tables between the lines ``<!-- matrix NNN -->`` and ``<!-- end -->`` of the README there;
@@ -25,7 +25,7 @@ PAGES = Path(__file__).resolve().parent.parent / "docs" / "articles"
 TABLE = re.compile(r"(<!-- matrix (\d+) -->\n).*?(<!-- end -->)", re.DOTALL)
 PLACE = re.compile(r"\b(?:plugins|actions)/(\w+)\.")
 
-DIES, STOPS, WRONG, RIGHT = "dies", "stops", "wrong", "right"
+PANICS, STOPS, WRONG, RIGHT = "panics", "stops", "wrong", "right"
 
 
 class Outcome(NamedTuple):
@@ -47,7 +47,7 @@ class Variant(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """A page's fault: how outcomes of its variants are told, and what the picture shows."""
+    """A page's fault: how outcomes of its variants are named, and what the picture shows."""
 
     number: str
     title: str
@@ -56,31 +56,33 @@ class Fault(NamedTuple):
 
 
 def crash(sessions: Sequence[SimulatedSession]) -> Outcome | None:
-    """Return how the scheduler died in one of some sessions; None if it did not."""
-    died = [session.told for session in sessions if session.told["panic"] is not None]
-    if not died:
+    """Return where the scheduler panicked in one of the sessions; None if it did not."""
+    panicked = [session.told for session in sessions if session.told["panic"] is not None]
+    if not panicked:
         return None
-    place = PLACE.search(died[0].get("panic_at") or "")
+    place = PLACE.search(panicked[0].get("panic_at") or "")
     if sessions[-1].told["panic"] is None:
-        return Outcome(DIES, "dies until there is room")
-    return Outcome(DIES, f"dies in {place[1] if place else 'a session'}")
+        return Outcome(PANICS, "panics until there is room")
+    return Outcome(PANICS, f"panics in {place[1] if place else 'a session'}")
 
 
 def overfull(sessions: Sequence[SimulatedSession]) -> Outcome:
-    """Tell what becomes of a node on which more is used than it has."""
+    """Name what happens to a node on which more is used than it has."""
     dead = crash(sessions)
     if dead is not None:
         return dead
     nodes = sessions[-1].cache.nodes.values()
     if not any(node.out_of_sync() for node in nodes):
-        return Outcome(RIGHT, "lives")
+        return Outcome(RIGHT, "no panic")
     idle = [node.idle for node in nodes]
     below = any(min(each.cpu, each.memory, *(each.scalars or {}).values()) < 0 for each in idle)
-    return Outcome(WRONG, "lives, n1 below zero") if below else Outcome(RIGHT, "n1 is left alone")
+    return (
+        Outcome(WRONG, "no panic, n1 below zero") if below else Outcome(RIGHT, "n1 is left alone")
+    )
 
 
 def unsound(sessions: Sequence[SimulatedSession]) -> Outcome:
-    """Tell which jobs start beside a queue that exceeds its parent."""
+    """Name which jobs start beside a queue that exceeds its parent."""
     dead = crash(sessions)
     if dead is not None:
         return dead
@@ -97,7 +99,7 @@ def unsound(sessions: Sequence[SimulatedSession]) -> Outcome:
 
 
 def siblings(sessions: Sequence[SimulatedSession]) -> Outcome:
-    """Tell whether children together get past what their parent has."""
+    """Say whether children together get past what their parent has."""
     session = sessions[-1]
     if not waiting_jobs(session):
         return Outcome(STOPS, "both run")
@@ -222,7 +224,7 @@ LOOK = (
     ' font-family="ui-sans-serif, system-ui, sans-serif"'
 )
 STYLE = """  <style>
-    .dies { fill: #b8412f; } .stops { fill: #e8a13c; } .wrong { fill: #f5e1a4; }
+    .panics { fill: #b8412f; } .stops { fill: #e8a13c; } .wrong { fill: #f5e1a4; }
     .right { fill: #cfe3c4; } .text { fill: #1f2530; } .over { fill: #ffffff; font-weight: 600; }
     .head { fill: #1f2530; font-weight: 600; } .code { font-family: ui-monospace, monospace; }
   </style>
@@ -268,7 +270,7 @@ def _text(kind: str, x: int, y: int, text: str) -> str:
 def _cell(told: Outcome, x: int, y: int, width: int) -> Iterator[str]:
     place = f'x="{x}" y="{y}" width="{width - 3}" height="{ROW - 3}"'
     yield f'  <rect class="{told.kind}" {place} rx="4"/>\n'
-    yield _text("over" if told.kind == DIES else "text", x + 8, y + 19, told.words)
+    yield _text("over" if told.kind == PANICS else "text", x + 8, y + 19, told.words)
 
 
 def described(fault: Fault, matrix: Sequence[Column]) -> str:

@@ -141,8 +141,9 @@ def formats() -> Iterator[str]:
 
     yield from ("# Input formats", "")
     yield (
-        "`plinian ingest` recognises each document by what is in it, trying these in order. How to "
-        "come by such a file, and what can be known from it, is told in [how-to](../how-to/)."
+        "`plinian ingest` recognises each document by its content, trying these in order. How to "
+        "obtain such a file, and what can be known from it: "
+        "[the how-tos](../how-to/README.md)."
     )
     yield ""
     for one in FORMATS:

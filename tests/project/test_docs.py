@@ -20,6 +20,7 @@ import matrix
 import reference
 import tour
 from decisions import decided
+from pages import DOCUMENTS, FENCE, slug, text_of
 from plinian.engine import errors
 from plinian.engine.events import KINDS
 from plinian.engine.ingest.registry import FORMATS
@@ -27,15 +28,7 @@ from plinian.engine.log.schema import metadata
 from plinian.replay.cli.arguments import arranged
 from tree import ROOT, files
 
-DOCUMENTS = tuple(path for path in files() if path.endswith(".md"))
-FENCE = re.compile(r"^(```|~~~)(\w*)[^\n]*\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)|<(?:img|a)[^>]+(?:src|href)=\"([^\"]+)\"")
-
-
-@cache
-def text_of(path: str) -> str:
-    """Return a document's text."""
-    return (ROOT / path).read_text("utf-8")
 
 
 @cache
@@ -136,12 +129,6 @@ def test_every_command_and_option_is_in_the_reference() -> None:
 
 
 # -- what the documents name exists -------------------------------------------------------------
-
-
-def slug(heading: str) -> str:
-    """Return the anchor that a heading gets where Markdown is rendered."""
-    plain = re.sub(r"[`*]|\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
-    return re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
 
 
 def dead_links(path: str, text: str) -> Iterator[str]:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from functools import cache
 
 import pytest
-from layers import ORDER, framework_apart, layers, plugins_apart
 
 import laws
+from layers import ORDER, framework_apart, layers, plugins_apart
 from tree import ROOT, SHIPPED, files
 
 Law = Callable[[laws.Source], Iterator[laws.Finding]]

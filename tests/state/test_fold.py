@@ -27,7 +27,7 @@ _MARKS = {Effect.BOUND: int(Mark.BIND), Effect.DELETED: int(Mark.DELETE)}
 
 
 @dataclass
-class OrderedEvents:
+class Story:
     """A few events in columns, with the objects they are about."""
 
     rows: list[tuple[int, int, int, int]] = field(default_factory=list)
@@ -43,7 +43,7 @@ class OrderedEvents:
         revision: int = NONE,
         at: int = NO_TIME,
         payload: Any = None,
-    ) -> OrderedEvents:
+    ) -> Story:
         reference = Reference("", "Pod", "default", name, uid)
         if reference not in self.objects:
             self.objects.append(reference)
@@ -51,7 +51,7 @@ class OrderedEvents:
         self.payloads[len(self.rows)] = canonical_json(payload or {})
         return self
 
-    def listed(self, *uids: str, revision: int, exact: bool = True) -> OrderedEvents:
+    def listed(self, *uids: str, revision: int, exact: bool = True) -> Story:
         listing = ListObserved(group="", listed="Pod", uids=tuple(sorted(uids)), exact=exact)
         return self.tell(Effect.LISTED, "", revision=revision, payload=listing)
 
@@ -130,8 +130,8 @@ class OrderedEvents:
         return [name for name, *_ in self.state(until, time)]
 
 
-def version(name: str, uid: str, revision: int, at: int = NO_TIME) -> OrderedEvents:
-    return OrderedEvents().tell(Effect.VERSION, name, uid=uid, revision=revision, at=at)
+def version(name: str, uid: str, revision: int, at: int = NO_TIME) -> Story:
+    return Story().tell(Effect.VERSION, name, uid=uid, revision=revision, at=at)
 
 
 def test_the_last_version_by_revision_counts_not_the_last_learned() -> None:
@@ -239,9 +239,9 @@ EVENTS = st.lists(
 )
 
 
-def tell(events: list[tuple[Effect, int, int, bool, int]]) -> OrderedEvents:
+def tell(events: list[tuple[Effect, int, int, bool, int]]) -> Story:
     """Make a story of random events; revisions are their order, clocks may stand still or jump."""
-    story = OrderedEvents()
+    story = Story()
     life: dict[int, int] = {}
     for revision, (effect, name, _, revised, clock) in enumerate(events, 1):
         uid = f"{name}-{life.setdefault(name, 0)}"
