@@ -101,7 +101,7 @@ def test_a_stale_picture_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_the_picture_of_an_answer_shows_the_step_the_numbers_and_the_cause() -> None:
     drawn = picture.answer()
-    for said in ("JobEnqueueable", "inqueue.cpu *", "enqueue_asks_ancestors", "v1.11.0"):
+    for said in ("JobEnqueueable", "inqueue.cpu *", "enqueue_checks_ancestors", "v1.11.0"):
         assert said in drawn
 
 
