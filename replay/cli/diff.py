@@ -80,7 +80,7 @@ def diff(
 
     With --release, what sessions decide at A and at B is compared in place of objects.
     """
-    from ..moments.kinds import plural_of
+    from ...engine.kubernetes.resources import plural_of
     from .opening import opened
 
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:

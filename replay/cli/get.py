@@ -233,7 +233,8 @@ class _Printer:
             yield from self.log.documents(entries, branch=self.moment.branch)
 
     def _tables(self, found: Sequence[Found], *, wide: bool) -> None:
-        from ..moments.kinds import CLUSTER_SCOPED, resource_name
+        from ...engine.kubernetes.resources import CLUSTER_SCOPED
+        from ..moments.kinds import resource_name
         from ..render.columns import Sight, short_names, table_of
         from ..render.tables import write_table
 
@@ -281,7 +282,7 @@ def _remark(
     place: str | None,
 ) -> None:
     """Say on standard error what the output does not: nothing there, or older than it looks."""
-    from ..moments.kinds import CLUSTER_SCOPED
+    from ...engine.kubernetes.resources import CLUSTER_SCOPED
 
     stale = sum(entry.stale for _, entries in found for entry in entries)
     if stale:

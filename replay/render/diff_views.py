@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 
 from ...engine.events import Reference
+from ...engine.kubernetes.resources import plural_of
 from ...engine.kubernetes.units import format_time
 from ..moments.diff import Diff
 from ..moments.diff_counts import counted_by_kind
-from ..moments.kinds import plural_of
 from ..moments.times import span_text
 from ..moments.who import NOBODY_KNOWN, Maker, Who
 from .differences import Made, diff_json, side_lines, summary_line

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from ...engine.events import Reference
+from ...engine.kubernetes.resources import plural_of
 from ..moments.kin import Meant
-from ..moments.kinds import plain_name, plural_of
+from ..moments.kinds import plain_name
 from .figures import counted
 
 _SHOWN = 10

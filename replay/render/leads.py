@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...engine.errors import ObjectNotFound
+from ...engine.kubernetes.resources import plural_of
 from ..moments.kin import meant
-from ..moments.kinds import ObjectName, plural_of
+from ..moments.kinds import ObjectName
 from ..moments.names import never_known
 from .kin import meant_text
 
