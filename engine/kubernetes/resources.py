@@ -1,17 +1,49 @@
-"""Kubernetes kinds by the plural that stands in URLs and audit records."""
+"""The kinds of objects that Plinian knows: one table of their groups, names and scopes.
+
+Everything that must know how a kind is called or whether it has a namespace looks here: URLs in
+audit records, lists, the API server's store, the names that people type.
+
+Source: ``kubectl api-resources`` of Kubernetes; the CustomResourceDefinitions in config/crd of
+Volcano.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import NamedTuple
+
+GroupKind = tuple[str, str]
+"""API group (empty for the core group) and kind."""
 
 
-def _kinds(group: str, text: str) -> dict[tuple[str, str], str]:
-    return {(group, kind_plural(kind)): kind for kind in text.split()}
+class ResourceType(NamedTuple):
+    """One kind of object as an API server serves it.
+
+    :param plural: what stands in URLs and audit records: ``pods``.
+    :param short_names: what kubectl also takes: ``po``.
+    :param namespaced: whether its objects have a namespace; else they belong to the cluster.
+    """
+
+    group: str
+    kind: str
+    plural: str
+    short_names: tuple[str, ...]
+    namespaced: bool
+
+    @property
+    def singular(self) -> str:
+        """The name of one such object: ``pod``."""
+        return self.kind.lower()
+
+    @property
+    def group_kind(self) -> GroupKind:
+        """The group and the kind, which identify it."""
+        return self.group, self.kind
 
 
 def kind_plural(kind: str) -> str:
-    """Return the plural of a kind by the rules that Kubernetes itself names resources by."""
+    """Return the plural of a kind by the rules of Kubernetes, where the table has no other."""
     lower = kind.lower()
     if lower.endswith(("s", "x", "ch")):
         return f"{lower}es"
@@ -20,48 +52,111 @@ def kind_plural(kind: str) -> str:
     return f"{lower}s"
 
 
-KINDS_BY_RESOURCE: Mapping[tuple[str, str], str] = MappingProxyType(
-    {
-        **_kinds(
-            "",
-            "Pod Node Namespace Service ConfigMap Secret ServiceAccount Event ResourceQuota"
-            " LimitRange PersistentVolume PersistentVolumeClaim ReplicationController PodTemplate",
-        ),
-        ("", "endpoints"): "Endpoints",
-        **_kinds("apps", "Deployment ReplicaSet StatefulSet DaemonSet ControllerRevision"),
-        **_kinds("batch", "Job CronJob"),
-        **_kinds("events.k8s.io", "Event"),
-        **_kinds("policy", "PodDisruptionBudget"),
-        **_kinds("autoscaling", "HorizontalPodAutoscaler"),
-        **_kinds("scheduling.k8s.io", "PriorityClass"),
-        **_kinds(
-            "storage.k8s.io", "StorageClass CSINode CSIDriver VolumeAttachment CSIStorageCapacity"
-        ),
-        **_kinds("node.k8s.io", "RuntimeClass"),
-        **_kinds("discovery.k8s.io", "EndpointSlice"),
-        **_kinds("networking.k8s.io", "NetworkPolicy Ingress IngressClass"),
-        **_kinds(
-            "resource.k8s.io", "ResourceClaim ResourceClaimTemplate ResourceSlice DeviceClass"
-        ),
-        **_kinds("rbac.authorization.k8s.io", "Role RoleBinding ClusterRole ClusterRoleBinding"),
-        **_kinds(
-            "admissionregistration.k8s.io",
-            "MutatingWebhookConfiguration ValidatingWebhookConfiguration"
-            " ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding",
-        ),
-        **_kinds("apiextensions.k8s.io", "CustomResourceDefinition"),
-        **_kinds("apiregistration.k8s.io", "APIService"),
-        **_kinds("certificates.k8s.io", "CertificateSigningRequest"),
-        **_kinds("flowcontrol.apiserver.k8s.io", "FlowSchema PriorityLevelConfiguration"),
-        **_kinds("batch.volcano.sh", "Job CronJob"),
-        **_kinds("bus.volcano.sh", "Command"),
-        **_kinds("flow.volcano.sh", "JobFlow JobTemplate"),
-        **_kinds("scheduling.volcano.sh", "PodGroup Queue"),
-        **_kinds("topology.volcano.sh", "HyperNode"),
-        ("nodeinfo.volcano.sh", "numatopologies"): "Numatopology",
-    }
+def _namespaced(group: str, kind: str, *short_names: str, plural: str = "") -> ResourceType:
+    return ResourceType(group, kind, plural or kind_plural(kind), short_names, namespaced=True)
+
+
+def _cluster(group: str, kind: str, *short_names: str, plural: str = "") -> ResourceType:
+    return ResourceType(group, kind, plural or kind_plural(kind), short_names, namespaced=False)
+
+
+_ADMISSION = "admissionregistration.k8s.io"
+_STORAGE = "storage.k8s.io"
+_RBAC = "rbac.authorization.k8s.io"
+_DEVICES = "resource.k8s.io"
+_FLOW_CONTROL = "flowcontrol.apiserver.k8s.io"
+
+RESOURCE_TYPES = (
+    _namespaced("", "Pod", "po"),
+    _cluster("", "Node", "no"),
+    _cluster("", "Namespace", "ns"),
+    _namespaced("", "Service", "svc"),
+    _namespaced("", "ConfigMap", "cm"),
+    _namespaced("", "Secret"),
+    _namespaced("", "ServiceAccount", "sa"),
+    _namespaced("", "Event", "ev"),
+    _namespaced("", "ResourceQuota", "quota"),
+    _namespaced("", "LimitRange", "limits"),
+    _cluster("", "PersistentVolume", "pv"),
+    _namespaced("", "PersistentVolumeClaim", "pvc"),
+    _namespaced("", "ReplicationController", "rc"),
+    _namespaced("", "PodTemplate"),
+    _namespaced("", "Endpoints", "ep", plural="endpoints"),
+    _namespaced("apps", "Deployment", "deploy"),
+    _namespaced("apps", "ReplicaSet", "rs"),
+    _namespaced("apps", "StatefulSet", "sts"),
+    _namespaced("apps", "DaemonSet", "ds"),
+    _namespaced("apps", "ControllerRevision"),
+    _namespaced("batch", "Job"),
+    _namespaced("batch", "CronJob", "cj"),
+    _namespaced("events.k8s.io", "Event"),
+    _namespaced("policy", "PodDisruptionBudget", "pdb"),
+    _namespaced("autoscaling", "HorizontalPodAutoscaler", "hpa"),
+    _cluster("scheduling.k8s.io", "PriorityClass", "pc"),
+    _cluster(_STORAGE, "StorageClass", "sc"),
+    _cluster(_STORAGE, "CSINode"),
+    _cluster(_STORAGE, "CSIDriver"),
+    _cluster(_STORAGE, "VolumeAttachment"),
+    _namespaced(_STORAGE, "CSIStorageCapacity"),
+    _cluster("node.k8s.io", "RuntimeClass"),
+    _namespaced("discovery.k8s.io", "EndpointSlice"),
+    _namespaced("networking.k8s.io", "NetworkPolicy"),
+    _namespaced("networking.k8s.io", "Ingress"),
+    _cluster("networking.k8s.io", "IngressClass"),
+    _namespaced(_DEVICES, "ResourceClaim"),
+    _namespaced(_DEVICES, "ResourceClaimTemplate"),
+    _cluster(_DEVICES, "ResourceSlice"),
+    _cluster(_DEVICES, "DeviceClass"),
+    _namespaced(_RBAC, "Role"),
+    _namespaced(_RBAC, "RoleBinding"),
+    _cluster(_RBAC, "ClusterRole"),
+    _cluster(_RBAC, "ClusterRoleBinding"),
+    _cluster(_ADMISSION, "MutatingWebhookConfiguration"),
+    _cluster(_ADMISSION, "ValidatingWebhookConfiguration"),
+    _cluster(_ADMISSION, "ValidatingAdmissionPolicy"),
+    _cluster(_ADMISSION, "ValidatingAdmissionPolicyBinding"),
+    _cluster("apiextensions.k8s.io", "CustomResourceDefinition", "crd"),
+    _cluster("apiregistration.k8s.io", "APIService"),
+    _cluster("certificates.k8s.io", "CertificateSigningRequest"),
+    _cluster(_FLOW_CONTROL, "FlowSchema"),
+    _cluster(_FLOW_CONTROL, "PriorityLevelConfiguration"),
+    _namespaced("batch.volcano.sh", "Job", "vcjob", "vj"),
+    _namespaced("batch.volcano.sh", "CronJob"),
+    _namespaced("bus.volcano.sh", "Command"),
+    _namespaced("flow.volcano.sh", "JobFlow", "jf"),
+    _namespaced("flow.volcano.sh", "JobTemplate", "jt"),
+    _namespaced("scheduling.volcano.sh", "PodGroup", "pg"),
+    _cluster("scheduling.volcano.sh", "Queue", "q"),
+    _cluster("topology.volcano.sh", "HyperNode", "hn"),
+    _cluster("nodeinfo.volcano.sh", "Numatopology", "numatopo", plural="numatopologies"),
 )
-"""(API group, plural) to kind, for the kinds of Kubernetes and of Volcano."""
+"""The kinds of Kubernetes and of Volcano."""
+
+KINDS_BY_RESOURCE: Mapping[tuple[str, str], str] = MappingProxyType(
+    {(one.group, one.plural): one.kind for one in RESOURCE_TYPES}
+)
+"""(API group, plural) to kind."""
+
+CLUSTER_SCOPED: frozenset[GroupKind] = frozenset(
+    one.group_kind for one in RESOURCE_TYPES if not one.namespaced
+)
+"""The known kinds without a namespace; for kinds that are not in the table, their objects show."""
+
+CLUSTER_SCOPED_KINDS = frozenset(one.kind for one in RESOURCE_TYPES if not one.namespaced)
+"""The same without groups, for scenario files, whose objects may have a group left out."""
+
+SHORT_NAMES: Mapping[str, GroupKind] = MappingProxyType(
+    {short: one.group_kind for one in RESOURCE_TYPES for short in one.short_names}
+)
+"""kubectl's and Volcano's short names."""
+
+_PLURALS = MappingProxyType({one.group_kind: one.plural for one in RESOURCE_TYPES})
+
+
+def plural_of(group: str, kind: str) -> str:
+    """Return the plural that stands in URLs: ``pods``, ``priorityclasses``."""
+    return _PLURALS.get((group, kind)) or kind_plural(kind)
+
 
 _FLEETING = MappingProxyType(
     {

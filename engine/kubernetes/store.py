@@ -10,25 +10,11 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from .resources import CLUSTER_SCOPED_KINDS
+
 Document = dict[str, Any]
 Key = tuple[str, str, str, str]
 """API group, kind, namespace, name."""
-
-CLUSTER_SCOPED = frozenset(
-    {
-        "CSINode",
-        "DeviceClass",
-        "HyperNode",
-        "Namespace",
-        "Node",
-        "Numatopology",
-        "PersistentVolume",
-        "PriorityClass",
-        "Queue",
-        "ResourceSlice",
-        "StorageClass",
-    }
-)
 
 
 class Store:
@@ -51,7 +37,7 @@ class Store:
     def holds(self, document: Document) -> bool:
         """Say whether there is an object of this kind and name, which may lack its namespace."""
         metadata = document["metadata"]
-        if document["kind"] not in CLUSTER_SCOPED and not metadata.get("namespace"):
+        if document["kind"] not in CLUSTER_SCOPED_KINDS and not metadata.get("namespace"):
             metadata = {**metadata, "namespace": "default"}
         return key_of({**document, "metadata": metadata}) in self._objects
 
@@ -77,7 +63,7 @@ class Store:
         """
         metadata = document["metadata"]
         kind = document["kind"]
-        if kind not in CLUSTER_SCOPED and not metadata.get("namespace"):
+        if kind not in CLUSTER_SCOPED_KINDS and not metadata.get("namespace"):
             metadata["namespace"] = "default"
         key = key_of(document)
         known = self._objects.get(key)

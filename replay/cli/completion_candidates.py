@@ -201,7 +201,8 @@ def _arguments(typed: _Typed, text: str) -> Iterable[str]:
 
 def _objects(typed: _Typed, text: str) -> Iterable[str]:
     """Return kinds for the first word, and names of the log's objects after a kind."""
-    from ..moments.kinds import names_for_completion, plural_of
+    from ...engine.kubernetes.resources import plural_of
+    from ..moments.kinds import names_for_completion
 
     kind, slash, begin = text.partition("/")
     if slash:

@@ -86,7 +86,7 @@ def diff(
 
     With --release, what sessions decide at A and at B is compared instead of objects.
     """
-    from ..moments.kinds import plural_of
+    from ...engine.kubernetes.resources import plural_of
     from .open_log import opened
 
     with opened(log, read_only=True, branch=branch, cluster=cluster) as opened_log:

@@ -243,7 +243,8 @@ class _Printer:
             yield from self.log.documents(entries, branch=self.moment.branch)
 
     def _tables(self, found: Sequence[FoundObjects], *, wide: bool) -> None:
-        from ..moments.kinds import CLUSTER_SCOPED, resource_name
+        from ...engine.kubernetes.resources import CLUSTER_SCOPED
+        from ..moments.kinds import resource_name
         from ..render.columns import TableContext, short_names, table_of
         from ..render.tables import write_table
 
@@ -294,7 +295,7 @@ def _remark(
     place: str | None,
 ) -> None:
     """Note on standard error that nothing was found, or that objects may be outdated."""
-    from ..moments.kinds import CLUSTER_SCOPED
+    from ...engine.kubernetes.resources import CLUSTER_SCOPED
 
     stale = sum(entry.stale for _, entries in found for entry in entries)
     if stale:

@@ -11,9 +11,9 @@ from .coverage_warnings import tell_unknown
 
 if TYPE_CHECKING:
     from ...engine.errors import ObjectNotFound
+    from ...engine.kubernetes.resources import GroupKind
     from ...engine.state.truth import Entry
     from ..moments.field_selectors import FieldSelector
-    from ..moments.kinds import GroupKind
     from ..moments.log import Log
     from ..moments.moment import Moment
 

@@ -10,8 +10,8 @@ from .object_arguments import ObjectQuery, RequestedKind, look_for
 from .shell import fail, style
 
 if TYPE_CHECKING:
+    from ...engine.kubernetes.resources import GroupKind
     from ...engine.state.truth import Entry
-    from ..moments.kinds import GroupKind
     from ..moments.log import Log
     from ..moments.watch import ObjectChange, Watch
     from ..render.columns import Labels
@@ -85,8 +85,8 @@ def _chosen(
 ) -> list[Entry]:
     """Return those objects that the arguments select."""
     from ...engine.kubernetes.expressions.label_selectors import parse_selector
+    from ...engine.kubernetes.resources import CLUSTER_SCOPED
     from ..moments.field_selectors import parse_field_selector
-    from ..moments.kinds import CLUSTER_SCOPED
 
     labels, fields = parse_selector(look.selector), parse_field_selector(look.fields)
     found = [
@@ -173,7 +173,7 @@ class _Lines:
         )
 
     def _has_no_namespace(self) -> bool:
-        from ..moments.kinds import CLUSTER_SCOPED
+        from ...engine.kubernetes.resources import CLUSTER_SCOPED
 
         return self._kind in CLUSTER_SCOPED
 

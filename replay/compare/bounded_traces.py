@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...engine.session.framework.trace import Step, Trace
+from ...engine.session.framework.trace import Trace, TraceStep
 
 
 class FirstSteps(Trace):
@@ -17,7 +17,7 @@ class FirstSteps(Trace):
         super().__init__(scores=False)
         self._count = count
 
-    def keep(self, step: Step) -> None:
+    def keep(self, step: TraceStep) -> None:
         """Keep a step, unless enough are kept."""
         super().keep(step)
         if len(self.steps) >= self._count:
@@ -36,12 +36,12 @@ class ComparedTrace(FirstSteps):
     :param beyond: how many steps are kept from the first difference on.
     """
 
-    def __init__(self, other: Sequence[Step], count: int, beyond: int) -> None:
+    def __init__(self, other: Sequence[TraceStep], count: int, beyond: int) -> None:
         super().__init__(count)
         self._other, self._beyond = other, beyond
         self._parted = False
 
-    def keep(self, step: Step) -> None:
+    def keep(self, step: TraceStep) -> None:
         """Keep a step, and compare it with the other session's."""
         super().keep(step)
         place = len(self.steps) - 1

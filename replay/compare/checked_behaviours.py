@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import NamedTuple, Protocol
 
 from ...engine.session.framework.behaviour_recorder import RecordedBehaviours
-from ...engine.session.framework.trace import Step
+from ...engine.session.framework.trace import TraceStep
 from ...engine.volcano.session.behaviours import Behaviours
 from ..moments.stored_belief import believed
 from .bounded_traces import EndingTrace, TraceComplete
@@ -46,7 +46,7 @@ class TracedSession(NamedTuple):
     """A session that was run: its release, and the steps that were kept."""
 
     consulted: RecordedBehaviours
-    trace: Sequence[Step]
+    trace: Sequence[TraceStep]
 
 
 def consultations(
@@ -105,7 +105,7 @@ class _Retries:
         self._whole = parting.what == "numbers"
         self.values = changed(self._one.consulted.plain, self._other.consulted.plain)
         self._left = STEPS_RETRIED
-        self._tried: dict[Cause, Sequence[Step]] = {}
+        self._tried: dict[Cause, Sequence[TraceStep]] = {}
         self._wanted, self._had = self._step(self._one.trace), self._step(self._other.trace)
 
     def deciding(self, names: Sequence[str]) -> dict[str, bool | None]:
@@ -120,7 +120,7 @@ class _Retries:
         steps = self._retry(names)
         return steps is not None and self._step(steps) == self._had
 
-    def _retry(self, names: Cause) -> Sequence[Step] | None:
+    def _retry(self, names: Cause) -> Sequence[TraceStep] | None:
         """Return the steps with the first one's behaviours; None if that takes too long."""
         if names in self._tried:
             return self._tried[names]
@@ -137,7 +137,7 @@ class _Retries:
         self._tried[names] = trace.steps
         return trace.steps
 
-    def _step(self, steps: Sequence[Step]) -> tuple[object, ...] | None:
+    def _step(self, steps: Sequence[TraceStep]) -> tuple[object, ...] | None:
         if self._number >= len(steps):
             return None
         step = steps[self._number]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...engine.errors import UsageError
-from ..moments.kinds import GroupKind, plural_of
+from ...engine.kubernetes.resources import GroupKind, plural_of
 from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.names import PODGROUP, is_known, name_of, never_known

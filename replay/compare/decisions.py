@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ...engine.session.framework.trace import Step
+from ...engine.session.framework.trace import TraceStep
 from ..sessions.session import SessionAnswer
 
 CRASH, ENQUEUE, BIND, EVICT, PIPELINE, PHASE = KINDS = (
@@ -50,11 +50,11 @@ class Parting(NamedTuple):
 
     number: int
     what: str
-    before: tuple[Step, ...]
-    steps: tuple[tuple[Step, ...], ...]
+    before: tuple[TraceStep, ...]
+    steps: tuple[tuple[TraceStep, ...], ...]
 
     @property
-    def alike(self) -> tuple[Step, ...]:
+    def alike(self) -> tuple[TraceStep, ...]:
         """By side, the first of these steps that compares the same everywhere; empty if none."""
         for step in self.steps[0]:
             found = [[one for one in side if one[:4] == step[:4]] for side in self.steps]
@@ -96,7 +96,7 @@ def differing(sides: Sequence[Mapping[Decision, str]]) -> list[Differing]:
     return [row for row in rows if any(value != row.values[0] for value in row.values)]
 
 
-def partings(traces: Sequence[Sequence[Step]]) -> list[Parting]:
+def partings(traces: Sequence[Sequence[TraceStep]]) -> list[Parting]:
     """Return the first differences of traces: of numbers, if that comes first, then of a step."""
     found: list[Parting] = []
     for number in range(max(map(len, traces), default=0)):

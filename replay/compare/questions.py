@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ...engine.cache.job_cache import job_of
 from ...engine.errors import UsageError
 from ...engine.kubernetes.objects import Pod
-from ...engine.session.framework.trace import Step
+from ...engine.session.framework.trace import TraceStep
 from ..moments.kinds import object_named
 from ..sessions.session import SessionAnswer
 from .decisions import phases_after
@@ -73,7 +73,7 @@ class Question(NamedTuple):
             return Answer(phase == self.value, phase or "no phase")
         return Answer(phase not in _NOT_ENQUEUED, phase or "no phase")
 
-    def steps(self, answer: SessionAnswer) -> list[Step]:
+    def steps(self, answer: SessionAnswer) -> list[TraceStep]:
         """Return a session's steps about the object, with the numbers that were compared.
 
         For a pod also the steps about its PodGroup; a step may also concern a queue.

@@ -11,11 +11,12 @@ import msgspec
 from ...engine.errors import UsageError
 from ...engine.events import Reference
 from ...engine.kubernetes.expressions.label_selectors import EVERYTHING, Selector
+from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind
 from ...engine.log import MAIN, BranchInfo, LogInfo, LogStore
 from ..moments.actors import AttributedEvent, attributed
 from ..moments.coverage import Unknown, refuse, unknown_at, usual_kinds
 from ..moments.history import History
-from ..moments.kinds import CLUSTER_SCOPED, GroupKind, ObjectName
+from ..moments.kinds import ObjectName
 from ..moments.log import Log, Point, Progress
 from ..moments.names import name_of, not_found
 from ..moments.times import AT_ONCE

@@ -13,6 +13,7 @@ import msgspec
 
 from ...engine.kubernetes.objects import Node, Object, Pod, PodGroup, PodSpec, PriorityClass, Queue
 from ...engine.kubernetes.objects.metadata import Int32, Part
+from ...engine.kubernetes.resources import CLUSTER_SCOPED_KINDS
 from .findings import FilePlace, Subject
 
 VOLCANO = "scheduling.volcano.sh"
@@ -85,8 +86,6 @@ TYPES: MappingProxyType[tuple[str, str], type[Object]] = MappingProxyType(
 )
 """The kinds that rules check, by (group, kind)."""
 
-CLUSTER_SCOPED = frozenset({"Queue", "Node", "PriorityClass"})
-
 
 class Manifest(NamedTuple):
     """An object as written, unchecked.
@@ -114,7 +113,7 @@ class Manifest(NamedTuple):
         named = metadata if isinstance(metadata, dict) else {}
         name = named.get("name") or named.get("generateName") or ""
         where = named.get("namespace") or namespace
-        prefix = "" if kind in CLUSTER_SCOPED else f"{where}/"
+        prefix = "" if kind in CLUSTER_SCOPED_KINDS else f"{where}/"
         return Subject(group, kind, f"{prefix}{name}" if name else "", self.place)
 
 

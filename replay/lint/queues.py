@@ -21,7 +21,8 @@ from ...engine.model.queue import QueueInfo
 from ...engine.model.resource import ZERO, Resource
 from ...engine.model.resource_names import PODS, is_scalar_name
 from ...engine.model.task import GROUP_NAME
-from ...engine.session.framework.session import ProcessState, Session
+from ...engine.session.framework.process import ProcessState
+from ...engine.session.framework.session import Session
 from ...engine.session.framework.trace import Trace
 from ...engine.session.plugins import BUILDERS, NEWER_PLUGINS
 from ...engine.session.plugins.capacity.attrs import QueueAttr, real_capability

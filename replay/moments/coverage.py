@@ -14,10 +14,11 @@ import msgspec
 
 from ...engine.errors import NotKnown
 from ...engine.events import KINDS, Effect
+from ...engine.kubernetes.resources import CLUSTER_SCOPED, plural_of
 from ...engine.kubernetes.units import SECOND_US, format_time
 from ...engine.log.store import LogStore, Query
 from ...engine.state.coverage import TELLING, Coverage, Gap, Pair, Why, coverage_of
-from .kinds import CLUSTER_SCOPED, plain_name, plural_of
+from .kinds import plain_name
 from .moment import Moment
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import Any
 
 from ...engine.errors import ObjectNotFound, UsageError
 from ...engine.events import KINDS
+from ...engine.kubernetes.resources import CLUSTER_SCOPED, plural_of
 from ...engine.log import Cut
-from .kinds import CLUSTER_SCOPED, plural_of
 from .log import Log, Point
 from .names import is_known, name_ever, never_known
 

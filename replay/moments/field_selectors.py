@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 
 from ...engine.errors import UsageError
 from ...engine.kubernetes.expressions.jsonpath import Path, find, parse_path
+from ...engine.kubernetes.resources import GroupKind, plural_of
 from ...engine.state.facts import PodFact
 from ...engine.state.truth import Entry
-from .kinds import GroupKind, plural_of
 
 _TERMS = re.compile(r"(?:[^,\\]|\\.)+", re.DOTALL)
 _TERM = re.compile(r"((?:[^=!\\]|\\.)+)(==|!=|=)((?:[^\\]|\\.)*)", re.DOTALL)

@@ -8,9 +8,14 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ...engine.errors import UsageError
-from ...engine.kubernetes.resources import KINDS_BY_RESOURCE, kind_plural
-
-GroupKind = tuple[str, str]
+from ...engine.kubernetes.resources import (
+    CLUSTER_SCOPED,
+    RESOURCE_TYPES,
+    SHORT_NAMES,
+    GroupKind,
+    kind_plural,
+    plural_of,
+)
 
 PREFERRED: Mapping[str, GroupKind] = MappingProxyType(
     {
@@ -21,43 +26,6 @@ PREFERRED: Mapping[str, GroupKind] = MappingProxyType(
     }
 )
 """Plurals that exist in several groups, and the group that they mean without one."""
-
-SHORT_NAMES: Mapping[str, GroupKind] = MappingProxyType(
-    {
-        "cj": ("batch", "CronJob"),
-        "cm": ("", "ConfigMap"),
-        "crd": ("apiextensions.k8s.io", "CustomResourceDefinition"),
-        "deploy": ("apps", "Deployment"),
-        "ds": ("apps", "DaemonSet"),
-        "ep": ("", "Endpoints"),
-        "ev": ("", "Event"),
-        "hn": ("topology.volcano.sh", "HyperNode"),
-        "hpa": ("autoscaling", "HorizontalPodAutoscaler"),
-        "jf": ("flow.volcano.sh", "JobFlow"),
-        "jt": ("flow.volcano.sh", "JobTemplate"),
-        "limits": ("", "LimitRange"),
-        "no": ("", "Node"),
-        "ns": ("", "Namespace"),
-        "numatopo": ("nodeinfo.volcano.sh", "Numatopology"),
-        "pc": ("scheduling.k8s.io", "PriorityClass"),
-        "pdb": ("policy", "PodDisruptionBudget"),
-        "pg": ("scheduling.volcano.sh", "PodGroup"),
-        "po": ("", "Pod"),
-        "pv": ("", "PersistentVolume"),
-        "pvc": ("", "PersistentVolumeClaim"),
-        "q": ("scheduling.volcano.sh", "Queue"),
-        "quota": ("", "ResourceQuota"),
-        "rc": ("", "ReplicationController"),
-        "rs": ("apps", "ReplicaSet"),
-        "sa": ("", "ServiceAccount"),
-        "sc": ("storage.k8s.io", "StorageClass"),
-        "sts": ("apps", "StatefulSet"),
-        "svc": ("", "Service"),
-        "vcjob": ("batch.volcano.sh", "Job"),
-        "vj": ("batch.volcano.sh", "Job"),
-    }
-)
-"""kubectl's and Volcano's short names."""
 
 ALL: tuple[GroupKind, ...] = (
     ("", "Pod"),
@@ -78,38 +46,6 @@ ALL: tuple[GroupKind, ...] = (
 
 Source: Categories() of the registries in pkg/registry of Kubernetes.
 """
-
-CLUSTER_SCOPED: frozenset[GroupKind] = frozenset(
-    {
-        ("", "Namespace"),
-        ("", "Node"),
-        ("", "PersistentVolume"),
-        ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"),
-        ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy"),
-        ("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding"),
-        ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"),
-        ("apiextensions.k8s.io", "CustomResourceDefinition"),
-        ("apiregistration.k8s.io", "APIService"),
-        ("certificates.k8s.io", "CertificateSigningRequest"),
-        ("flowcontrol.apiserver.k8s.io", "FlowSchema"),
-        ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration"),
-        ("networking.k8s.io", "IngressClass"),
-        ("node.k8s.io", "RuntimeClass"),
-        ("nodeinfo.volcano.sh", "Numatopology"),
-        ("rbac.authorization.k8s.io", "ClusterRole"),
-        ("rbac.authorization.k8s.io", "ClusterRoleBinding"),
-        ("resource.k8s.io", "DeviceClass"),
-        ("resource.k8s.io", "ResourceSlice"),
-        ("scheduling.k8s.io", "PriorityClass"),
-        ("scheduling.volcano.sh", "Queue"),
-        ("storage.k8s.io", "CSIDriver"),
-        ("storage.k8s.io", "CSINode"),
-        ("storage.k8s.io", "StorageClass"),
-        ("storage.k8s.io", "VolumeAttachment"),
-        ("topology.volcano.sh", "HyperNode"),
-    }
-)
-"""Known kinds without namespaces; for other kinds, their objects show it."""
 
 
 class ObjectName(NamedTuple):
@@ -135,11 +71,6 @@ class ObjectName(NamedTuple):
                 now="leave out one of them",
             )
         return self.namespace or namespace or usual
-
-
-def plural_of(group: str, kind: str) -> str:
-    """Return the plural that URLs contain: ``pods``, ``priorityclasses``."""
-    return _plurals().get((group, kind)) or kind_plural(kind)
 
 
 def resource_name(group: str, kind: str) -> str:
@@ -219,17 +150,13 @@ def names_for_completion() -> list[str]:
     everyday = {"", "apps", "policy", "storage.k8s.io", "scheduling.k8s.io"}
     return sorted(
         {
-            plural
-            for (group, plural) in KINDS_BY_RESOURCE
-            if group in everyday or group.endswith(".volcano.sh")
+            one.plural
+            for one in RESOURCE_TYPES
+            if one.group in everyday or one.group.endswith(".volcano.sh")
         }
         | set(SHORT_NAMES)
         | {"all"}
     )
-
-
-def _plurals() -> Mapping[GroupKind, str]:
-    return {(group, kind): plural for (group, plural), kind in KINDS_BY_RESOURCE.items()}
 
 
 def _names(others: Iterable[GroupKind]) -> dict[str, tuple[GroupKind, ...]]:
@@ -241,9 +168,9 @@ def _names(others: Iterable[GroupKind]) -> dict[str, tuple[GroupKind, ...]]:
         if kind not in known:
             table[name] = (*known, kind)
 
-    for (group, plural), kind in KINDS_BY_RESOURCE.items():
-        add(plural, (group, kind))
-        add(kind.lower(), (group, kind))
+    for one in RESOURCE_TYPES:
+        add(one.plural, one.group_kind)
+        add(one.singular, one.group_kind)
     for name, found in SHORT_NAMES.items():
         add(name, found)
     for group, kind in sorted(others):

@@ -14,11 +14,12 @@ import msgspec
 from ...engine.errors import PointUnknown, UsageError
 from ...engine.events import Recorded
 from ...engine.kubernetes.expressions.label_selectors import EVERYTHING, Selector, parse_selector
+from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind
 from ...engine.log import MAIN, HeadInfo, LogStore, Query, VerifyReport, open_log
 from ...engine.state.clock import Clock
 from ...engine.state.truth import Entry, Truth
 from .clock import clock_of
-from .kinds import CLUSTER_SCOPED, GroupKind, ObjectName, kind_named, object_named
+from .kinds import ObjectName, kind_named, object_named
 from .moment import Moment, remarks_on
 from .points import resolve
 from .truth import documents, state_digest, truth_at

@@ -8,7 +8,8 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from ...engine.errors import ObjectNotFound, UsageError
-from .kinds import CLUSTER_SCOPED, GroupKind, plain_name, plural_of
+from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind, plural_of
+from .kinds import plain_name
 
 if TYPE_CHECKING:
     from ...engine.events import Reference

@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 import msgspec
 
 from ...engine.events.payloads import AuditCovered, ProcessStarted, WatchFollowed
+from ...engine.kubernetes.resources import CLUSTER_SCOPED, plural_of
 from ...engine.kubernetes.units import format_time
 from ...engine.log.store import Query, SourceInfo
 from ...engine.state.coverage import Coverage, Pair, Span, levels_of
 from .clock import clock_remarks
 from .coverage import SCHEDULING, plurals
-from .kinds import CLUSTER_SCOPED, plural_of
 from .log import Log
 from .moment import Moment
 

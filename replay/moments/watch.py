@@ -8,11 +8,11 @@ from typing import NamedTuple
 import msgspec
 
 from ...engine.events import KINDS, Effect, Recorded, Reference
+from ...engine.kubernetes.resources import GroupKind
 from ...engine.log.store import Cut, Query
 from ...engine.state.extract import extract_fact
 from ...engine.state.facts import PodFact
 from ...engine.state.truth import Entry
-from .kinds import GroupKind
 from .log import Log
 from .moment import Moment
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ...engine.session.framework.trace import Step
+from ...engine.session.framework.trace import TraceStep
 from ..compare.causes import Cause
 from ..compare.checked_behaviours import CheckedBehaviour
 from ..compare.decisions import CONTEXT, Differing, Parting
@@ -127,7 +127,7 @@ def parting_lines(
         yield from lines_of(Table((f"NUMBERS OF {head}", *labels), numbers), style=style)
 
 
-def numbers_of(steps: Sequence[Step]) -> list[tuple[str, ...]]:
+def numbers_of(steps: Sequence[TraceStep]) -> list[tuple[str, ...]]:
     """Return the numbers that steps compared: names and values; ``*`` marks those that differ."""
     flat = [dict(_flat(step.numbers)) for step in steps]
     names = dict.fromkeys(name for one in flat for name in one)
@@ -156,7 +156,7 @@ def cause_text(causes: Sequence[Cause]) -> str:
     return " or ".join(" and ".join(cause) for cause in causes) or "not found"
 
 
-def step_lines(steps: Sequence[Step], *, style: Style = PLAIN) -> Iterator[str]:
+def step_lines(steps: Sequence[TraceStep], *, style: Style = PLAIN) -> Iterator[str]:
     """Yield the last steps of an object, each followed by all its numbers."""
     left_out = len(steps) - STEPS_SHOWN
     if left_out > 0:
@@ -174,7 +174,7 @@ STEPS_SHOWN = 4 * CONTEXT
 """Steps of one object that the text shows; JSON has all."""
 
 
-def _step(step: Step) -> tuple[str, str, str, str, str]:
+def _step(step: TraceStep) -> tuple[str, str, str, str, str]:
     return step.action, step.what, step.about or NONE, step.by, step.outcome
 
 

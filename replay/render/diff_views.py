@@ -9,11 +9,11 @@ from typing import Any
 import msgspec
 
 from ...engine.events import Reference
+from ...engine.kubernetes.resources import plural_of
 from ...engine.kubernetes.units import format_time
 from ..moments.diff import Diff
 from ..moments.diff_actors import NOBODY_KNOWN, Maker, Who
 from ..moments.diff_counts import counted_by_kind
-from ..moments.kinds import plural_of
 from ..moments.times import span_text
 from .differences import Made, diff_json, side_lines, summary_line
 from .tables import PLAIN, Style, Table, lines_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...engine.errors import ObjectNotFound
-from ..moments.kinds import ObjectName, plural_of
+from ...engine.kubernetes.resources import plural_of
+from ..moments.kinds import ObjectName
 from ..moments.names import never_known
 from ..moments.related_objects import meant
 from .related_objects import meant_text

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from ...engine.events import Reference
-from ..moments.kinds import plain_name, plural_of
+from ...engine.kubernetes.resources import plural_of
+from ..moments.kinds import plain_name
 from ..moments.related_objects import NameSuggestions
 from .figures import counted
 

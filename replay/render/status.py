@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from ...engine.kubernetes.resources import plural_of
 from ...engine.kubernetes.units import SECOND_US, format_time
-from ..moments.kinds import plural_of
 from .figures import pair_lines
 from .tables import NONE, PLAIN, Style, Table, lines_of, paragraph
 

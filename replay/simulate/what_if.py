@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ...engine.errors import UsageError
-from ...engine.kubernetes.store import CLUSTER_SCOPED, Document, fault_of
+from ...engine.kubernetes.resources import CLUSTER_SCOPED_KINDS
+from ...engine.kubernetes.store import Document, fault_of
 from ..moments.kinds import ObjectName, object_named
 from .cases import CHANGES, Case, Step
 
@@ -102,7 +103,7 @@ def _is_about(event: Document, patch: Patch) -> bool:
     kind, metadata = document["kind"], document["metadata"]
     group = document["apiVersion"].rpartition("/")[0]
     namespace = metadata.get("namespace") or "default"
-    here = kind in CLUSTER_SCOPED or namespace == patch.namespace
+    here = kind in CLUSTER_SCOPED_KINDS or namespace == patch.namespace
     return here and (group, kind, metadata["name"]) == patch.named[:3]
 
 

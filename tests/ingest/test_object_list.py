@@ -110,6 +110,27 @@ def test_another_kind_of_the_same_request_shows_that_it_was_for_all_namespaces()
     assert lists(events)["Pod"].namespaces == ()
 
 
+@pytest.mark.parametrize(
+    ("kind", "version"),
+    [
+        ("Queue", "scheduling.volcano.sh/v1beta1"),
+        ("Numatopology", "nodeinfo.volcano.sh/v1alpha1"),
+        ("RuntimeClass", "node.k8s.io/v1"),
+        ("CSIDriver", "storage.k8s.io/v1"),
+        ("ClusterRole", "rbac.authorization.k8s.io/v1"),
+    ],
+)
+def test_an_empty_list_of_a_cluster_scoped_kind_says_that_there_are_none(
+    kind: str, version: str
+) -> None:
+    metadata = {"resourceVersion": "7"}
+    text = {"kind": f"{kind}List", "apiVersion": version, "metadata": metadata, "items": []}
+    events, context = read(json.dumps(text).encode())
+    assert [event.kind for event in events] == ["list.observed"]
+    assert lists(events)[kind].namespaces == ()
+    assert not context.skipped
+
+
 def test_an_empty_list_of_a_namespaced_kind_says_nothing() -> None:
     events, context = read(compact(listed()))
     assert events == []

@@ -63,6 +63,24 @@ class TestFilledIn:
         assert group.reference.uid == "pg-default-a"
         assert (node.reference.namespace, node.reference.uid) == ("", "n1")
 
+    @pytest.mark.parametrize(
+        ("kind", "version"),
+        [
+            ("RuntimeClass", "node.k8s.io/v1"),
+            ("CSIDriver", "storage.k8s.io/v1"),
+            ("VolumeAttachment", "storage.k8s.io/v1"),
+            ("ClusterRole", "rbac.authorization.k8s.io/v1"),
+            ("DeviceClass", "v1"),
+        ],
+    )
+    def test_no_namespace_is_filled_in_for_a_cluster_scoped_kind(
+        self, kind: str, version: str
+    ) -> None:
+        added = change(kind, apiVersion=version)
+        events, _ = read(steps([added]))
+        (made,) = objects(events)
+        assert (made.reference.namespace, made.reference.uid) == ("", "a")
+
     def test_a_recreated_object_has_a_uid_of_its_own(self) -> None:
         changes = [change("Pod"), change("Pod", "DELETED")] * 3
         uids = [event.reference.uid for event in objects(read(steps(changes))[0])]

@@ -5,13 +5,8 @@ from __future__ import annotations
 import pytest
 
 from plinian.engine.errors import UsageError
-from plinian.replay.moments.kinds import (
-    kind_named,
-    object_named,
-    plain_name,
-    plural_of,
-    resource_name,
-)
+from plinian.engine.kubernetes.resources import plural_of
+from plinian.replay.moments.kinds import kind_named, object_named, plain_name, resource_name
 
 
 @pytest.mark.parametrize(

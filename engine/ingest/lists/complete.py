@@ -8,23 +8,8 @@ from collections.abc import Collection, Iterable
 from ...errors import FormatUnknown
 from ...events import Event, Reference, canonical_json
 from ...events.payloads import ListObserved
+from ...kubernetes.resources import CLUSTER_SCOPED
 from ..reading.formats import Context
-
-CLUSTER_SCOPED = frozenset(
-    {
-        ("", "Node"),
-        ("", "Namespace"),
-        ("", "PersistentVolume"),
-        ("scheduling.k8s.io", "PriorityClass"),
-        ("storage.k8s.io", "StorageClass"),
-        ("storage.k8s.io", "CSINode"),
-        ("resource.k8s.io", "DeviceClass"),
-        ("resource.k8s.io", "ResourceSlice"),
-        ("scheduling.volcano.sh", "Queue"),
-        ("topology.volcano.sh", "HyperNode"),
-    }
-)
-"""Kinds known to be in no namespace, so that an empty list of them speaks for the cluster."""
 
 EXCERPTS = frozenset({"Table", "PartialObjectMetadata", "PartialObjectMetadataList"})
 """What an API server sends when it is asked for less than whole objects."""

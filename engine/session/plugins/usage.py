@@ -16,6 +16,7 @@ from ...volcano.conf import Arguments
 from ..framework.process import NodeUsage
 from ..framework.session import Session
 from ..reasons.statuses import StatusCode
+from .shared.filter_errors import error_code
 from .shared.node_usage import NODE_METRICS_PERIOD, node_usage
 
 THRESHOLDS = "thresholds"
@@ -67,8 +68,7 @@ class Usage:
         """Do nothing."""
 
     def _verdicts(self, ssn: Session, fresh: list[tuple[int, NodeUsage]]) -> Ints:
-        final = ssn.behaviours.filter_errors_unresolvable
-        code = StatusCode.ERROR if final else StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE
+        code = error_code(ssn, StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE)
         told = _ERROR if ssn.behaviours.pod_message_shows_filter_errors else "{}"
         cpu_exceeds = ssn.reasons.intern(code, told.format(CPU_EXCEEDS))
         memory_exceeds = ssn.reasons.intern(code, told.format(MEMORY_EXCEEDS))

@@ -20,6 +20,7 @@ from ....model.tables import Floats, Ints, Rows, Status
 from ....volcano.conf import Arguments
 from ...framework.session import Session
 from ...reasons.statuses import PASS, StatusCode
+from ..shared.filter_errors import error_code
 from ..shared.pod_qos import GUARANTEED, pod_qos
 from .cpu_assignment import NONE, take_by_topology
 from .hints import admit, assign_cpus, cpu_hints
@@ -130,8 +131,7 @@ class NumaAware:
         """Return the verdict on a node that would not admit a container, in the error's words."""
         pod, name = self._ssn.tasks.info[task].name, self._ssn.nodes.names[node]
         error = f"predicates failed for task {pod} container {container} on node {name}"
-        final = self._ssn.behaviours.filter_errors_unresolvable
-        code = StatusCode.ERROR if final else StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE
+        code = error_code(self._ssn, StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE)
         return self._ssn.reasons.intern(code, f"plugin {self.name} {error}")
 
     def _admit(self, task: int, node: int, fits: ClassFits) -> int:
@@ -172,8 +172,9 @@ class NumaAware:
         how = self._ssn.behaviours
         if how.numa_policy_misspelt:
             error = error.replace("topology policy", "topology polocy")
-        ignored = how.pod_message_shows_filter_errors and not how.filter_errors_unresolvable
-        code = StatusCode.UNSCHEDULABLE if ignored else StatusCode.ERROR
+        code = StatusCode.ERROR
+        if how.pod_message_shows_filter_errors:
+            code = error_code(self._ssn, StatusCode.UNSCHEDULABLE)
         return self._ssn.reasons.intern(code, error)
 
     def _batch_node_order(self, task: int, rows: Rows) -> Floats | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...framework.reasons import StatusCode
+from ...reasons.statuses import StatusCode
 
 if TYPE_CHECKING:
     from ...framework.session import Session

@@ -14,6 +14,7 @@ import numpy as np
 
 from ....model.tables import Ints, Rows
 from ...reasons.statuses import Reasons, StatusCode
+from .filter_errors import error_code
 
 if TYPE_CHECKING:
     from ...framework.session import Session
@@ -38,8 +39,7 @@ class Proportional:
     def __init__(self, ssn: Session, rates: dict[str, Rate], reasons: Reasons) -> None:
         self._tasks = ssn.tasks
         self._nodes = ssn.nodes
-        final = ssn.behaviours.filter_errors_unresolvable
-        code = StatusCode.ERROR if final else StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE
+        code = error_code(ssn, StatusCode.UNSCHEDULABLE_AND_UNRESOLVABLE)
         self._rates = rates
         self._checks = [
             (

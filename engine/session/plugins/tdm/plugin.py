@@ -22,6 +22,7 @@ from ....volcano.conf import Arguments
 from ...framework.session import Session
 from ...framework.trace import PERMIT, REJECT
 from ...reasons.statuses import PASS, StatusCode
+from ..shared.filter_errors import error_code
 from ..shared.type_assertion import text_or_panic
 from .revocable_zone import why_closed
 
@@ -120,8 +121,7 @@ class Tdm:
     def _curable_predicate(self, task: int, rows: Rows) -> Ints:
         """Say the same as :meth:`_predicate`, of each pod and node, without its being final."""
         info, names = self._ssn.tasks.info[task], self._ssn.nodes.names
-        final = self._ssn.behaviours.filter_errors_unresolvable
-        code = StatusCode.ERROR if final else StatusCode.UNSCHEDULABLE
+        code = error_code(self._ssn, StatusCode.UNSCHEDULABLE)
         verdicts = np.zeros(len(rows), dtype=np.int32)
         for index, row in enumerate(rows.tolist()):
             zone = self._zone_of[row]
