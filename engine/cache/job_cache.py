@@ -121,9 +121,9 @@ class JobCache:
     def _keeps(self, missing: ClaimMissing) -> bool:
         if isinstance(missing, DeviceClaimMissing):
             return missing.awaited
-        if self._rules.pods_without_claims is PodsWithoutClaims.AWAITED:
+        if self._rules.claimless_pods is PodsWithoutClaims.AWAITED:
             return isinstance(missing, ClaimUnknown)
-        return self._rules.pods_without_claims is PodsWithoutClaims.KEPT
+        return self._rules.claimless_pods is PodsWithoutClaims.KEPT
 
     def _task_of(self, pod: objects.Pod, before: TaskInfo | None = None) -> TaskInfo:
         """Return the task of a pod, with the volumes that it attaches and the devices it claims.
@@ -140,7 +140,7 @@ class JobCache:
         return task
 
     def _with_volumes(self, pod: objects.Pod, before: TaskInfo | None = None) -> TaskInfo:
-        if not self._rules.volumes_are_a_resource:
+        if not self._rules.volumes_counted:
             return self._builder.task(pod, before=before)
         stores = self._stores
         volumes = csi_volumes(
@@ -295,7 +295,7 @@ class JobCache:
         """Begin to evict a task: it is Releasing from now on.
 
         :param job: ``namespace/name`` of the task's PodGroup.
-        :return: the error, or None. Of a job whose PodGroup is gone, :class:`.EvictionWithoutPodGroup`
+        :return: the error, or None. If the job's PodGroup is gone, :class:`.EvictionWithoutPodGroup`
             says whether the eviction is begun all the same.
         :raises Panic: the node does not take the task back, or there is no PodGroup; the process
             ends there.

@@ -145,7 +145,7 @@ class NodeCache:
             return self._remove(name)
         if self._own.unselected_nodes is UnselectedNodes.KEPT and not self.chooses(node):
             return None
-        if self._rules.volumes_are_a_resource:
+        if self._rules.volumes_counted:
             limited = with_volume_limits(node, self._stores.get("CSINode", name))
             if limited is not node and self._own.volume_limits_written_to_shared_nodes:
                 self._stores.put("Node", limited)

@@ -41,8 +41,8 @@ class JobRules(NamedTuple):
     forgets_minima: bool
     skips_terminated: bool
     job_cleanup_removes_recreated_job: bool
-    pods_without_claims: PodsWithoutClaims
-    volumes_are_a_resource: bool
+    claimless_pods: PodsWithoutClaims
+    volumes_counted: bool
     needs_device_claims: bool
     ignores_stale: bool = False
     subtract: Subtract = Resource.sub
@@ -61,7 +61,7 @@ class NodeCacheRules(NamedTuple):
     condition_hides: bool
     uncounted: frozenset[str]
     gpus_uncounted: bool
-    volumes_are_a_resource: bool
+    volumes_counted: bool
     accounts: NodeRules
 
 
@@ -87,8 +87,8 @@ def rules_of(behaviours: Behaviours, own: CacheBehaviours | None = None) -> Cach
             forgets_minima=behaviours.removed_min_task_members_forgotten,
             skips_terminated=behaviours.ended_pods_not_removed_from_node,
             job_cleanup_removes_recreated_job=behaviours.job_cleanup_removes_recreated_job,
-            pods_without_claims=behaviours.pods_without_claims,
-            volumes_are_a_resource=behaviours.volumes_are_a_resource,
+            claimless_pods=behaviours.pods_without_claims,
+            volumes_counted=behaviours.volumes_are_a_resource,
             needs_device_claims=behaviours.device_claims_needed,
             ignores_stale=behaviours.stale_deletions_ignored,
             subtract=subtraction(checked=behaviours.subtractions_checked),
@@ -97,7 +97,7 @@ def rules_of(behaviours: Behaviours, own: CacheBehaviours | None = None) -> Cach
             condition_hides=behaviours.not_ready_nodes_excluded,
             uncounted=frozenset() if behaviours.pods_are_a_resource else frozenset({PODS}),
             gpus_uncounted=behaviours.virtual_gpu_use is VirtualGpuUse.FROM_LAST,
-            volumes_are_a_resource=behaviours.volumes_are_a_resource,
+            volumes_counted=behaviours.volumes_are_a_resource,
             accounts=NodeRules(
                 checked=behaviours.subtractions_checked,
                 skipped=behaviours.overfull_nodes_skipped,

@@ -58,7 +58,7 @@ def test_the_nearest_release_is_named_and_taken_on_request(
     refused = run("session", "--log", log, "--release", asked)
     assert refused.exit_code == 2
     assert asked in refused.stderr
-    assert f"with --assume {near} is taken for it" in refused.stderr
+    assert f"--assume treats it as {near}" in refused.stderr
     ran = run("session", "--log", log, "--release", asked, "--assume", "-o", "json")
     assert ran.exit_code == 0, ran.output
     assert f"using {near} instead" in ran.stderr
@@ -101,10 +101,10 @@ def test_all_commands_assume_alike(log: Path, command: tuple[str, ...]) -> None:
         options = (f"v1.11.0..{asked}",)
     name, *arguments = command
     refused = run(name, "--log", log, *arguments, *options)
-    assert (refused.exit_code, "with --assume v1.12.4" in refused.stderr) == (2, True)
+    assert (refused.exit_code, "--assume treats it as v1.12.4" in refused.stderr) == (2, True)
     ran = run(name, "--log", log, *arguments, *options, "--assume", "-o", "json")
     assert ran.exit_code in {0, 1}, ran.output
-    assert f"{asked} is no release of Volcano that is known: using v1.12.4 instead" in ran.stderr
+    assert f"{asked} is not a known release of Volcano: using v1.12.4 instead" in ran.stderr
     assert json.loads(ran.stdout)["assumed"] == {asked: "v1.12.4"}
 
 

@@ -81,5 +81,6 @@ def test_changes_that_may_be_on_either_side_are_counted(tmp_path: Path) -> None:
         moment = resolve(log, "2026-01-02T00:00:04Z")
         (remark,) = remarks_on(moment)
     assert remark == (
-        "2026-01-02T00:00:04Z: 3 changes (rv:11 … rv:13) may have happened before or after this moment"
+        "2026-01-02T00:00:04Z: 3 changes (rv:11 … rv:13) may have happened before or after "
+        "this moment"
     )

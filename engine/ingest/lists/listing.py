@@ -110,7 +110,7 @@ class Listing:
         if self._metadata.continue_ or self._metadata.remaining:
             if told is not None:
                 self._context.pages.append((*own, told))
-            self._context.skip("completeness of a list that is a page of a larger one")
+            self._context.skip("completeness of a list: it is a page of a larger one")
             return []
         if self.incomplete or self._context.partial_lists:
             return []

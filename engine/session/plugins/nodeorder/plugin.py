@@ -100,10 +100,11 @@ class Scores:
         self._nodes = nodes
         self._klass = nodes.klass
         self._weights = weights
+        how = ssn.behaviours
         self._allocation = ResourceAllocation(
             nodes,
             Weights(weights.least_requested, weights.most_requested, weights.balanced_resource),
-            balanced_allocation_scores_best_effort=ssn.behaviours.balanced_allocation_scores_best_effort,
+            balanced_allocation_scores_best_effort=how.balanced_allocation_scores_best_effort,
         )
         self._affinity = InterPodAffinity(nodes, ssn.objects.namespaces)
         self._taints = TaintToleration(nodes)
