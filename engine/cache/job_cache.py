@@ -295,8 +295,8 @@ class JobCache:
         """Begin to evict a task: it is Releasing from now on.
 
         :param job: ``namespace/name`` of the task's PodGroup.
-        :return: the error, or None. If the job's PodGroup is gone, :class:`.EvictionWithoutPodGroup`
-            says whether the eviction is begun all the same.
+        :return: the error, or None. If the job's PodGroup is gone,
+            :class:`.EvictionWithoutPodGroup` says whether the eviction is begun all the same.
         :raises Panic: the node does not take the task back, or there is no PodGroup; the process
             ends there.
 

@@ -17,11 +17,11 @@ from plinian.engine.log.migrating import downgrade
 
 KILLS = int(os.environ.get("PLINIAN_KILLS", "25"))
 EVENTS = 20_000
-TESTS = str(Path(__file__).parents[1] / "support")
+TESTS = Path(__file__).parents[1]
 
 _APPEND = """
 import sys
-sys.path.insert(0, sys.argv[2])
+sys.path[:0] = sys.argv[2:]
 from crash.test_kill import work
 work(sys.argv[1])
 """
@@ -38,7 +38,9 @@ def work(place: str) -> None:
 
 def _start(place: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", _APPEND, place, TESTS], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", _APPEND, place, str(TESTS), str(TESTS / "support")],
+        stdout=subprocess.PIPE,
+        text=True,
     )
 
 

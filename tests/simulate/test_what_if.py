@@ -65,7 +65,7 @@ def test_objects_of_a_namespace_are_named_with_it() -> None:
     after = changed(case, WhatIf(patches=[here]))
     assert {pod["spec"]["nodeName"] for pod in objects(after, "Pod", "a")} == {"n2"}
     elsewhere = parse_patch('pod/other/a={"spec":{"nodeName":"n2"}}')
-    with pytest.raises(UsageError, match="no Pod called a"):
+    with pytest.raises(UsageError, match="the scenario has no Pod a"):
         changed(case, WhatIf(patches=[elsewhere]))
 
 
