@@ -204,11 +204,9 @@ def commands() -> Iterator[str]:
 
 def command_tree() -> Any:
     """Return the root of the command line as a tree of click commands."""
-    from typer.main import get_command  # noqa: PLC0415
-
     from plinian.replay.cli.main import app  # noqa: PLC0415
 
-    return get_command(app)
+    return app
 
 
 def walk(group: Any, above: str = "") -> Iterator[tuple[str, Any]]:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 import time
 from contextlib import closing, suppress
-from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 
 from ..errors import LogUnavailable
+from ..version import VERSION
 from .chain import ALGORITHM, genesis_hash
 from .location import Location
 from .packing import packed_dictionary
@@ -74,7 +74,7 @@ def first_rows() -> dict[str, dict[str, object]]:
     """Return the rows that every log begins with, by table and column."""
     genesis = genesis_hash(name=MAIN, parent=b"", fork=0)
     return {
-        "log": {"id": 1, "hash_algorithm": ALGORITHM, "plinian": _own_version()},
+        "log": {"id": 1, "hash_algorithm": ALGORITHM, "plinian": VERSION},
         "branch": {"id": 1, "name": MAIN, "parent_id": None, "fork": 0, "genesis": genesis},
         "head": {
             "branch_id": 1,
@@ -170,10 +170,3 @@ def _set_up(path: str) -> None:
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     finally:
         connection.close()
-
-
-def _own_version() -> str:
-    try:
-        return version("plinian")
-    except PackageNotFoundError:
-        return "unknown"

@@ -10,7 +10,6 @@ from ..errors import LogNewer, LogNotFound, LogOlder, LogUnavailable
 from .branches import damaged
 from .chain import ALGORITHM
 from .database import Database
-from .founding import found_log
 from .location import Location, parse_location
 from .schema_revision import REVISION, REVISIONS
 from .sql_log import SqlLog
@@ -42,6 +41,8 @@ def open_log(
     except LogNotFound:
         if not create or read_only:
             raise
+    from .founding import found_log  # noqa: PLC0415 -- most commands create no log
+
     found_log(location)
     return SqlLog(_open(location, read_only=read_only), remark=remark)
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import msgspec
 
@@ -36,7 +36,9 @@ from .store import (
     VerifyReport,
     Window,
 )
-from .verify import Progress, verify
+
+if TYPE_CHECKING:
+    from .verify import Progress
 
 _LONG = 60.0
 """Seconds after which a follower looks again even if nobody woke it up."""
@@ -285,6 +287,8 @@ class SqlLog:
         progress: Progress | None = None,
     ) -> VerifyReport:
         """Recompute every hash of the log (or one branch and its past) and compare."""
+        from .verify import verify  # noqa: PLC0415 -- only this command needs it
+
         # Names are read anew: what is cached was true once, but may have been tampered with since.
         names = Names(self._database, check_keys=True)
         with self._database.checking() as faults, self._database.reading():

@@ -3,7 +3,6 @@
 # ruff: noqa: S608 -- SQL is put together from our own constants; values are always bound
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 import time
@@ -15,12 +14,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, TypeVar
 
+import msgspec
+
 from ..errors import LogCorrupt, LogError, LogNotFound, LogUnavailable
 from .connection import SharedConnection
 from .database import COLUMNS, Row
 from .location import Location
 from .sealed_folder import Stamp, is_sealed, is_unchanged, lacks_memory, stamp_of
-from .sqlite_check import checking
 
 _V = TypeVar("_V", bytes, str)
 
@@ -111,6 +111,8 @@ class SqliteDatabase(SharedConnection):
     @contextmanager
     def checking(self) -> Iterator[Callable[[], list[str]]]:
         """Begin to check pages, indexes and the shape of tables, beside what the body does."""
+        from .sqlite_check import checking  # noqa: PLC0415 -- only verify needs it
+
         with self._guard(), checking(self._uri) as faults:
             yield faults
 
@@ -167,7 +169,7 @@ class SqliteDatabase(SharedConnection):
 
     def listed(self, values: Sequence[int]) -> object:
         """Return integers as the parameter that :meth:`any_of` and :meth:`table_of` want."""
-        return json.dumps(values)
+        return msgspec.json.encode(values).decode()
 
     def tell(self, branch: str, last: int) -> None:
         """Do nothing: followers of a file poll."""

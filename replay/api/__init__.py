@@ -45,6 +45,7 @@ from .engine.errors import (
     PositionConflict,
     UsageError,
 )
+from .engine.version import __version__
 
 TYPE_CHECKING = False  # That of typing, which takes half of the time until interrupts are ours.
 
@@ -80,7 +81,6 @@ if TYPE_CHECKING:
     from .replay.moments.status import Status
     from .replay.sessions.session import SessionAnswer
 
-    __version__: str
 
 __all__ = [
     "Behaviour",
@@ -240,8 +240,6 @@ def demo_files(folder: str | PathLike[str]) -> list[str]:
 
 
 def __getattr__(name: str) -> object:
-    if name == "__version__":
-        return _version()
     for module, names in _PLACES.items():
         for each in names.split():
             public, _, own = each.partition("=")
@@ -252,12 +250,3 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return __all__
-
-
-def _version() -> str:
-    from importlib import metadata  # noqa: PLC0415 -- import plinian stays cheap
-
-    try:
-        return metadata.version("plinian")
-    except metadata.PackageNotFoundError:
-        return "unknown"

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-import typer
-from typer.core import TyperGroup
+import click
 
 _SPAN = re.compile(r"-\d+(?:\.\d+)?(?:d|h|ms|us|µs|m|s)(?:\d+(?:\.\d+)?(?:d|h|ms|us|µs|m|s))*")
 
@@ -28,22 +27,13 @@ Options = Mapping[str, Any]
 """Options by how they are written, as in ``-o`` and ``--output``."""
 
 
-class Commands(TyperGroup):
-    """The commands, with arguments as kubectl takes them."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the arguments, in the order and form that the parser expects."""
-        return super().parse_args(ctx, arranged(self, args))
-
-
 def arranged(root: Any, arguments: Sequence[str]) -> list[str]:
     """Return arguments with the command first, and each value apart from its option.
 
     What no command knows stays as it is; the parser reports it.
 
-    :raises typer.BadParameter: a flag has a value that is neither true nor false.
+    :raises click.BadParameter: a flag has a value that is neither true nor false.
     """
-    everywhere = _options_below(root)
     command, rest = root, list(arguments)
     path: list[str] = []
     before: list[str] = []
@@ -54,9 +44,12 @@ def arranged(root: Any, arguments: Sequence[str]) -> list[str]:
             path.append(rest.pop(0))
         elif word in _HELP or word in _options_of(command):
             return [*path, word]
-        elif not _is_option(word) or _option(word, everywhere) is None:
+        elif not _is_option(word):
             return [*path, *rest, *before]
         else:
+            everywhere = _options_below(root)
+            if _option(word, everywhere) is None:
+                return [*path, *rest, *before]
             taken = 2 if _wants_next(word, everywhere) else 1
             before += rest[:taken]
             del rest[:taken]
@@ -72,7 +65,7 @@ def command_of(root: Any, arguments: Sequence[str]) -> tuple[Any, list[str], lis
     """
     try:
         rest = arranged(root, arguments)
-    except typer.BadParameter:
+    except click.BadParameter:
         rest = list(arguments)
     command, path = root, []
     while rest and hasattr(command, "commands") and rest[0] in command.commands:
@@ -181,7 +174,7 @@ def _next(rest: Iterator[str]) -> Iterator[str]:
 def _flag(item: Any, name: str, value: str) -> Iterator[str]:
     """Yield what a flag with a value amounts to: itself, its opposite, or nothing."""
     if value not in _TRUTHS:
-        raise typer.BadParameter(f"{name}={value}: a flag is true or false")
+        raise click.BadParameter(f"{name}={value}: a flag is true or false")
     if _TRUTHS[value]:
         yield name
     elif name not in item.secondary_opts:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from . import options
 from .assumption import ChosenReleases, chosen
+from .command import command
 from .coverage_warnings import warn_sessions
-from .shell import guarded, note, shows_progress, style
+from .shell import note, shows_progress, style
 
 if TYPE_CHECKING:
     from ...engine.cache.cache import SchedulerCache
@@ -20,26 +22,36 @@ if TYPE_CHECKING:
 _USUAL = ("nodes", "jobs", "queues")
 
 
-@guarded
+@command("belief")
+@click.argument(
+    "parts",
+    nargs=-1,
+    metavar="[PART[,PART]] [NAME...]",
+    help="nodes, jobs, tasks, queues, hypernodes, work (what the workers still have to "
+    "do); after one part, names select rows. By default nodes,jobs,queues.",
+)
+@options.log
+@options.at
+@options.release
+@options.table_json_or_yaml
+@options.no_headers
+@options.assume
+@options.as_known_at
+@options.strict
+@options.cluster
+@options.branch
 def belief(
-    parts: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="[PART[,PART]] [NAME]",
-            help="nodes, jobs, tasks, queues, hypernodes, work (what the workers still have to "
-            "do); after one part, names select rows. By default nodes,jobs,queues.",
-        ),
-    ] = [],  # noqa: B006 -- typer copies it
-    log: options.Place = options.DEFAULT_LOG,
-    at: options.At = "end",
-    release: options.Release = options.DEFAULT_RELEASE,
-    output: options.TableJsonOrYaml = "table",
-    no_headers: options.NoHeaders = False,
-    assume: options.Assume = False,
-    as_known_at: options.AsKnownAt = None,
-    strict: options.Strict = False,
-    cluster: options.Cluster = None,
-    branch: options.Branch = "main",
+    parts: tuple[str, ...],
+    log: str,
+    at: str,
+    release: str,
+    output: str,
+    no_headers: bool,
+    assume: bool,
+    as_known_at: str | None,
+    strict: bool,
+    cluster: str | None,
+    branch: str,
 ) -> None:
     """Show the scheduler's cache at a moment.
 
@@ -93,7 +105,7 @@ def _full(text: str, known: set[str], part: str, moment: Moment) -> str:
     return name
 
 
-def _wanted(parts: list[str]) -> tuple[list[str], list[str]]:
+def _wanted(parts: Sequence[str]) -> tuple[list[str], list[str]]:
     from ...engine.errors import UsageError
     from ..render.belief import PARTS
 
@@ -105,7 +117,7 @@ def _wanted(parts: list[str]) -> tuple[list[str], list[str]]:
             raise UsageError(f"a cache has no {part!r}", now=f"choose from: {', '.join(PARTS)}")
     if len(wanted) != 1 and parts[1:]:
         raise UsageError("names can follow one part only", now="as in: plinian belief nodes n1")
-    return wanted, parts[1:]
+    return wanted, list(parts[1:])
 
 
 def _write(

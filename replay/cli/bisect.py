@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import typer
+import click
 
 from . import options
 from .assumption import UNNAMED, check_confs, chosen
+from .command import command
 from .coverage_warnings import warn_sessions
-from .shell import BROKEN, guarded, note, shows_progress, style
+from .shell import BROKEN, note, shows_progress, style
 
 if TYPE_CHECKING:
     from ...engine.volcano.releases import Release
@@ -36,94 +37,99 @@ class _Result(NamedTuple):
     died: PanickingReleases | None = None
 
 
-def _about(name: str, what: str, metavar: str = "NS/NAME") -> object:
-    return typer.Option(name, metavar=metavar, help=f"Question: {what}?")
+def _question(name: str, what: str, metavar: str = "NS/NAME") -> Callable[[Any], Any]:
+    return click.option(name, metavar=metavar, help=f"Question: {what}?")
 
 
-@guarded
+@command("bisect")
+@click.argument(
+    "case",
+    required=False,
+    type=click.Path(path_type=Path),
+    metavar="[CASE]",
+    help="A scenario file (.case.json) instead of a log.",
+)
+@options.log
+@_question("--bound", "does the pod have a node")
+@_question("--pending", "does the pod exist without a node")
+@_question("--enqueued", "has the PodGroup left the phase Pending")
+@_question("--phase", "does the PodGroup have this phase", "NS/NAME=PHASE")
+@click.option("--panic", is_flag=True, help="Question: does the scheduler panic?")
+@click.option(
+    "--releases",
+    metavar="R1..R2",
+    help="Find the first release with another answer, and the behaviour that causes it.",
+)
+@options.at
+@click.option(
+    "--step",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Of a scenario: the last step to run; by default all.",
+)
+@click.option(
+    "--from",
+    "start",
+    metavar="POINT",
+    help="Where to begin; by default the first revision. A position (@7) makes the "
+    "search go by positions: by what was known, not by what had happened.",
+)
+@click.option("--to", default="end", show_default=True, metavar="POINT", help="Where to end.")
+@click.option(
+    "--release",
+    metavar="RELEASE",
+    help=f"The release of Volcano. By default {options.DEFAULT_RELEASE}; with --panic on "
+    f"a log that records crashes, the newest release that panics at a recorded crash.",
+)
+@click.option(
+    "--conf",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A configuration instead of the log's.",
+)
+@click.option(
+    "--halve",
+    is_flag=True,
+    help="Check few moments, by halving. Right only if the answer changes once.",
+)
+@click.option("--linear", is_flag=True, help="Check every session: the default.", hidden=True)
+@click.option(
+    "--jobs",
+    "-j",
+    default=0,
+    show_default=True,
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Number of processes; 0 is one per processor.",
+)
+@options.assume
+@options.text_or_json
+@options.strict
+@options.cluster
+@options.branch
 def bisect(
-    case: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="[CASE]",
-            help="A scenario file (.case.json) instead of a log.",
-            show_default=False,
-        ),
-    ] = None,
-    log: options.Place = options.DEFAULT_LOG,
-    bound: Annotated[str | None, _about("--bound", "does the pod have a node")] = None,
-    pending: Annotated[str | None, _about("--pending", "does the pod exist without a node")] = None,
-    enqueued: Annotated[
-        str | None, _about("--enqueued", "has the PodGroup left the phase Pending")
-    ] = None,
-    phase: Annotated[
-        str | None, _about("--phase", "does the PodGroup have this phase", "NS/NAME=PHASE")
-    ] = None,
-    panic: Annotated[
-        bool, typer.Option("--panic", help="Question: does the scheduler panic?")
-    ] = False,
-    releases: Annotated[
-        str | None,
-        typer.Option(
-            "--releases",
-            metavar="R1..R2",
-            help="Find the first release with another answer, and the behaviour that causes it.",
-        ),
-    ] = None,
-    at: options.At = "end",
-    step: Annotated[
-        int | None,
-        typer.Option(
-            "--step",
-            metavar="N",
-            min=1,
-            help="Of a scenario: the last step to run; by default all.",
-        ),
-    ] = None,
-    start: Annotated[
-        str | None,
-        typer.Option(
-            "--from",
-            metavar="POINT",
-            help="Where to begin; by default the first revision. A position (@7) makes the "
-            "search go by positions: by what was known, not by what had happened.",
-        ),
-    ] = None,
-    to: Annotated[str, typer.Option("--to", metavar="POINT", help="Where to end.")] = "end",
-    release: Annotated[
-        str | None,
-        typer.Option(
-            "--release",
-            metavar="RELEASE",
-            help=f"The release of Volcano. By default {options.DEFAULT_RELEASE}; with --panic on "
-            f"a log that records crashes, the newest release that panics at a recorded crash.",
-        ),
-    ] = None,
-    conf: Annotated[
-        Path | None,
-        typer.Option("--conf", metavar="FILE", help="A configuration instead of the log's."),
-    ] = None,
-    halve: Annotated[
-        bool,
-        typer.Option(
-            "--halve",
-            help="Check few moments, by halving. Right only if the answer changes once.",
-        ),
-    ] = False,
-    linear: Annotated[
-        bool, typer.Option("--linear", help="Check every session: the default.", hidden=True)
-    ] = False,
-    jobs: Annotated[
-        int,
-        typer.Option(
-            "--jobs", "-j", metavar="N", min=0, help="Number of processes; 0 is one per processor."
-        ),
-    ] = 0,
-    assume: options.Assume = False,
-    output: options.JsonOrText = "text",
-    strict: options.Strict = False,
-    cluster: options.Cluster = None,
-    branch: options.Branch = "main",
+    case: Path | None,
+    log: str,
+    bound: str | None,
+    pending: str | None,
+    enqueued: str | None,
+    phase: str | None,
+    panic: bool,
+    releases: str | None,
+    at: str,
+    step: int | None,
+    start: str | None,
+    to: str,
+    release: str | None,
+    conf: Path | None,
+    halve: bool,
+    linear: bool,
+    jobs: int,
+    assume: bool,
+    output: str,
+    strict: bool,
+    cluster: str | None,
+    branch: str,
 ) -> None:
     """Find the first moment or release with another answer.
 

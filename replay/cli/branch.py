@@ -3,36 +3,32 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from . import options
-from .shell import guarded, note, style
+from .command import command, group
+from .shell import note, style
 
 if TYPE_CHECKING:
     from ...engine.log import LogStore
 
-app = typer.Typer(
-    help="Create and list branches of a log.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
+
+@command("branch create")
+@click.argument("name", metavar="NAME")
+@options.log
+@click.option(
+    "--at",
+    default="end",
+    show_default=True,
+    metavar="@POSITION",
+    help="Where to fork; the end by default.",
 )
-
-
-@app.command()
-@guarded
-def create(
-    name: Annotated[str, typer.Argument(metavar="NAME")],
-    log: options.Place = options.DEFAULT_LOG,
-    at: Annotated[
-        str,
-        typer.Option("--at", metavar="@POSITION", help="Where to fork; the end by default."),
-    ] = "end",
-    branch: Annotated[
-        str, typer.Option("--branch", metavar="PARENT", help="The branch to continue.")
-    ] = "main",
-) -> None:
+@click.option(
+    "--branch", default="main", show_default=True, metavar="PARENT", help="The branch to continue."
+)
+def create(name: str, log: str, at: str, branch: str) -> None:
     """Create a branch that shares its parent's past.
 
     It never changes that past.
@@ -61,11 +57,10 @@ def _fork(store: LogStore, at: str, branch: str) -> tuple[str, int]:
     return moment.branch, moment.known
 
 
-@app.command("list")
-@guarded
-def list_branches(
-    log: options.Place = options.DEFAULT_LOG, output: options.JsonOrText = "text"
-) -> None:
+@command("branch list")
+@options.log
+@options.text_or_json
+def list_branches(log: str, output: str) -> None:
     """List the branches of a log."""
     import msgspec
 
@@ -80,3 +75,6 @@ def list_branches(
         return
     rows = [[info.name, info.parent or NONE, f"@{info.fork}", f"@{info.last}"] for info in branches]
     write_table(sys.stdout, Table(("BRANCH", "PARENT", "FORK", "LAST"), rows), style=style())
+
+
+branch = group("branch", "Create and list branches of a log.", create, list_branches)

@@ -4,38 +4,28 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from typing import Annotated
 
-import typer
+import click
 
 from . import options
-from .shell import guarded, note, shows_progress, style
+from .command import command, group
+from .shell import note, shows_progress, style
 
-app = typer.Typer(
-    help="Build, list, drop stored states, which make commands faster.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
+
+@command("checkpoint build")
+@options.log
+@options.cluster
+@options.branch
+@click.option(
+    "--release",
+    multiple=True,
+    metavar="RELEASE",
+    help="Also store the scheduler's cache of this release of Volcano; may be repeated. "
+    f"By default {options.DEFAULT_RELEASE}.",
 )
-
-
-@app.command()
-@guarded
+@click.option("--no-beliefs", is_flag=True, help="Do not store the scheduler's cache.")
 def build(
-    log: options.Place = options.DEFAULT_LOG,
-    cluster: options.Cluster = None,
-    branch: options.Branch = "main",
-    release: Annotated[
-        list[str],
-        typer.Option(
-            "--release",
-            metavar="RELEASE",
-            help="Also store the scheduler's cache of this release of Volcano; may be repeated. "
-            "By default {options.DEFAULT_RELEASE}.",
-        ),
-    ] = [],  # noqa: B006 -- typer copies it
-    no_beliefs: Annotated[
-        bool, typer.Option("--no-beliefs", help="Do not store the scheduler's cache.")
-    ] = False,
+    log: str, cluster: str | None, branch: str, release: tuple[str, ...], no_beliefs: bool
 ) -> None:
     """Bring the index and the checkpoints up to the end of the log.
 
@@ -64,11 +54,10 @@ def build(
     note(f"{info.fact_blocks} fact blocks, {info.checkpoints} checkpoints")
 
 
-@app.command("list")
-@guarded
-def list_checkpoints(
-    log: options.Place = options.DEFAULT_LOG, output: options.JsonOrText = "text"
-) -> None:
+@command("checkpoint list")
+@options.log
+@options.text_or_json
+def list_checkpoints(log: str, output: str) -> None:
     """List the checkpoints of a log."""
     from ...engine.log import open_log
     from ..moments.stored_belief import what_of
@@ -90,9 +79,9 @@ def list_checkpoints(
     write_table(sys.stdout, Table(headers, rows), style=style())
 
 
-@app.command()
-@guarded
-def drop(log: options.Place = options.DEFAULT_LOG) -> None:
+@command("checkpoint drop")
+@options.log
+def drop(log: str) -> None:
     """Delete the index and all checkpoints.
 
     Both those of the cluster's state and those of the scheduler's cache. The events stay.
@@ -102,3 +91,12 @@ def drop(log: options.Place = options.DEFAULT_LOG) -> None:
     with open_log(log) as store:
         store.drop_derived()
     note("dropped; plinian checkpoint build rebuilds them")
+
+
+checkpoint = group(
+    "checkpoint",
+    "Build, list, drop stored states, which make commands faster.",
+    build,
+    list_checkpoints,
+    drop,
+)

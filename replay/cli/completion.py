@@ -6,11 +6,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import click
 
-from .shell import guarded
+from .command import command
 
 BASH = """\
 _plinian() {
@@ -42,10 +42,9 @@ complete -c plinian -a '(__plinian_complete)'
 SCRIPTS: Mapping[str, str] = MappingProxyType({"bash": BASH, "zsh": ZSH, "fish": FISH})
 
 
-@guarded
-def completion(
-    shell: Annotated[str, typer.Argument(metavar="SHELL", help="bash, zsh or fish.")],
-) -> None:
+@command("completion")
+@click.argument("shell", metavar="SHELL", help="bash, zsh or fish.")
+def completion(shell: str) -> None:
     r"""Print a completion script for a shell.
 
     It completes commands, options and their values: kinds, names of objects, namespaces and
@@ -63,11 +62,10 @@ def completion(
     sys.stdout.write(SCRIPTS[shell])
 
 
-@guarded
-def candidates(
-    ctx: typer.Context,
-    words: Annotated[list[str], typer.Argument(help="The words typed so far.")],
-) -> None:
+@command("__complete", hidden=True)
+@click.pass_context
+@click.argument("words", nargs=-1, required=True, help="The words typed so far.")
+def candidates(ctx: click.Context, words: tuple[str, ...]) -> None:
     """Print the candidates for the last word, one per line."""
     answer(ctx.find_root().command, words)
 

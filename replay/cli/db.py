@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
 
-import typer
+import click
 
 from . import options
-from .shell import guarded, note, style
-
-app = typer.Typer(
-    help="Upgrade, downgrade, describe a log's tables.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+from .command import command, group
+from .shell import note, style
 
 _INDEX_ANEW = "0004"
 """The schema revision whose upgrade drops what is derived from the log."""
 
 
-@app.command()
-@guarded
-def info(
-    log: options.Place = options.DEFAULT_LOG,
-    output: options.JsonOrText = "text",
-) -> None:
+@command("db info")
+@options.log
+@options.text_or_json
+def info(log: str, output: str) -> None:
     """Print where a log is and what it holds.
 
     Its location, size, branches and clusters.
@@ -44,12 +36,10 @@ def info(
         sys.stdout.writelines(info_lines(figures, style=style()))
 
 
-@app.command()
-@guarded
-def upgrade(
-    log: options.Place = options.DEFAULT_LOG,
-    revision: Annotated[str, typer.Argument(metavar="[REVISION]")] = "head",
-) -> None:
+@command("db upgrade")
+@options.log
+@click.argument("revision", required=False, default="head", metavar="[REVISION]")
+def upgrade(log: str, revision: str) -> None:
     """Upgrade the tables to a schema revision; events do not change.
 
     By default to the newest one.
@@ -64,17 +54,11 @@ def upgrade(
         note("rebuild the index and the checkpoints: plinian checkpoint build")
 
 
-@app.command()
-@guarded
-def downgrade(
-    revision: Annotated[
-        str, typer.Argument(metavar="REVISION", help="The schema revision to go back to.")
-    ],
-    log: options.Place = options.DEFAULT_LOG,
-    yes: Annotated[
-        bool, typer.Option("--yes", help="Needed for base, which drops the whole log.")
-    ] = False,
-) -> None:
+@command("db downgrade")
+@click.argument("revision", metavar="REVISION", help="The schema revision to go back to.")
+@options.log
+@click.option("--yes", is_flag=True, help="Needed for base, which drops the whole log.")
+def downgrade(revision: str, log: str, yes: bool) -> None:
     """Downgrade the tables to an older revision, for an older Plinian.
 
     Going back to base drops the log with everything in it, and needs --yes.
@@ -91,3 +75,6 @@ def downgrade(
     before = migrating.info(log).current
     migrating.downgrade(log, revision)
     note(f"the tables were at revision {before}, now at {migrating.info(log).current}")
+
+
+db = group("db", "Upgrade, downgrade, describe a log's tables.", info, upgrade, downgrade)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
-from .shell import guarded, note, shows_progress, style
+from .command import command
+from .shell import note, shows_progress, style
 
 if TYPE_CHECKING:
     from ..moments.log import Log
@@ -16,22 +17,22 @@ if TYPE_CHECKING:
 DEMO_LOG = "plinian-demo.db"
 
 
-@guarded
-def demo(
-    log: Annotated[
-        str,
-        typer.Option("--log", metavar="FILE|URL", help="Where to put the demo's log."),
-    ] = DEMO_LOG,
-    files: Annotated[
-        Path | None,
-        typer.Option(
-            "--files",
-            metavar="DIR",
-            help="Only copy the recording's files into this folder, to try ingest with: watches, "
-            "an audit log, logs, a configuration.",
-        ),
-    ] = None,
-) -> None:
+@command("demo")
+@click.option(
+    "--log",
+    default=DEMO_LOG,
+    show_default=True,
+    metavar="FILE|URL",
+    help="Where to put the demo's log.",
+)
+@click.option(
+    "--files",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Only copy the recording's files into this folder, to try ingest with: watches, "
+    "an audit log, logs, a configuration.",
+)
+def demo(log: str, files: Path | None) -> None:
     """Look at an incident in a real recording.
 
     The recording comes with Plinian: in a cluster with Volcano 1.12.1 a node is drained, and

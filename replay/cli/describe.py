@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from . import options
+from .command import command
 from .object_arguments import ObjectQuery, look_for, wanted_of, warn_of_kinds
-from .shell import fail, guarded, note, say, style
+from .shell import fail, note, say, style
 
 if TYPE_CHECKING:
     from ...engine.state.truth import Entry
@@ -17,26 +18,37 @@ if TYPE_CHECKING:
 VERSIONS_SHOWN = 10
 
 
-@guarded
+@command("describe")
+@click.argument(
+    "named",
+    nargs=-1,
+    required=True,
+    metavar="KIND/NAME...",
+    help="Objects; KIND NAME... works too, and KIND alone is all objects of the kind. "
+    "The beginning of a name is enough.",
+)
+@options.log
+@options.at
+@options.as_known_at
+@options.strict
+@options.namespace
+@options.all_namespaces
+@options.selector
+@options.field_selector
+@options.cluster
+@options.branch
 def describe(
-    named: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="KIND/NAME",
-            help="Objects; KIND NAME... works too, and KIND alone is all objects of the kind. "
-            "The beginning of a name is enough.",
-        ),
-    ],
-    log: options.Place = options.DEFAULT_LOG,
-    at: options.At = "end",
-    as_known_at: options.AsKnownAt = None,
-    strict: options.Strict = False,
-    namespace: options.Namespace = None,
-    all_namespaces: options.AllNamespaces = False,
-    selector: options.Selectors = "",
-    field_selector: options.FieldSelectors = "",
-    cluster: options.Cluster = None,
-    branch: options.Branch = "main",
+    named: tuple[str, ...],
+    log: str,
+    at: str,
+    as_known_at: str | None,
+    strict: bool,
+    namespace: str | None,
+    all_namespaces: bool,
+    selector: str,
+    field_selector: str,
+    cluster: str | None,
+    branch: str,
 ) -> None:
     """Describe objects as they were at a moment.
 

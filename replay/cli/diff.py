@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from . import options
 from .assumption import chosen
+from .command import command
 from .coverage_warnings import first_of, range_of, unknown_at_ends, warn_sessions
-from .shell import BROKEN, guarded, note, style
+from .shell import BROKEN, note, style
 
 if TYPE_CHECKING:
     from ..moments.diff import Diff
@@ -19,55 +21,63 @@ if TYPE_CHECKING:
     from ..moments.moment import Moment
 
 
-@guarded
+@command("diff")
+@click.argument("before", metavar="A", help="A point, as for --at.")
+@click.argument(
+    "after", required=False, default="end", metavar="[B]", help="Another point; by default the end."
+)
+@options.log
+@click.option(
+    "--kind", multiple=True, metavar="KIND", help="Only these kinds of objects; repeatable."
+)
+@options.namespace
+@options.ignore
+@click.option(
+    "--release",
+    multiple=True,
+    metavar="RELEASE",
+    help="Compare what sessions decide instead of objects: one release at A and at B; "
+    "given twice, the first release at A and the second at B.",
+)
+@click.option(
+    "--summary",
+    is_flag=True,
+    help="Print counts only: objects by kind, and how often each field changed.",
+)
+@click.option(
+    "--who",
+    is_flag=True,
+    help="Show who made each difference, and which event of the log shows it.",
+)
+@click.option(
+    "--exit-code",
+    is_flag=True,
+    help="Exit with 1 if anything differs; with 2 if no difference is seen but not all "
+    "is known: objects are first seen, or there are none to compare.",
+)
+@options.text_or_json
+@options.assume
+@options.as_known_at
+@options.strict
+@options.cluster
+@options.branch
 def diff(
-    before: Annotated[str, typer.Argument(metavar="A", help="A point, as for --at.")],
-    after: Annotated[
-        str, typer.Argument(metavar="[B]", help="Another point; by default the end.")
-    ] = ("end"),
-    log: options.Place = options.DEFAULT_LOG,
-    kind: Annotated[
-        list[str],
-        typer.Option("--kind", metavar="KIND", help="Only these kinds of objects; repeatable."),
-    ] = [],  # noqa: B006 -- typer copies it
-    namespace: options.Namespace = None,
-    ignore: options.Ignore = [],  # noqa: B006
-    release: Annotated[
-        list[str],
-        typer.Option(
-            "--release",
-            metavar="RELEASE",
-            help="Compare what sessions decide instead of objects: one release at A and at B; "
-            "given twice, the first release at A and the second at B.",
-        ),
-    ] = [],  # noqa: B006
-    summary: Annotated[
-        bool,
-        typer.Option(
-            "--summary",
-            help="Print counts only: objects by kind, and how often each field changed.",
-        ),
-    ] = False,
-    who: Annotated[
-        bool,
-        typer.Option(
-            "--who", help="Show who made each difference, and which event of the log shows it."
-        ),
-    ] = False,
-    exit_code: Annotated[
-        bool,
-        typer.Option(
-            "--exit-code",
-            help="Exit with 1 if anything differs; with 2 if no difference is seen but not all "
-            "is known: objects are first seen, or there are none to compare.",
-        ),
-    ] = False,
-    output: options.JsonOrText = "text",
-    assume: options.Assume = False,
-    as_known_at: options.AsKnownAt = None,
-    strict: options.Strict = False,
-    cluster: options.Cluster = None,
-    branch: options.Branch = "main",
+    before: str,
+    after: str,
+    log: str,
+    kind: tuple[str, ...],
+    namespace: str | None,
+    ignore: tuple[str, ...],
+    release: tuple[str, ...],
+    summary: bool,
+    who: bool,
+    exit_code: bool,
+    output: str,
+    assume: bool,
+    as_known_at: str | None,
+    strict: bool,
+    cluster: str | None,
+    branch: str,
 ) -> None:
     """Show what differs between two moments.
 
@@ -146,7 +156,7 @@ def _write(found: Diff, who: Who | None, output: str, *, summary: bool, events: 
 
 
 def _refuse_narrowing(
-    kind: list[str], namespace: str | None, ignore: list[str], *, told: bool
+    kind: Sequence[str], namespace: str | None, ignore: Sequence[str], *, told: bool
 ) -> None:
     from ...engine.errors import UsageError
 
@@ -161,7 +171,7 @@ def _refuse_narrowing(
 def _diff_sessions(
     log: Log,
     moments: tuple[Moment, Moment],
-    releases: list[str],
+    releases: Sequence[str],
     output: str,
     *,
     exit_code: bool,

@@ -5,19 +5,26 @@ from __future__ import annotations
 import sys
 
 from . import options
+from .command import command
 from .coverage_warnings import warn
-from .shell import guarded
 
 
-@guarded
+@command("digest")
+@options.log
+@options.at
+@options.as_known_at
+@options.strict
+@options.text_or_json
+@options.cluster
+@options.branch
 def digest(
-    log: options.Place = options.DEFAULT_LOG,
-    at: options.At = "end",
-    as_known_at: options.AsKnownAt = None,
-    strict: options.Strict = False,
-    output: options.JsonOrText = "text",
-    cluster: options.Cluster = None,
-    branch: options.Branch = "main",
+    log: str,
+    at: str,
+    as_known_at: str | None,
+    strict: bool,
+    output: str,
+    cluster: str | None,
+    branch: str,
 ) -> None:
     """Print the digest of the state at a moment.
 

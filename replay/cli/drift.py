@@ -3,34 +3,44 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from . import options
 from .assumption import ChosenReleases, chosen
+from .command import command
 from .coverage_warnings import warn_sessions
-from .shell import guarded, note, shows_progress, style
+from .shell import note, shows_progress, style
 
 if TYPE_CHECKING:
     from ..moments.drift import Drift
 
 
-@guarded
+@command("drift")
+@options.log
+@options.at
+@options.release
+@options.table_json_or_yaml
+@options.no_headers
+@click.option("--exit-code", is_flag=True, help="Exit with 1 if anything differs.")
+@options.assume
+@options.as_known_at
+@options.strict
+@options.cluster
+@options.branch
 def drift(
-    log: options.Place = options.DEFAULT_LOG,
-    at: options.At = "end",
-    release: options.Release = options.DEFAULT_RELEASE,
-    output: options.TableJsonOrYaml = "table",
-    no_headers: options.NoHeaders = False,
-    exit_code: Annotated[
-        bool, typer.Option("--exit-code", help="Exit with 1 if anything differs.")
-    ] = False,
-    assume: options.Assume = False,
-    as_known_at: options.AsKnownAt = None,
-    strict: options.Strict = False,
-    cluster: options.Cluster = None,
-    branch: options.Branch = "main",
+    log: str,
+    at: str,
+    release: str,
+    output: str,
+    no_headers: bool,
+    exit_code: bool,
+    assume: bool,
+    as_known_at: str | None,
+    strict: bool,
+    cluster: str | None,
+    branch: str,
 ) -> None:
     """Show where the scheduler's cache differs from the API server.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
 from . import options
+from .command import command
 from .coverage_warnings import first_of, warn
-from .shell import guarded, style
+from .shell import style
 
 if TYPE_CHECKING:
     from ...engine.log import Query
@@ -18,64 +19,55 @@ if TYPE_CHECKING:
 FORMS = "table|wide|ndjson|json"
 
 
-@guarded
+@command("events")
+@options.log
+@click.option(
+    "--kind",
+    multiple=True,
+    metavar="KIND",
+    help="Event kinds, as in pod.bound, pod.* or *.deleted; repeatable.",
+)
+@click.option(
+    "--object",
+    "objects",
+    multiple=True,
+    metavar="KIND[/NAME]|UID",
+    help="Only about these objects, as in pods, pod/train-0 or a uid; repeatable.",
+)
+@options.namespace
+@click.option("--source", metavar="NAME", help="Only from this input (its path or file name).")
+@click.option(
+    "--since", metavar="POINT", help="From this point on, inclusive: @7, rv:7, a time, -5m."
+)
+@click.option("--until", metavar="POINT", help="Up to this point, inclusive.")
+@click.option("--after", metavar="@POSITION", help="Only events appended after this position.")
+@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most this many events.")
+@click.option("--newest-first", is_flag=True, help="Print the last position first.")
+@click.option("--follow", "-f", is_flag=True, help="Wait for more events, until interrupted.")
+@click.option("--payload", is_flag=True, help="With -o ndjson or json: also print payloads.")
+@options.output(FORMS, default="table")
+@options.no_headers
+@options.strict
+@options.cluster
+@options.branch
 def events(
-    log: options.Place = options.DEFAULT_LOG,
-    kind: Annotated[
-        list[str],
-        typer.Option(
-            "--kind",
-            metavar="KIND",
-            help="Event kinds, as in pod.bound, pod.* or *.deleted; repeatable.",
-        ),
-    ] = [],  # noqa: B006 -- typer copies it
-    objects: Annotated[
-        list[str],
-        typer.Option(
-            "--object",
-            metavar="KIND[/NAME]|UID",
-            help="Only about these objects, as in pods, pod/train-0 or a uid; repeatable.",
-        ),
-    ] = [],  # noqa: B006
-    namespace: options.Namespace = None,
-    source: Annotated[
-        str | None,
-        typer.Option(
-            "--source", metavar="NAME", help="Only from this input (its path or file name)."
-        ),
-    ] = None,
-    since: Annotated[
-        str | None,
-        typer.Option(
-            "--since", metavar="POINT", help="From this point on, inclusive: @7, rv:7, a time, -5m."
-        ),
-    ] = None,
-    until: Annotated[
-        str | None, typer.Option("--until", metavar="POINT", help="Up to this point, inclusive.")
-    ] = None,
-    after: Annotated[
-        str | None,
-        typer.Option(
-            "--after", metavar="@POSITION", help="Only events appended after this position."
-        ),
-    ] = None,
-    limit: Annotated[
-        int | None, typer.Option("--limit", min=0, metavar="N", help="At most this many events.")
-    ] = None,
-    newest_first: Annotated[
-        bool, typer.Option("--newest-first", help="Print the last position first.")
-    ] = False,
-    follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Wait for more events, until interrupted.")
-    ] = False,
-    payload: Annotated[
-        bool, typer.Option("--payload", help="With -o ndjson or json: also print payloads.")
-    ] = False,
-    output: Annotated[str, options.output_option(FORMS)] = "table",
-    no_headers: options.NoHeaders = False,
-    strict: options.Strict = False,
-    cluster: options.Cluster = None,
-    branch: options.Branch = "main",
+    log: str,
+    kind: tuple[str, ...],
+    objects: tuple[str, ...],
+    namespace: str | None,
+    source: str | None,
+    since: str | None,
+    until: str | None,
+    after: str | None,
+    limit: int | None,
+    newest_first: bool,
+    follow: bool,
+    payload: bool,
+    output: str,
+    no_headers: bool,
+    strict: bool,
+    cluster: str | None,
+    branch: str,
 ) -> None:
     """List the events of the log.
 

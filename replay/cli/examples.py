@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-import typer
-
 EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "": (
@@ -103,14 +101,3 @@ def epilog_of(name: str, *, after: str = "") -> str | None:
         return after or None
     parts = ["\b", "Examples:" if len(lines) > 1 else "Example:", *(f"  {line}" for line in lines)]
     return "\n".join([*parts, *(("", after) if after else ())])
-
-
-def add_examples(app: typer.Typer, *, above: str = "") -> None:
-    """Add examples to the help of every command of an app."""
-    for command in app.registered_commands:
-        name = command.name or getattr(command.callback, "__name__", "")
-        command.epilog = epilog_of(f"{above} {name}".strip())
-    for group in app.registered_groups:
-        group.epilog = epilog_of(f"{above} {group.name}".strip())
-        if group.typer_instance is not None:
-            add_examples(group.typer_instance, above=f"{above} {group.name}".strip())

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from . import options
-from .shell import guarded, note, shows_progress
+from .command import command
+from .shell import note, shows_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -18,23 +19,18 @@ if TYPE_CHECKING:
     from ..moments.log import Log
 
 
-@guarded
-def export(
-    file: Annotated[
-        str, typer.Argument(metavar="FILE", help="The file to write; - is standard output.")
-    ],
-    log: options.Place = options.DEFAULT_LOG,
-    form: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            metavar="ndjson|csv|parquet",
-            help="By default from the file's suffix: .ndjson, .jsonl, .csv, .parquet, .pq.",
-        ),
-    ] = None,
-    cluster: options.Cluster = None,
-    branch: options.Branch = "main",
-) -> None:
+@command("export")
+@click.argument("file", metavar="FILE", help="The file to write; - is standard output.")
+@options.log
+@click.option(
+    "--format",
+    "form",
+    metavar="ndjson|csv|parquet",
+    help="By default from the file's suffix: .ndjson, .jsonl, .csv, .parquet, .pq.",
+)
+@options.cluster
+@options.branch
+def export(file: str, log: str, form: str | None, cluster: str | None, branch: str) -> None:
     """Write all events to JSON lines, CSV or Parquet.
 
     Payloads are included. The file's suffix chooses the format; without a suffix, and on standard

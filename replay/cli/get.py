@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
 from . import options
+from .command import command
 from .coverage_warnings import tell_unknown, warn
 from .object_arguments import (
     FoundObjects,
@@ -19,7 +20,7 @@ from .object_arguments import (
     wanted_of,
     warn_of_kinds,
 )
-from .shell import fail, guarded, note, say, style
+from .shell import fail, note, say, style
 
 if TYPE_CHECKING:
     from ...engine.errors import ObjectNotFound
@@ -31,53 +32,66 @@ if TYPE_CHECKING:
 FORMS = "wide|json|yaml|name|jsonpath=…|custom-columns=…"
 
 
-@guarded
+@command("get")
+@click.argument(
+    "resources",
+    nargs=-1,
+    required=True,
+    metavar="KIND[,KIND] [NAME...]",
+    help="Kinds, or one kind and names, or any number of KIND/NAME. all is kubectl's "
+    "category, plus Volcano's jobs, podgroups and queues.",
+)
+@options.log
+@options.at
+@options.as_known_at
+@options.strict
+@options.namespace
+@options.all_namespaces
+@options.selector
+@options.field_selector
+@options.output(FORMS)
+@options.show_labels
+@options.label_columns
+@click.option("--sort-by", default="", metavar="JSONPATH", help="As in .metadata.name.")
+@options.no_headers
+@click.option(
+    "--ignore-not-found", is_flag=True, help="Exit with 0 if a named object does not exist."
+)
+@click.option(
+    "--watch", "-w", is_flag=True, help="Then print every change to them, until interrupted."
+)
+@click.option(
+    "--watch-only", is_flag=True, help="Like --watch, without the objects that exist at the moment."
+)
+@click.option(
+    "--output-watch-events",
+    "watch_events",
+    is_flag=True,
+    help="With a watch: print ADDED, MODIFIED or DELETED for each.",
+)
+@options.cluster
+@options.branch
 def get(
-    resources: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="KIND[,KIND] [NAME]",
-            help="Kinds, or one kind and names, or any number of KIND/NAME. all is kubectl's "
-            "category, plus Volcano's jobs, podgroups and queues.",
-        ),
-    ],
-    log: options.Place = options.DEFAULT_LOG,
-    at: options.At = "end",
-    as_known_at: options.AsKnownAt = None,
-    strict: options.Strict = False,
-    namespace: options.Namespace = None,
-    all_namespaces: options.AllNamespaces = False,
-    selector: options.Selectors = "",
-    field_selector: options.FieldSelectors = "",
-    output: Annotated[str, options.output_option(FORMS)] = "",
-    show_labels: options.ShowLabels = False,
-    label_columns: options.LabelColumns = [],  # noqa: B006 -- typer copies it
-    sort_by: Annotated[
-        str, typer.Option("--sort-by", metavar="JSONPATH", help="As in .metadata.name.")
-    ] = "",
-    no_headers: options.NoHeaders = False,
-    ignore_not_found: Annotated[
-        bool,
-        typer.Option("--ignore-not-found", help="Exit with 0 if a named object does not exist."),
-    ] = False,
-    watch: Annotated[
-        bool,
-        typer.Option("--watch", "-w", help="Then print every change to them, until interrupted."),
-    ] = False,
-    watch_only: Annotated[
-        bool,
-        typer.Option(
-            "--watch-only", help="Like --watch, without the objects that exist at the moment."
-        ),
-    ] = False,
-    watch_events: Annotated[
-        bool,
-        typer.Option(
-            "--output-watch-events", help="With a watch: print ADDED, MODIFIED or DELETED for each."
-        ),
-    ] = False,
-    cluster: options.Cluster = None,
-    branch: options.Branch = "main",
+    resources: tuple[str, ...],
+    log: str,
+    at: str,
+    as_known_at: str | None,
+    strict: bool,
+    namespace: str | None,
+    all_namespaces: bool,
+    selector: str,
+    field_selector: str,
+    output: str,
+    show_labels: bool,
+    label_columns: tuple[str, ...],
+    sort_by: str,
+    no_headers: bool,
+    ignore_not_found: bool,
+    watch: bool,
+    watch_only: bool,
+    watch_events: bool,
+    cluster: str | None,
+    branch: str,
 ) -> None:
     """Show objects as they were at a moment.
 

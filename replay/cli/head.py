@@ -5,11 +5,14 @@ from __future__ import annotations
 import sys
 
 from . import options
-from .shell import guarded, style
+from .command import command
+from .shell import style
 
 
-@guarded
-def head(log: options.Place = options.DEFAULT_LOG, output: options.JsonOrText = "text") -> None:
+@command("head")
+@options.log
+@options.text_or_json
+def head(log: str, output: str) -> None:
     """Print the hash of the end of each branch.
 
     The hash covers every event of the branch and of its past. Keep it in another place and check it

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from . import options
+from .command import command
 from .coverage_warnings import tell_unknown
-from .shell import fail, guarded, note, style
+from .shell import fail, note, style
 
 if TYPE_CHECKING:
     from ..moments.history import History
@@ -18,20 +19,30 @@ if TYPE_CHECKING:
     from ..moments.moment import Moment
 
 
-@guarded
+@command("history")
+@click.argument(
+    "named", nargs=-1, required=True, metavar="KIND/NAME", help="The object; KIND NAME works too."
+)
+@options.log
+@options.namespace
+@options.at
+@options.as_known_at
+@options.strict
+@options.ignore
+@options.text_or_json
+@options.cluster
+@options.branch
 def history(
-    named: Annotated[
-        list[str], typer.Argument(metavar="KIND/NAME", help="The object; KIND NAME works too.")
-    ],
-    log: options.Place = options.DEFAULT_LOG,
-    namespace: options.Namespace = None,
-    at: options.At = "end",
-    as_known_at: options.AsKnownAt = None,
-    strict: options.Strict = False,
-    ignore: options.Ignore = [],  # noqa: B006 -- typer copies it
-    output: options.JsonOrText = "text",
-    cluster: options.Cluster = None,
-    branch: options.Branch = "main",
+    named: tuple[str, ...],
+    log: str,
+    namespace: str | None,
+    at: str,
+    as_known_at: str | None,
+    strict: bool,
+    ignore: tuple[str, ...],
+    output: str,
+    cluster: str | None,
+    branch: str,
 ) -> None:
     """Show all that is known about an object.
 

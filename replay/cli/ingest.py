@@ -3,67 +3,66 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
 
-import typer
+import click
 
 from . import options
-from .shell import guarded, shows_progress, style
+from .command import command
+from .shell import shows_progress, style
 
 
-@guarded
+@command("ingest")
+@click.argument(
+    "paths",
+    nargs=-1,
+    required=True,
+    metavar="PATH...",
+    help="Files, folders, archives (.gz .xz .zst .tar.gz .zip), or -.",
+)
+@options.log
+@click.option(
+    "--cluster",
+    default="default",
+    show_default=True,
+    metavar="NAME",
+    help="The cluster that the inputs come from.",
+)
+@options.branch
+@click.option("--skip-malformed", is_flag=True, help="Count malformed records and leave them out.")
+@click.option(
+    "--partial-lists",
+    is_flag=True,
+    help="Lists are incomplete: an object that is not in a list may still exist.",
+)
+@click.option("--year", type=int, metavar="YEAR", help="The year of logs whose lines have none.")
+@click.option(
+    "--taken-at",
+    metavar="TIME[/TIME]",
+    help="When the inputs were fetched, for lists and dumps that do not say: a time, or "
+    "the times of request and answer.",
+)
+@click.option(
+    "--redact",
+    is_flag=True,
+    help="Leave out values that often hold secrets: of environment variables, "
+    "ConfigMaps, commands, log lines. docs/secrets.md lists them.",
+)
+@click.option(
+    "--no-checkpoint", is_flag=True, help="Do not index what was added; later commands are slower."
+)
+@options.text_or_json
 def ingest(
-    paths: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="PATH", help="Files, folders, archives (.gz .xz .zst .tar.gz .zip), or -."
-        ),
-    ],
-    log: options.Place = options.DEFAULT_LOG,
-    cluster: Annotated[
-        str,
-        typer.Option("--cluster", metavar="NAME", help="The cluster that the inputs come from."),
-    ] = "default",
-    branch: options.Branch = "main",
-    skip_malformed: Annotated[
-        bool,
-        typer.Option("--skip-malformed", help="Count malformed records and leave them out."),
-    ] = False,
-    partial_lists: Annotated[
-        bool,
-        typer.Option(
-            "--partial-lists",
-            help="Lists are incomplete: an object that is not in a list may still exist.",
-        ),
-    ] = False,
-    year: Annotated[
-        int | None,
-        typer.Option("--year", metavar="YEAR", help="The year of logs whose lines have none."),
-    ] = None,
-    taken_at: Annotated[
-        str | None,
-        typer.Option(
-            "--taken-at",
-            metavar="TIME[/TIME]",
-            help="When the inputs were fetched, for lists and dumps that do not say: a time, or "
-            "the times of request and answer.",
-        ),
-    ] = None,
-    redact: Annotated[
-        bool,
-        typer.Option(
-            "--redact",
-            help="Leave out values that often hold secrets: of environment variables, "
-            "ConfigMaps, commands, log lines. docs/secrets.md lists them.",
-        ),
-    ] = False,
-    no_checkpoint: Annotated[
-        bool,
-        typer.Option(
-            "--no-checkpoint", help="Do not index what was added; later commands are slower."
-        ),
-    ] = False,
-    output: options.JsonOrText = "text",
+    paths: tuple[str, ...],
+    log: str,
+    cluster: str,
+    branch: str,
+    skip_malformed: bool,
+    partial_lists: bool,
+    year: int | None,
+    taken_at: str | None,
+    redact: bool,
+    no_checkpoint: bool,
+    output: str,
 ) -> None:
     """Append files, folders and archives to a log.
 

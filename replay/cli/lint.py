@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from . import options
-from .shell import guarded, note, style
+from .command import command
+from .shell import note, style
 
 if TYPE_CHECKING:
     from ..lint.background import Background
@@ -18,63 +19,64 @@ if TYPE_CHECKING:
 FORMS = "table|wide|json|yaml|name|github"
 
 
-@guarded
+@command("lint")
+@click.argument(
+    "files",
+    nargs=-1,
+    metavar="[FILE...]",
+    help="Manifests (YAML or JSON, several documents, lists), scheduler configurations and "
+    "their ConfigMaps; folders; or -.",
+)
+@click.option(
+    "--at",
+    metavar="POINT",
+    help="Check the files against the cluster as a log has it at this point; without "
+    "files, check what is there.",
+)
+@options.log
+@click.option(
+    "--release",
+    multiple=True,
+    metavar="RELEASE",
+    help="A release to check for, as in v1.12.1; all (the default) is all of Volcano's. "
+    "Repeatable.",
+)
+@click.option(
+    "--conf",
+    metavar="FILE",
+    help="The scheduler's configuration in force, if it is not among the files; it is checked too.",
+)
+@click.option("--strict", is_flag=True, help="Exit with 1 for warnings too.")
+@click.option("--ignore", multiple=True, metavar="RULE", help="A rule to leave out; repeatable.")
+@click.option("--rules", is_flag=True, help="List the rules and check nothing.")
+@options.output(FORMS, default="table")
+@click.option(
+    "--namespace",
+    "-n",
+    default="default",
+    show_default=True,
+    metavar="NAME",
+    help="The namespace of objects that have none.",
+)
+@options.assume
+@options.as_known_at
+@options.cluster
+@options.branch
 def lint(
-    files: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="FILE",
-            help="Manifests (YAML or JSON, several documents, lists), scheduler configurations and "
-            "their ConfigMaps; folders; or -.",
-        ),
-    ] = [],  # noqa: B006 -- typer copies it
-    at: Annotated[
-        str | None,
-        typer.Option(
-            "--at",
-            metavar="POINT",
-            help="Check the files against the cluster as a log has it at this point; without "
-            "files, check what is there.",
-        ),
-    ] = None,
-    log: options.Place = options.DEFAULT_LOG,
-    release: Annotated[
-        list[str],
-        typer.Option(
-            "--release",
-            metavar="RELEASE",
-            help="A release to check for, as in v1.12.1; all (the default) is all of Volcano's. "
-            "Repeatable.",
-        ),
-    ] = [],  # noqa: B006
-    conf: Annotated[
-        str | None,
-        typer.Option(
-            "--conf",
-            metavar="FILE",
-            help="The scheduler's configuration in force, if it is not among the files; it is "
-            "checked too.",
-        ),
-    ] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 for warnings too.")] = False,
-    ignore: Annotated[
-        list[str],
-        typer.Option("--ignore", metavar="RULE", help="A rule to leave out; repeatable."),
-    ] = [],  # noqa: B006
-    rules: Annotated[
-        bool, typer.Option("--rules", help="List the rules and check nothing.")
-    ] = False,
-    output: Annotated[str, options.output_option(FORMS)] = "table",
-    namespace: Annotated[
-        str,
-        typer.Option(
-            "--namespace", "-n", metavar="NAME", help="The namespace of objects that have none."
-        ),
-    ] = "default",
-    assume: options.Assume = False,
-    as_known_at: options.AsKnownAt = None,
-    cluster: options.Cluster = None,
-    branch: options.Branch = "main",
+    files: tuple[str, ...],
+    at: str | None,
+    log: str,
+    release: tuple[str, ...],
+    conf: str | None,
+    strict: bool,
+    ignore: tuple[str, ...],
+    rules: bool,
+    output: str,
+    namespace: str,
+    assume: bool,
+    as_known_at: str | None,
+    cluster: str | None,
+    branch: str,
 ) -> None:
     """Check queues, jobs and configurations before applying them.
 

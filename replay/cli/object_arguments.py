@@ -181,10 +181,10 @@ def _by_name(
 
 def _check_fields(look: ObjectQuery, wanted: Sequence[RequestedKind]) -> None:
     """Refuse a field that none of the kinds has: it may be misspelt and would select nothing."""
-    from ..moments.field_selectors import no_such_field, parse_field_selector
-
     if not look.fields:
         return
+    from ..moments.field_selectors import no_such_field, parse_field_selector
+
     selector: FieldSelector = parse_field_selector(look.fields)
     kinds = [one.kind for one in wanted]
 

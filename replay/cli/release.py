@@ -3,79 +3,72 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from . import options
 from .assumption import chosen
-from .shell import guarded, note, style
+from .command import command, group
+from .shell import note, style
 
 if TYPE_CHECKING:
     from ...engine.volcano.table import Part
 
-app = typer.Typer(
-    help="List, show and compare releases of Volcano.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
-
 FORMS = "text|wide|json"
 
 
-def _known_form(value: str) -> str:
+def _known_form(_ctx: click.Context, _option: click.Parameter, value: str) -> str:
     if value not in FORMS.split("|"):
-        raise typer.BadParameter(f"no output form {value!r}; choose text, wide or json")
+        raise click.BadParameter(f"no output form {value!r}; choose text, wide or json")
     return value
 
 
-Name = Annotated[str, typer.Argument(metavar="RELEASE", help="A release, as in v1.12.1.")]
-Output = Annotated[
-    str,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar=FORMS,
-        help="The output form; wide adds sources.",
-        callback=_known_form,
-    ),
-]
+_output = click.option(
+    "--output",
+    "-o",
+    metavar=FORMS,
+    default="text",
+    show_default=True,
+    help="The output form; wide adds sources.",
+    callback=_known_form,
+)
 
 PARTS = "session|cache|controllers"
 
 
-def _known_parts(values: list[str] | None) -> list[str]:
-    unknown = [value for value in values or [] if value not in PARTS.split("|")]
+def _known_parts(
+    _ctx: click.Context, _option: click.Parameter, values: tuple[str, ...]
+) -> tuple[str, ...]:
+    unknown = [value for value in values if value not in PARTS.split("|")]
     if unknown:
         named = "session, cache or controllers"
-        raise typer.BadParameter(f"no part {unknown[0]!r}; choose {named}")
-    return values or []
+        raise click.BadParameter(f"no part {unknown[0]!r}; choose {named}")
+    return values
 
 
-def _chosen(values: list[str] | None) -> list[Part]:
+def _chosen(values: tuple[str, ...]) -> list[Part]:
     from ...engine.volcano.table import Part
 
     return [part for part in Part if not values or part in values]
 
 
-Parts = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--part",
-        metavar=PARTS,
-        help="Only behaviours of sessions, of the scheduler's cache, or of the controllers. "
-        "Repeatable; by default all.",
-        callback=_known_parts,
-    ),
-]
+_part = click.option(
+    "--part",
+    multiple=True,
+    metavar=PARTS,
+    help="Only behaviours of sessions, of the scheduler's cache, or of the controllers. "
+    "Repeatable; by default all.",
+    callback=_known_parts,
+)
 
 ORIGIN = ("PULL REQUEST", "SOURCE")
 """The additional columns of the wide form."""
 
 
-@app.command("list")
-@guarded
-def list_releases(output: options.JsonOrText = "text") -> None:
+@command("release list")
+@options.text_or_json
+def list_releases(output: str) -> None:
     """List the known releases, and what each changed.
 
     In sessions, in the scheduler's cache, and in the controllers. Sessions of all of them can be
@@ -98,11 +91,12 @@ def list_releases(output: options.JsonOrText = "text") -> None:
     write_table(sys.stdout, Table(headers, rows), style=style())
 
 
-@app.command()
-@guarded
-def show(
-    name: Name, part: Parts = None, output: Output = "text", assume: options.Assume = False
-) -> None:
+@command("release show")
+@click.argument("name", metavar="RELEASE", help="A release, as in v1.12.1.")
+@_part
+@_output
+@options.assume
+def show(name: str, part: tuple[str, ...], output: str, assume: bool) -> None:
     """Show how a release behaves, since when, and what that means.
 
     Sources are paths below Volcano's pkg/scheduler/, or full paths, which begin with pkg/.
@@ -127,15 +121,13 @@ def show(
     write_table(sys.stdout, Table(headers, rows), style=style())
 
 
-@app.command()
-@guarded
-def diff(
-    one: Annotated[str, typer.Argument(metavar="A", help="A release, as in v1.11.0.")],
-    other: Annotated[str, typer.Argument(metavar="B", help="Another.")],
-    part: Parts = None,
-    output: Output = "text",
-    assume: options.Assume = False,
-) -> None:
+@command("release diff")
+@click.argument("one", metavar="A", help="A release, as in v1.11.0.")
+@click.argument("other", metavar="B", help="Another.")
+@_part
+@_output
+@options.assume
+def diff(one: str, other: str, part: tuple[str, ...], output: str, assume: bool) -> None:
     """Show the behaviours in which two releases differ.
 
     Sources are as in plinian release show.
@@ -159,9 +151,9 @@ def diff(
     note(f"{len(found)} behaviours differ")
 
 
-@app.command("unproven")
-@guarded
-def list_unproven(output: options.JsonOrText = "text") -> None:
+@command("release unproven")
+@options.text_or_json
+def list_unproven(output: str) -> None:
     """List the behaviours that no recorded decision proves.
 
     And why there is none. Such a row rests on Volcano's source code alone.
@@ -180,3 +172,10 @@ def list_unproven(output: options.JsonOrText = "text") -> None:
     headers = ("BEHAVIOUR", "PART", "VALUE", "SINCE", "REASON")
     write_table(sys.stdout, Table(headers, table), style=style())
     note(f"{len(found)} of {rows} rows are not proven")
+
+
+release = group(
+    "release",
+    "List, show and compare releases of Volcano.",
+    *(list_releases, show, diff, list_unproven),
+)

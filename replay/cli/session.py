@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from . import options
 from .assumption import ChosenReleases, check_confs, chosen, note_session
+from .command import command
 from .coverage_warnings import refuse_own_panic, warn_sessions
-from .shell import BROKEN, guarded, style
+from .shell import BROKEN, style
 
 if TYPE_CHECKING:
     from ..compare.sessions import Comparison
@@ -19,61 +20,65 @@ if TYPE_CHECKING:
     from ..sessions.session import SessionAnswer
 
 
-@guarded
+@command("session")
+@options.log
+@options.at
+@click.option(
+    "--release",
+    multiple=True,
+    metavar="RELEASE",
+    help="The release of Volcano; by default v1.12.1. Repeatable, to compare.",
+)
+@click.option(
+    "--conf",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A volcano-scheduler.conf instead of the log's at the moment. Repeatable, to compare.",
+)
+@click.option(
+    "--trace", is_flag=True, help="Also print every step, with the values that it compared."
+)
+@click.option(
+    "--choose",
+    default="least-name",
+    show_default=True,
+    metavar="least-name|recorded|SEED",
+    help="How to choose among equal nodes, where the scheduler picks at random: the "
+    "least name, the node that the log recorded, or at random with this seed.",
+)
+@click.option(
+    "--sample-nodes",
+    is_flag=True,
+    help="If there are more than 100 nodes, look at some only, as the scheduler does.",
+)
+@click.option(
+    "--exit-code",
+    is_flag=True,
+    help="Exit with 1 if the sessions decide differently; with 2 if they do not, but the "
+    "log lacks what they need.",
+)
+@options.table_json_or_yaml
+@options.assume
+@options.as_known_at
+@options.strict
+@options.cluster
+@options.branch
 def session(
-    log: options.Place = options.DEFAULT_LOG,
-    at: options.At = "end",
-    release: Annotated[
-        list[str],
-        typer.Option(
-            "--release",
-            metavar="RELEASE",
-            help="The release of Volcano; by default v1.12.1. Repeatable, to compare.",
-        ),
-    ] = [],  # noqa: B006 -- typer copies it
-    conf: Annotated[
-        list[Path],
-        typer.Option(
-            "--conf",
-            metavar="FILE",
-            help="A volcano-scheduler.conf instead of the log's at the moment. Repeatable, to "
-            "compare.",
-        ),
-    ] = [],  # noqa: B006
-    trace: Annotated[
-        bool,
-        typer.Option("--trace", help="Also print every step, with the values that it compared."),
-    ] = False,
-    choose: Annotated[
-        str,
-        typer.Option(
-            "--choose",
-            metavar="least-name|recorded|SEED",
-            help="How to choose among equal nodes, where the scheduler picks at random: the "
-            "least name, the node that the log recorded, or at random with this seed.",
-        ),
-    ] = "least-name",
-    sample_nodes: Annotated[
-        bool,
-        typer.Option(
-            "--sample-nodes",
-            help="If there are more than 100 nodes, look at some only, as the scheduler does.",
-        ),
-    ] = False,
-    exit_code: Annotated[
-        bool,
-        typer.Option(
-            "--exit-code",
-            help="Exit with 1 if the sessions decide differently; with 2 if they do not, but the "
-            "log lacks what they need.",
-        ),
-    ] = False,
-    output: options.TableJsonOrYaml = "table",
-    assume: options.Assume = False,
-    as_known_at: options.AsKnownAt = None,
-    strict: options.Strict = False,
-    cluster: options.Cluster = None,
-    branch: options.Branch = "main",
+    log: str,
+    at: str,
+    release: tuple[str, ...],
+    conf: tuple[Path, ...],
+    trace: bool,
+    choose: str,
+    sample_nodes: bool,
+    exit_code: bool,
+    output: str,
+    assume: bool,
+    as_known_at: str | None,
+    strict: bool,
+    cluster: str | None,
+    branch: str,
 ) -> None:
     """Run one scheduling session at a moment.
 

@@ -6,13 +6,14 @@ import os
 import sys
 from itertools import chain, groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from . import options
 from .assumption import chosen
-from .shell import guarded, note, say, shows_progress, style
+from .command import command
+from .shell import note, say, shows_progress, style
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -26,77 +27,81 @@ MANY = 50
 """From this many scenarios on, several processes are faster than one."""
 
 
-@guarded
+@command("simulate")
+@click.argument(
+    "cases",
+    nargs=-1,
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="CASE...",
+    help="Scenario files (.case.json, also .gz .xz .zst).",
+)
+@click.option(
+    "--release",
+    multiple=True,
+    required=True,
+    metavar="RELEASE",
+    help="The release, as in v1.12.1, or hardened; all is every release of Volcano whose "
+    "sessions can be run. Repeatable, to compare.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="The folder for results, as NAME.RELEASE.json.",
+)
+@click.option(
+    "--show", is_flag=True, help="Print what each session did; the default without --out."
+)
+@click.option(
+    "--step", type=click.IntRange(min=1), metavar="N", help="Print only what this session did."
+)
+@click.option(
+    "--conf",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A volcano-scheduler.conf instead of the scenarios' own, in every session.",
+)
+@click.option(
+    "--patch",
+    multiple=True,
+    metavar="TYPE/NAME=JSON",
+    help="Change fields of an object of the scenarios, from its first version on: a "
+    "merge patch, as for kubectl patch. Repeatable.",
+)
+@click.option(
+    "--jobs",
+    "-j",
+    default=0,
+    show_default=True,
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Number of processes; 0 is one per processor, or one for few scenarios.",
+)
+@click.option(
+    "--now",
+    metavar="TIME",
+    help="The current time of all sessions, in RFC 3339; by default a year after the "
+    "newest time in the scenario.",
+)
+@click.option(
+    "--scores/--no-scores",
+    default=None,
+    help="Keep every node's score for every pod; by default only of small clusters.",
+)
+@options.assume
 def simulate(
-    cases: Annotated[
-        list[Path],
-        typer.Argument(metavar="CASE", help="Scenario files (.case.json, also .gz .xz .zst)."),
-    ],
-    release: Annotated[
-        list[str],
-        typer.Option(
-            "--release",
-            metavar="RELEASE",
-            help="The release, as in v1.12.1, or hardened; all is every release of Volcano whose "
-            "sessions can be run. Repeatable, to compare.",
-        ),
-    ],
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="DIR", help="The folder for results, as NAME.RELEASE.json."),
-    ] = None,
-    show: Annotated[
-        bool,
-        typer.Option("--show", help="Print what each session did; the default without --out."),
-    ] = False,
-    step: Annotated[
-        int | None,
-        typer.Option("--step", metavar="N", min=1, help="Print only what this session did."),
-    ] = None,
-    conf: Annotated[
-        Path | None,
-        typer.Option(
-            "--conf",
-            metavar="FILE",
-            help="A volcano-scheduler.conf instead of the scenarios' own, in every session.",
-        ),
-    ] = None,
-    patch: Annotated[
-        list[str],
-        typer.Option(
-            "--patch",
-            metavar="TYPE/NAME=JSON",
-            help="Change fields of an object of the scenarios, from its first version on: a "
-            "merge patch, as for kubectl patch. Repeatable.",
-        ),
-    ] = [],  # noqa: B006 -- typer copies it
-    jobs: Annotated[
-        int,
-        typer.Option(
-            "--jobs",
-            "-j",
-            metavar="N",
-            min=0,
-            help="Number of processes; 0 is one per processor, or one for few scenarios.",
-        ),
-    ] = 0,
-    now: Annotated[
-        str | None,
-        typer.Option(
-            "--now",
-            metavar="TIME",
-            help="The current time of all sessions, in RFC 3339; by default a year after the "
-            "newest time in the scenario.",
-        ),
-    ] = None,
-    scores: Annotated[
-        bool | None,
-        typer.Option(
-            "--scores/--no-scores",
-            help="Keep every node's score for every pod; by default only of small clusters.",
-        ),
-    ] = None,
-    assume: options.Assume = False,
+    cases: tuple[Path, ...],
+    release: tuple[str, ...],
+    out: Path | None,
+    show: bool,
+    step: int | None,
+    conf: Path | None,
+    patch: tuple[str, ...],
+    jobs: int,
+    now: str | None,
+    scores: bool | None,
+    assume: bool,
 ) -> None:
     """Run scenarios as releases of Volcano would run them.
 
@@ -154,7 +159,7 @@ def _releases(names: list[str]) -> list[str]:
     return list(dict.fromkeys(chain.from_iterable(asked)))
 
 
-def _taken(names: list[str], *, assume: bool) -> list[str]:
+def _taken(names: Sequence[str], *, assume: bool) -> list[str]:
     """Return the names of releases; the nearest replaces an unknown one if that may be assumed."""
     return [name if name == ALL else chosen([name], assume=assume).names[0] for name in names]
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import sys
 
 from . import options
-from .shell import guarded, style
+from .command import command
+from .shell import style
 
 
-@guarded
+@command("status")
+@options.log
+@options.table_json_or_yaml
+@options.as_known_at
+@options.cluster
+@options.branch
 def status(
-    log: options.Place = options.DEFAULT_LOG,
-    output: options.TableJsonOrYaml = "table",
-    as_known_at: options.AsKnownAt = None,
-    cluster: options.Cluster = None,
-    branch: options.Branch = "main",
+    log: str, output: str, as_known_at: str | None, cluster: str | None, branch: str
 ) -> None:
     """Show what a log holds and lacks.
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from . import options
 from .assumption import check_confs, chosen, note_rejected
+from .command import command
 from .coverage_warnings import note_left_out, warn_sessions
-from .shell import BROKEN, guarded, note, shows_progress, style
+from .shell import BROKEN, note, shows_progress, style
 
 if TYPE_CHECKING:
     from ..compare.upgrade import Upgrade
@@ -21,49 +22,62 @@ _SAMPLE = 200
 """The number of moments that are checked if the log records no sessions."""
 
 
-@guarded
+@command("upgrade-check")
+@click.option("--from", "one", required=True, metavar="R1", help="The release that runs now.")
+@click.option("--to", "other", required=True, metavar="R2", help="The release to upgrade to.")
+@options.log
+@options.at
+@click.option(
+    "--conf",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A configuration instead of the log's.",
+)
+@click.option(
+    "--sample",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Check this many moments, evenly spread; 0 is all. By default all sessions that "
+    "the log records, else {_SAMPLE} of the moments at which something changed.",
+)
+@click.option(
+    "--jobs",
+    "-j",
+    default=0,
+    show_default=True,
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Number of processes; 0 is one per processor.",
+)
+@click.option("--exit-code", is_flag=True, help="Exit with 1 if the verdict names a change.")
+@click.option(
+    "--all",
+    "unfold",
+    is_flag=True,
+    help="Also count other texts, and other plans for waiting pods, as differences.",
+)
+@options.text_or_json
+@options.assume
+@options.as_known_at
+@options.strict
+@options.cluster
+@options.branch
 def upgrade_check(
-    one: Annotated[str, typer.Option("--from", metavar="R1", help="The release that runs now.")],
-    other: Annotated[str, typer.Option("--to", metavar="R2", help="The release to upgrade to.")],
-    log: options.Place = options.DEFAULT_LOG,
-    at: options.At = "end",
-    conf: Annotated[
-        Path | None,
-        typer.Option("--conf", metavar="FILE", help="A configuration instead of the log's."),
-    ] = None,
-    sample: Annotated[
-        int | None,
-        typer.Option(
-            "--sample",
-            metavar="N",
-            min=0,
-            help="Check this many moments, evenly spread; 0 is all. By default all sessions that "
-            "the log records, else {_SAMPLE} of the moments at which something changed.",
-        ),
-    ] = None,
-    jobs: Annotated[
-        int,
-        typer.Option(
-            "--jobs", "-j", metavar="N", min=0, help="Number of processes; 0 is one per processor."
-        ),
-    ] = 0,
-    exit_code: Annotated[
-        bool,
-        typer.Option("--exit-code", help="Exit with 1 if the verdict names a change."),
-    ] = False,
-    unfold: Annotated[
-        bool,
-        typer.Option(
-            "--all",
-            help="Also count other texts, and other plans for waiting pods, as differences.",
-        ),
-    ] = False,
-    output: options.JsonOrText = "text",
-    assume: options.Assume = False,
-    as_known_at: options.AsKnownAt = None,
-    strict: options.Strict = False,
-    cluster: options.Cluster = None,
-    branch: options.Branch = "main",
+    one: str,
+    other: str,
+    log: str,
+    at: str,
+    conf: Path | None,
+    sample: int | None,
+    jobs: int,
+    exit_code: bool,
+    unfold: bool,
+    output: str,
+    assume: bool,
+    as_known_at: str | None,
+    strict: bool,
+    cluster: str | None,
+    branch: str,
 ) -> None:
     """Show what another release would have decided differently.
 

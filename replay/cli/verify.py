@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
 
-import typer
+import click
 
 from . import options
-from .shell import guarded, note, shows_progress
+from .command import command
+from .shell import note, shows_progress
 
 
-@guarded
-def verify(
-    log: options.Place = options.DEFAULT_LOG,
-    output: options.JsonOrText = "text",
-    branch: Annotated[
-        str | None, typer.Option("--branch", metavar="NAME", help="Only this branch.")
-    ] = None,
-    heads: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--head",
-            metavar="HASH",
-            help="A hash that was kept in another place; the log must contain it. Repeatable.",
-        ),
-    ] = None,
-) -> None:
+@command("verify")
+@options.log
+@options.text_or_json
+@click.option("--branch", metavar="NAME", help="Only this branch.")
+@click.option(
+    "--head",
+    "heads",
+    multiple=True,
+    metavar="HASH",
+    help="A hash that was kept in another place; the log must contain it. Repeatable.",
+)
+def verify(log: str, output: str, branch: str | None, heads: tuple[str, ...]) -> None:
     """Check that the log has not changed since it was written.
 
     Recomputes every hash, lets the database check its own pages and indexes, and names the first

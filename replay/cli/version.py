@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import sys
 
-import typer
+import click
 
+from ...engine.version import VERSION
 from . import options
-from .shell import guarded
+from .command import command
 
 
-@guarded
-def version(output: options.JsonOrText = "text") -> None:
+@command("version")
+@options.text_or_json
+def version(output: str) -> None:
     """Print versions: Plinian, Python, platform."""
     facts = _facts()
     if output == "json":
@@ -22,23 +24,18 @@ def version(output: options.JsonOrText = "text") -> None:
         sys.stdout.write(_line(facts))
 
 
-def print_and_leave(wanted: bool) -> None:
+def print_and_leave(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
     """Print versions and exit, if ``--version`` was given."""
     if wanted:
         sys.stdout.write(_line(_facts()))
-        raise typer.Exit
+        ctx.exit()
 
 
 def _facts() -> dict[str, str]:
     import platform
-    from importlib import metadata
 
-    try:
-        number = metadata.version("plinian")
-    except metadata.PackageNotFoundError:
-        number = "unknown"
     return {
-        "plinian": number,
+        "plinian": VERSION,
         "python": platform.python_version(),
         "platform": f"{platform.system().lower()}/{platform.machine()}",
     }

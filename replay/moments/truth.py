@@ -23,7 +23,6 @@ from ...engine.state.columns import (
     encode_fact,
     no_times,
 )
-from ...engine.state.digest import digest_of
 from ...engine.state.extract import extract_fact
 from ...engine.state.facts import Fact
 from ...engine.state.fold import Record
@@ -225,6 +224,7 @@ def bound_document(payload: bytes, node: str) -> dict[str, Any]:
 
 def state_digest(store: LogStore, truth: Truth, branch: str = MAIN) -> str:
     """Return the digest of a state; equal for equal states in any log."""
+    from ...engine.state.digest import digest_of  # noqa: PLC0415 -- few commands need digests
 
     def parts() -> Iterable[tuple[Reference, dict[str, Any], bool]]:
         for group, kind in truth.kinds():

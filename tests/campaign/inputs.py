@@ -22,7 +22,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
 
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from clusters import DATA, compact, initial_end, pod, watched
 from plinian.engine.errors import PlinianError

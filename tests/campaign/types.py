@@ -18,7 +18,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from plinian.engine.errors import PlinianError
 from plinian.engine.log import open_log

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner, Result
 from jobs_log import make_jobs_log
-from typer.testing import CliRunner, Result
 
 from plinian.engine.ingest.objects.versions import version_event
 from plinian.engine.kubernetes.units import parse_time

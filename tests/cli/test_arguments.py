@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import click
 import pytest
-import typer
-from typer.testing import Result
+from click.testing import Result
 
 import reference
 from plinian.replay.cli.arguments import arranged
@@ -70,7 +70,7 @@ def test_a_point_with_a_dash_is_no_option() -> None:
 
 
 def test_a_flag_that_is_neither_true_nor_false_is_refused(run: Run) -> None:
-    with pytest.raises(typer.BadParameter, match="true or false"):
+    with pytest.raises(click.BadParameter, match="true or false"):
         arranged(reference.command_tree(), ["get", "pods", "--no-headers=maybe"])
     assert run("get", "pods", "--no-headers=maybe").exit_code == 2
 

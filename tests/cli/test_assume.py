@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner, Result
 from shared_parent import CONF, scenario
-from typer.testing import CliRunner, Result
 
 from plinian.engine.volcano.releases import RELEASES, nearest_release, parse_release
 from plinian.replay.cli.main import app

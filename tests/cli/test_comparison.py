@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner, Result
 from shared_parent import CONF, scenario
-from typer.testing import CliRunner, Result
 
 from decisions import decided
 from plinian.engine.volcano.session.history import resolve

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import Result
 from processes import PLINIAN
-from typer.testing import Result
 
 import plinian
 from plinian.replay.lint.rule_names import RULE_NAMES

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from typer.testing import Result
+from click.testing import Result
 
 from cli.conftest import a_pod, at
 from plinian.engine.events import Event, Reference

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.main import get_command
-from typer.testing import Result
+from click.testing import Result
 
 import plinian
 from clusters import compact, watched
@@ -127,7 +126,7 @@ def test_a_name_is_taken_as_events_and_differences_print_it(run: Run, log: str) 
 
 
 def complete(*words: str) -> list[str]:
-    return candidates_of(get_command(app), list(words))
+    return candidates_of(app, list(words))
 
 
 def test_names_in_other_namespaces_and_of_jobs_are_completed(log: str) -> None:

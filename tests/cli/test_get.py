@@ -8,7 +8,7 @@ from textwrap import dedent
 
 import pytest
 import yaml
-from typer.testing import Result
+from click.testing import Result
 
 Run = Callable[..., Result]
 Ask = Callable[..., str]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import Result
+from click.testing import Result
 
 import plinian
 from plinian.engine.errors import ObjectNotFound, UsageError

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from typer.testing import Result
+from click.testing import Result
 
 import reference
 from plinian.replay.cli.arguments import command_of

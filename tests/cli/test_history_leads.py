@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import Result
+from click.testing import Result
 
 from cli.conftest import VOLCANO, a_pod, an_object
 from plinian.engine.events import Event, Reference

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
-from typer.testing import Result
+from click.testing import Result
 
 from clusters import compact, initial_end, watched
 

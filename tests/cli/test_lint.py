@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 import yaml
+from click.testing import Result
 from linting import TREE, group, job, queue, task
-from typer.testing import Result
 
 from plinian.replay.lint.rules import RULES
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from typer.testing import Result
+from click.testing import Result
 
 from clusters import compact, initial_end, watched
 

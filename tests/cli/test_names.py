@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 
 import pytest
+from click.testing import Result
 from jobs_log import JOB_UIDS
-from typer.testing import Result
 
 from plinian.replay.moments.names import matching, nearest, owned_by, shortened
 

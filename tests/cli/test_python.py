@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from shared_parent import CONF, scenario
-from typer.testing import CliRunner
 
 import plinian
 import reference
@@ -455,7 +455,7 @@ def test_everything_that_is_listed_is_there_and_documented() -> None:
 
 
 def test_importing_plinian_loads_next_to_nothing() -> None:
-    heavy = ("numpy", "typer", "sqlalchemy", "yaml", "importlib.metadata", "msgspec")
+    heavy = ("numpy", "click", "sqlalchemy", "yaml", "importlib.metadata", "msgspec")
     code = f"import sys, plinian; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

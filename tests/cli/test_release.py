@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from itertools import pairwise
 
-from typer.testing import CliRunner, Result
+from click.testing import CliRunner, Result
 
 from plinian.engine.volcano.releases import RELEASES
 from plinian.replay.cli.main import app

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
-from typer.testing import CliRunner, Result
+from click.testing import CliRunner, Result
 
 from decisions import decided
 from plinian.replay.cli.main import app

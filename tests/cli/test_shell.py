@@ -13,9 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import Result
 from pods import pod
 from processes import PLINIAN, heed_interrupts, spawn
-from typer.testing import Result
 
 import plinian
 from plinian.engine.errors import InputError
@@ -161,7 +161,7 @@ def test_an_interrupt_while_the_program_is_being_loaded_is_one_line_as_well() ->
         "import sys\n"
         "class Interrupt:\n"
         "    def find_spec(self, name, *rest):\n"
-        "        if name == 'typer': raise KeyboardInterrupt\n"
+        "        if name == 'click': raise KeyboardInterrupt\n"
         "sys.meta_path.insert(0, Interrupt())\n"
         "from plinian.__main__ import main\n"
         "main()"

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from typer.testing import Result
+from click.testing import Result
 
 from cli.conftest import at, small_history
 from clusters import compact, initial_end, listed, pod, watched

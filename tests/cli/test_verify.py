@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from pods import pods
 from tampering import tampering
-from typer.testing import CliRunner
 
 from plinian.engine.log import open_log
 from plinian.replay.cli.main import app

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import Result
 from processes import spawn
-from typer.testing import Result
 
 import plinian
 from plinian.engine.events import Event, Reference

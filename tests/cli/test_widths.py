@@ -11,8 +11,8 @@ import termios
 from collections.abc import Callable
 
 import pytest
+from click.testing import Result
 from processes import PLINIAN
-from typer.testing import Result
 
 from plinian.replay.moments.changes import Change
 from plinian.replay.render.amounts import exact_amount, resource_list, short_amount

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from shared_parent import scenario
-from typer.testing import CliRunner
 
 from plinian.engine.volcano.session.history import resolve
 from plinian.replay.cli.main import app

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from plinian.replay.cli.main import app
 from plinian.replay.cli.upgrade_check import _code

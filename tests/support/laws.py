@@ -45,7 +45,7 @@ PURE = (
 
 FORBIDDEN_IMPORTS = (
     # (who, may not import, why)
-    ("engine", "typer", "the command line lives in replay/cli"),
+    ("engine", "click", "the command line lives in replay/cli"),
     ("engine", "rich", "rendering lives in replay/render"),
     ("engine", "structlog", "logging is for the shell"),
     ("migrations.versions", "plinian", "a migration must not change with the code"),
@@ -112,7 +112,7 @@ def lengths(source: Source) -> Iterator[Finding]:
     """Modules of at most 500 lines, functions of at most 50, lines of at most 100 columns.
 
     A function's docstring does not count: nobody should be brief there for the sake of a limit. Nor
-    does a command's signature, which is where typer reads the options from.
+    does a command's signature, which is where click reads the options from.
     """
     lines = source.text.splitlines()
     if len(lines) > MODULE_LINES:

@@ -1,0 +1,88 @@
+"""Which commands ``plinian`` has; each is a module that is imported when the command is needed.
+
+So no command waits for another's imports, and help and completion wait for none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any, cast
+
+import click
+
+from .arguments import arranged
+from .command import Group
+
+COMMANDS: Mapping[str, str] = MappingProxyType(
+    {
+        "ingest": "Append files, folders and archives to a log.",
+        "status": "Show what a log holds and lacks.",
+        "events": "List the events of the log.",
+        "get": "Show objects as they were at a moment.",
+        "describe": "Describe objects as they were at a moment.",
+        "history": "Show all that is known about an object.",
+        "diff": "Show what differs between two moments.",
+        "digest": "Print the digest of the state at a moment.",
+        "belief": "Show the scheduler's cache at a moment.",
+        "drift": "Show where the scheduler's cache differs from the API server.",
+        "session": "Run one scheduling session at a moment.",
+        "bisect": "Find the first moment or release with another answer.",
+        "upgrade-check": "Show what another release would have decided differently.",
+        "simulate": "Run scenarios as releases of Volcano would run them.",
+        "lint": "Check queues, jobs and configurations before applying them.",
+        "release": "List, show and compare releases of Volcano.",
+        "verify": "Check that the log has not changed since it was written.",
+        "head": "Print the hash of the end of each branch.",
+        "export": "Write all events to JSON lines, CSV or Parquet.",
+        "branch": "Create and list branches of a log.",
+        "checkpoint": "Build, list, drop stored states, which make commands faster.",
+        "db": "Upgrade, downgrade, describe a log's tables.",
+        "demo": "Look at an incident in a real recording.",
+        "completion": "Print a completion script for a shell.",
+        "version": "Print versions: Plinian, Python, platform.",
+    }
+)
+"""The commands that help lists, each with the first sentence of its help."""
+
+COMPLETE = "__complete"
+"""The hidden command that shells run to complete a word."""
+
+
+class CommandTable(Mapping[str, click.Command]):
+    """Commands by name: that of ``upgrade-check`` is ``upgrade_check`` in the module of its name."""
+
+    def __getitem__(self, name: str) -> click.Command:
+        if name not in self:
+            raise KeyError(name)
+        attribute = name.replace("-", "_")
+        module = attribute
+        if name == COMPLETE:
+            module, attribute = "completion", "candidates"
+        return cast("click.Command", getattr(import_module(f".{module}", __package__), attribute))
+
+    def __contains__(self, name: object) -> bool:
+        return name in COMMANDS or name == COMPLETE
+
+    def __iter__(self) -> Iterator[str]:
+        yield from (*COMMANDS, COMPLETE)
+
+    def __len__(self) -> int:
+        return len(COMMANDS) + 1
+
+
+class Commands(Group):
+    """The program: it imports a command when it is named, and reads arguments as kubectl does."""
+
+    def __init__(self, name: str | None = None, **attributes: Any) -> None:
+        super().__init__(name, **attributes)
+        self.commands = CommandTable()  # type: ignore[assignment] # click only reads it
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments, in the order and form that the parser expects."""
+        return super().parse_args(ctx, arranged(self, args))
+
+    def summaries(self) -> Mapping[str, str]:
+        """Return :data:`COMMANDS`: help of the program imports no command."""
+        return COMMANDS
