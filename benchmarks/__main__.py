@@ -1,8 +1,8 @@
 """Run the benchmarks: ``python -m benchmarks [NAME…] [--scale 0.1] [--json FILE]``.
 
-Names: append, copy, space, seek, audit, belief, stored, session, comparison. At scale 1 the log has
-two million events and the audit log 3 GB; the whole takes about half an hour and 12 GB of disk.
-Exit 1 when a limit is not kept.
+Names: append, copy, space, seek, audit, belief, stored, session, comparison, startup. At scale 1
+the log has two million events and the audit log 3 GB; the whole takes about half an hour and 12 GB
+of disk. Exit 1 when a limit is not kept.
 """
 
 from __future__ import annotations
@@ -17,7 +17,18 @@ import msgspec
 
 from plinian.replay.cli.main import GARBAGE
 
-from . import append, audit, bare_copy, belief, comparison, seek, session, space, stored_belief
+from . import (
+    append,
+    audit,
+    bare_copy,
+    belief,
+    comparison,
+    seek,
+    session,
+    space,
+    startup,
+    stored_belief,
+)
 from .measure import Result
 
 BENCHMARKS = {
@@ -30,6 +41,7 @@ BENCHMARKS = {
     "stored": stored_belief.run,
     "session": session.run,
     "comparison": comparison.run,
+    "startup": startup.run,
 }
 
 

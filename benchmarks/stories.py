@@ -25,7 +25,7 @@ from plinian.engine.kubernetes.store import Document, Store
 from plinian.engine.log import open_log
 from plinian.engine.session.framework.outcome import SessionResult
 from plinian.engine.volcano.conf import parse_scheduler_conf
-from plinian.engine.volcano.history import resolve
+from plinian.engine.volcano.session.history import resolve
 from plinian.replay.cli.main import GARBAGE
 from plinian.replay.simulate.feedback import changes
 from plinian.replay.simulate.scheduler import Scheduler

@@ -256,10 +256,7 @@ def _option(item: Any) -> str:
 
 
 def _default(item: Any) -> str:
-    value = item.default
-    if callable(value) or value is None or value is False or value in ((), [], ""):
-        return ""
-    return f"`{value}`"
+    return f"`{item.default}`" if isinstance(item.default, str | int) and item.default else ""
 
 
 def lint() -> Iterator[str]:

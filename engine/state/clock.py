@@ -18,7 +18,7 @@ from ..errors import LogCorrupt
 from ..events import NO_TIME
 from .bounds import EVER, Remark
 from .clock_build import END_KEY, ClockTables
-from .columns import Int64s, pack_table, unpack_table
+from .columns import Int64s, distinct, pack_table, unpack_table
 
 CLOCK_VERSION = 3
 """Of the rules by which clocks are built; stored ones of another version are not read."""
@@ -240,7 +240,7 @@ class Clock:
 
         That is 0 where none is known. Positions of other events are left out.
         """
-        wanted = np.unique(np.array(positions, np.int64))
+        wanted = distinct(np.array(positions, np.int64))
         found: dict[int, tuple[Span, int]] = {}
         for number, block in enumerate(self._index.undated):
             if not len(wanted) or block.last[1] < wanted[0] or block.first[1] > wanted[-1]:
@@ -267,7 +267,7 @@ class Clock:
 
         Versions of which no request without one is known are left out.
         """
-        wanted = np.unique(np.array(positions, np.int64))
+        wanted = distinct(np.array(positions, np.int64))
         found: dict[int, int] = {}
         for number, block in enumerate(self._index.undated):
             if not len(wanted) or block.last[5] < wanted[0] or block.first[5] > wanted[-1]:

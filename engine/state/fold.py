@@ -21,7 +21,7 @@ import numpy as np
 
 from ..events import NO_TIME, Effect, Reference
 from ..events.payloads import ListObserved, lacked_by
-from .columns import NO_ORIGIN, Columns, Int64s
+from .columns import NO_ORIGIN, Columns, Int64s, distinct
 
 NameKey = tuple[str, str, str, str]
 ListShape = tuple[str, str, tuple[str, ...]]
@@ -181,7 +181,7 @@ class Fold:
             self._delete_by_name(reference, key)
 
     def _learn_references(self, rows: Columns) -> None:
-        numbers = _distinct(rows.objects).tolist()
+        numbers = distinct(rows.objects).tolist()
         records = self.records
         missing = [number for number in numbers if number not in records]
         self._known = {number: records[number].reference for number in numbers if number in records}
@@ -262,11 +262,3 @@ class Fold:
 
 def _name_key(reference: Reference) -> NameKey:
     return (reference.group, reference.kind, reference.namespace, reference.name)
-
-
-def _distinct(numbers: Int64s) -> Int64s:
-    """Return sorted numbers without repetitions: np.unique imports much that nothing else needs."""
-    ordered = np.sort(numbers)
-    first = np.ones(len(ordered), np.bool_)
-    first[1:] = ordered[1:] != ordered[:-1]
-    return ordered[first]

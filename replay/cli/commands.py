@@ -51,7 +51,7 @@ COMPLETE = "__complete"
 
 
 class CommandTable(Mapping[str, click.Command]):
-    """Commands by name: that of ``upgrade-check`` is ``upgrade_check`` in the module of its name."""
+    """Commands by name; ``upgrade-check`` is ``upgrade_check`` in the module of that name."""
 
     def __getitem__(self, name: str) -> click.Command:
         if name not in self:

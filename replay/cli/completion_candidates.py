@@ -101,7 +101,8 @@ def _of_words(root: Any, words: Sequence[str], typed: str) -> Iterable[str]:
     command, path, rest = command_of(root, words)
     waiting = _waiting(command, words)
     if waiting is None:  # Options before the command: does one still need a value?
-        waiting = next(filter(None, (_waiting(one, words) for one in _all(root))), None)
+        before = _all(root) if words and words[-1].startswith("-") else ()
+        waiting = next(filter(None, (_waiting(one, words) for one in before)), None)
     typing = _Typed(" ".join(path), rest, *_given(command, root, words, rest))
     if waiting is not None:
         return _values(waiting, typing, typed)
@@ -110,7 +111,7 @@ def _of_words(root: Any, words: Sequence[str], typed: str) -> Iterable[str]:
             return ()
         if typed.startswith("-"):
             return [name for one in (command, *_all(command)) for name in _options(one)]
-        return [name for name, one in command.commands.items() if not one.hidden]
+        return list(command.summaries())
     if typed.startswith("-"):
         return _options(command)
     return _arguments(typing, typed)
@@ -150,7 +151,8 @@ def _given(
     command: Any, root: Any, words: Sequence[str], rest: Sequence[str]
 ) -> tuple[dict[str, str], list[str]]:
     """Return the values of options by every spelling, and the other arguments."""
-    commands = _all(root) if hasattr(command, "commands") else (command,)
+    everywhere = any(word.startswith("-") for word in words) and hasattr(command, "commands")
+    commands = _all(root) if everywhere else (command,)
     options = {name: item for one in commands for item in one.params for name in item.opts}
     given: dict[str, str] = {}
     plain: list[str] = []

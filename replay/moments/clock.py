@@ -14,7 +14,14 @@ from ...engine.log.store import Chunk, ClockBlock, LogStore, Query, Window
 from ...engine.state import VERSION
 from ...engine.state.clock import CLOCK_VERSION, END_KEY, Clock, encode_clock
 from ...engine.state.clock_build import build_clock
-from ...engine.state.columns import NO_ORIGIN, Columns, Gathered, Times, decode_times
+from ...engine.state.columns import (
+    NO_ORIGIN,
+    Columns,
+    Gathered,
+    Times,
+    decode_times,
+    distinct,
+)
 from ...engine.state.decisions import Decision, decision_of
 from ...engine.state.extract import extract_fact
 from ...engine.state.facts import Fact
@@ -145,7 +152,7 @@ def columns_of(chunk: Chunk) -> Columns:
 
 def facts_of(store: LogStore, chunk: Chunk) -> list[Fact | None]:
     """Return the facts of a chunk's versions; None for all other events."""
-    references = store.references(np.unique(chunk.objects).tolist())
+    references = store.references(distinct(chunk.objects).tolist())
     found: list[Fact | None] = []
     for row, (number, effect) in enumerate(
         zip(chunk.objects.tolist(), chunk.effects.tolist(), strict=True)

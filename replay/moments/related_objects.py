@@ -7,10 +7,10 @@ from difflib import get_close_matches
 from typing import Any
 
 import msgspec
-import numpy as np
 
 from ...engine.events import Reference
 from ...engine.log.store import LogStore, Query, Window
+from ...engine.state.columns import distinct
 from .kinds import ObjectName
 from .moment import Moment
 
@@ -94,7 +94,7 @@ def known_objects(store: LogStore, moment: Moment) -> list[Reference]:
     )
     numbers: set[int] = set()
     for chunk in store.scan(window):
-        numbers.update(np.unique(chunk.objects).tolist())
+        numbers.update(distinct(chunk.objects).tolist())
     found = store.references(sorted(numbers)).values()
     return sorted(one for one in found if one.kind and one.name)
 
