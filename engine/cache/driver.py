@@ -12,10 +12,10 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..kubernetes.objects import KINDS, Object, Pod
+from ..kubernetes.work_queue import WorkQueue
 from .cache import SchedulerCache
 from .requests import ApiServer
 from .scheduler_flags import CacheOptions
-from .work_queue import WorkQueue
 from .writer import Writer
 
 if TYPE_CHECKING:

@@ -11,6 +11,8 @@ from typing import TypeAlias
 import msgspec
 
 from ..kubernetes import objects
+from ..kubernetes.api_errors import Refused
+from ..kubernetes.work_queue import Rate, WorkQueue
 from ..model.device_claims import DeviceClaimMissing, device_claims
 from ..model.job import JobInfo
 from ..model.panic import NIL_POINTER, Panic
@@ -26,8 +28,6 @@ from .dirty_marks import Changes
 from .informers import is_resync
 from .node_cache import NodeCache
 from .queue_items import DeletedJob, FailedItem, FailedTask, JobName
-from .requests import Refused
-from .work_queue import Rate, WorkQueue
 
 BURST_SECONDS = 10
 """A queue's bucket holds the permits of so many seconds."""

@@ -8,13 +8,13 @@ from __future__ import annotations
 from copy import copy
 
 from ..kubernetes import objects
+from ..kubernetes.work_queue import WorkQueue
 from ..model.hypernode import HyperNodesInfo
 from ..model.node import NodeInfo
 from ..volcano.cache.nodes import UnselectedNodes
 from .cache_context import CacheContext
 from .copied_on_use import CopiedOnUse
 from .node_sync import ImageStates, with_volume_limits
-from .work_queue import WorkQueue
 
 VGPU_RESOURCES = frozenset(
     {"volcano.sh/vgpu-memory", "volcano.sh/vgpu-memory-percentage", "volcano.sh/vgpu-cores"}

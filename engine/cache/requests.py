@@ -12,18 +12,6 @@ from ..kubernetes.objects import Object, Pod, PodGroup, Queue
 from ..kubernetes.objects.pods import PodCondition
 
 
-class Refused(Exception):
-    """The API server refused a request, or did not answer it."""
-
-
-class NotThere(Refused):
-    """There is no such object."""
-
-
-class AlreadyThere(Refused):
-    """There is such an object already."""
-
-
 class BindPod(NamedTuple):
     """Create the binding of a pod to a node."""
 

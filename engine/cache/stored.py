@@ -15,6 +15,7 @@ import zstandard
 
 from ..events import Reference
 from ..kubernetes.objects import KINDS, Node, Object
+from ..kubernetes.work_queue import Waiting
 from ..model.job import JobInfo
 from ..model.node import ImageState, NodeInfo
 from ..model.queue import QueueInfo
@@ -23,7 +24,6 @@ from ..model.task import TaskInfo
 from .node_sync import with_volume_limits
 from .projector import Projector
 from .queue_items import DeletedJob, FailedItem, FailedTask, JobName
-from .work_queue import Waiting
 
 Amounts: TypeAlias = tuple[float, float, dict[str, float] | None, int]
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from ..kubernetes.api_errors import AlreadyExists, NotFound, Refused
 from ..kubernetes.objects import Pod, PodGroup
 from ..kubernetes.objects.pods import PodCondition
 from ..model.panic import NIL_POINTER, Panic
@@ -21,14 +22,11 @@ from ..volcano.cache.binding import EvictionWithoutPodGroup
 from ..volcano.cache.status import QueueStatusWrite
 from .cache import SchedulerCache
 from .requests import (
-    AlreadyThere,
     ApiServer,
     BindPod,
     CreateQueue,
     DeletePod,
     GetQueue,
-    NotThere,
-    Refused,
     WriteAllocated,
     WriteConditions,
     WritePodGroup,
@@ -83,13 +81,13 @@ class Writer:
         if self._own.startup_queues_checked_first:
             try:
                 self._api.send(GetQueue(name))
-            except NotThere:
+            except NotFound:
                 pass
             else:
                 return
         try:
             self._api.send(CreateQueue(name, reclaimable))
-        except AlreadyThere:
+        except AlreadyExists:
             return
 
     def add_bind_task(self, job: str, uid: str, node: str) -> str | None:

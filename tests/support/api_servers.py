@@ -9,18 +9,16 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from plinian.engine.cache.requests import (
-    AlreadyThere,
     BindPod,
     CreateQueue,
     DeletePod,
     GetQueue,
-    NotThere,
-    Refused,
     Request,
     WriteAllocated,
     WriteConditions,
     WritePodGroup,
 )
+from plinian.engine.kubernetes.api_errors import AlreadyExists, NotFound, Refused
 from plinian.engine.kubernetes.objects import Object, Pod, decode
 
 Document = dict[str, Any]
@@ -87,7 +85,7 @@ class RecordedApiServer:
         made = (kind, metadata["name"])
         self._made[made] += 1
         if place in self._objects:
-            raise AlreadyThere(f'{RESOURCES[kind]} "{metadata["name"]}" already exists')
+            raise AlreadyExists(f'{RESOURCES[kind]} "{metadata["name"]}" already exists')
         metadata.setdefault("uid", f"{kind.lower()}-{metadata['name']}-{self._made[made]}")
         self._put("ADDED", place, document)
 
@@ -127,7 +125,7 @@ class RecordedApiServer:
 
     def _held(self, place: tuple[str, str], given: Document) -> Document:
         if place not in self._objects:
-            raise NotThere(f'{RESOURCES[given["kind"]]} "{given["metadata"]["name"]}" not found')
+            raise NotFound(f'{RESOURCES[given["kind"]]} "{given["metadata"]["name"]}" not found')
         return self._objects[place]
 
     def _put(self, verb: str, place: tuple[str, str], document: Document) -> None:
@@ -151,7 +149,7 @@ class RecordedApiServer:
         try:
             self._carry_out(request)
         except Refused as refused:
-            told = {AlreadyThere: "AlreadyExists", NotThere: "NotFound"}.get(type(refused))
+            told = {AlreadyExists: "AlreadyExists", NotFound: "NotFound"}.get(type(refused))
             if told:
                 self.requests[-1]["error"] = told
             raise

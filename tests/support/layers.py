@@ -19,6 +19,7 @@ ORDER = (
     *("engine.volcano.releases", "engine.volcano.session", "engine.volcano.cache"),
     *("engine.volcano.controllers", "engine.volcano", "engine.volcano.proofs"),
     *("engine.cache", "engine.cache.drift"),
+    "engine.controllers",
     *("engine.ingest.reading", "engine.ingest.objects", "engine.ingest.audit"),
     *("engine.ingest.components", "engine.ingest.lists", "engine.ingest.scenario"),
     *("engine.ingest.watch", "engine.ingest"),
@@ -31,7 +32,7 @@ ORDER = (
     *("engine.session.plugins.task_topology", "engine.session.plugins.tdm"),
     *("engine.session.plugins.drf", "engine.session.plugins.network_topology_aware"),
     "engine.session.plugins",
-    *("engine.session.actions", "engine.session"),
+    *("engine.session.actions", "engine.session", "engine.machine"),
     *("migrations", "migrations.versions"),
     *("replay", "replay.moments", "replay.ingest", "replay.sessions", "replay.simulate"),
     *("replay.compare", "replay.fidelity", "replay.lint", "replay.render", "replay.facade"),
@@ -57,6 +58,11 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "engine.session": (
             "engine.events",
             *("engine.kubernetes", "engine.model", "engine.volcano", "engine.cache"),
+        ),
+        "engine.controllers": ("engine", "engine.kubernetes", "engine.volcano"),
+        "engine.machine": (
+            *("engine", "engine.kubernetes", "engine.model", "engine.volcano"),
+            *("engine.controllers", "engine.cache", "engine.session"),
         ),
         "migrations": ("engine.log",),
         "replay.moments": (

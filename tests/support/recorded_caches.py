@@ -14,9 +14,9 @@ from api_servers import Document, Fault, Notice, RecordedApiServer
 
 from plinian.engine.cache.driver import CacheDriver, Worker
 from plinian.engine.cache.queue_items import FailedTask, JobName
-from plinian.engine.cache.requests import Refused
 from plinian.engine.cache.scheduler_flags import CacheOptions
 from plinian.engine.cache.writer import JobStatus, Writer
+from plinian.engine.kubernetes.api_errors import Refused
 from plinian.engine.kubernetes.objects import KINDS, decode
 from plinian.engine.kubernetes.units import SECOND_US
 from plinian.engine.model.job import JobInfo

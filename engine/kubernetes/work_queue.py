@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Mapping
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from ..kubernetes.units import SECOND_US
+from .units import SECOND_US
 
 Item = TypeVar("Item", bound=Hashable)
 
@@ -58,6 +58,21 @@ class Waiting(NamedTuple, Generic[Item]):
         return [*self.ready, *(item for item, _ in told)]
 
 
+class Kept(NamedTuple, Generic[Item]):
+    """All that a queue holds, as a value that can be compared.
+
+    :param ready: what a worker can take. :param delayed: with the times until it is due.
+    :param taken: with whether it was added meanwhile. :param failures: how often what failed.
+    :param spent_for: how long permits are spent for; negative if some are left.
+    """
+
+    ready: tuple[Item, ...]
+    delayed: tuple[tuple[Item, int], ...]
+    taken: tuple[tuple[Item, bool], ...]
+    failures: tuple[tuple[Item, int], ...]
+    spent_for: int
+
+
 class WorkQueue(Generic[Item]):
     """Items wait once each, in the order of being added; failed ones wait apart until they are due.
 
@@ -104,6 +119,30 @@ class WorkQueue(Generic[Item]):
         self._ready, self._due = dict.fromkeys(waiting.ready), dict(waiting.delayed)
         self._taken, self._failures = dict(waiting.taken), dict(waiting.failures)
         self.now, self._spent_until = waiting.now, waiting.spent_until
+
+    def kept(self) -> Kept[Item]:
+        """Return all that the queue holds, with times counted from now.
+
+        Queues that will behave alike from now on give equal values. Items must be comparable.
+        """
+        return Kept(
+            tuple(self._ready),
+            tuple(
+                sorted(
+                    ((item, due - self.now) for item, due in self._due.items()),
+                    key=lambda waiting: waiting[1],
+                )
+            ),
+            tuple(sorted(self._taken.items())),
+            tuple(sorted(self._failures.items())),
+            max(self._spent_until - self.now, -self._bucket),
+        )
+
+    def restore(self, kept: Kept[Item]) -> None:
+        """Hold what another queue held, and nothing else; the queue's time begins again at 0."""
+        self._ready, self._due = dict.fromkeys(kept.ready), dict(kept.delayed)
+        self._taken, self._failures = dict(kept.taken), dict(kept.failures)
+        self.now, self._spent_until = 0, kept.spent_for
 
     def ready(self) -> list[Item]:
         """Return what a worker can take now, first in first out."""

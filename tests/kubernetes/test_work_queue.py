@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plinian.engine.cache.work_queue import LONGEST_DELAY_US, Rate, WorkQueue
+from plinian.engine.kubernetes.work_queue import LONGEST_DELAY_US, Rate, WorkQueue
 
 
 def test_an_item_is_queued_once_and_first_in_is_first_out() -> None:

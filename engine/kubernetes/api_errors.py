@@ -1,0 +1,30 @@
+"""Why an API server refuses a request."""
+
+from __future__ import annotations
+
+
+class Refused(Exception):
+    """The API server refused a request, or did not answer it.
+
+    :cvar reason: the reason of the status that it answers, as in ``metav1.StatusReason``.
+    """
+
+    reason = ""
+
+
+class NotFound(Refused):
+    """There is no such object."""
+
+    reason = "NotFound"
+
+
+class AlreadyExists(Refused):
+    """There is such an object already."""
+
+    reason = "AlreadyExists"
+
+
+class Conflict(Refused):
+    """The object has changed since the version that the request names, or is not the one it means."""
+
+    reason = "Conflict"

@@ -1,0 +1,306 @@
+"""An API server as data: it stores objects, checks writes, and says what its watches deliver.
+
+Objects are JSON documents, and are never changed once they are stored. Nothing happens by itself:
+pods that are deleted end when a kubelet says so, and what an owner leaves behind is deleted by the
+garbage collector, which is a client like any other.
+
+resourceVersions count the writes to one name, not to all, so that writes to different objects lead
+to the same state in any order. Clients may only compare versions of one object anyway.
+
+Source: k8s.io/apiserver/pkg/registry/generic/registry/store.go; k8s.io/kubernetes
+pkg/registry/core/pod/strategy.go CheckGracefulDelete, pkg/registry/core/pod/storage BindingREST.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from .api_errors import AlreadyExists, Conflict, NotFound
+from .resources import CLUSTER_SCOPED_KINDS
+
+Document = dict[str, Any]
+
+ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
+
+MERGE = "application/merge-patch+json"
+"""The content type of a merge patch."""
+
+ENDED = frozenset({"Succeeded", "Failed"})
+"""Phases of pods that a deletion removes at once."""
+
+GRACE_SECONDS = 30
+"""How long a pod may take to end that does not say so itself."""
+
+WITH_STATUS = frozenset(
+    {"Pod", "Node", "PodGroup", "Queue", "Job", "Deployment", "ReplicaSet", "StatefulSet"}
+)
+"""Kinds whose status is written by requests of its own."""
+
+FIRST_CREATED = 1_767_225_600
+"""The creation of the first object, in seconds since 1970; each later one is a second younger.
+
+There is no clock here, and schedulers compare no more than which object is older.
+"""
+
+
+class Place(NamedTuple):
+    """What an object is found by. ``key`` is ``namespace/name``, or the name."""
+
+    kind: str
+    key: str
+
+
+class Change(NamedTuple):
+    """What a watch delivers: a version of an object, for ``DELETED`` the last one."""
+
+    verb: str
+    kind: str
+    key: str
+    document: Document
+
+
+class Kept(NamedTuple):
+    """All that an API server holds.
+
+    :param objects: by place, in its order. :param writes: how often each name was written.
+    :param created: how often each name was created.
+    """
+
+    objects: tuple[tuple[Place, Document], ...]
+    writes: tuple[tuple[Place, int], ...]
+    created: tuple[tuple[Place, int], ...]
+
+
+class ApiServer:
+    """Stores objects.
+
+    :ivar changes: what watches are to deliver since they were last taken, in order.
+    """
+
+    def __init__(self, kept: Kept | None = None) -> None:
+        kept = kept or Kept((), (), ())
+        self._objects = dict(kept.objects)
+        self._writes = dict(kept.writes)
+        self._created = dict(kept.created)
+        self.changes: list[Change] = []
+
+    def kept(self) -> Kept:
+        """Return all that is stored, in an order that does not depend on how it came to be."""
+        return Kept(
+            tuple(sorted(self._objects.items(), key=lambda item: item[0])),
+            tuple(sorted(self._writes.items())),
+            tuple(sorted(self._created.items())),
+        )
+
+    def take_changes(self) -> list[Change]:
+        """Return what watches are to deliver, and begin anew."""
+        changes, self.changes = self.changes, []
+        return changes
+
+    def find(self, kind: str, key: str) -> Document | None:
+        """Return an object, or None."""
+        return self._objects.get(Place(kind, key))
+
+    def get(self, kind: str, key: str) -> Document:
+        """Return an object.
+
+        :raises NotFound: there is none.
+        """
+        found = self._objects.get(Place(kind, key))
+        if found is None:
+            raise NotFound(f"{kind} {key} not found")
+        return found
+
+    def list(
+        self, kind: str, namespace: str = "", selector: Mapping[str, str] | None = None
+    ) -> list[Document]:
+        """Return objects of a kind by key: of one namespace, or with these labels."""
+        begin = f"{namespace}/" if namespace else ""
+        places = sorted(
+            place for place in self._objects if place.kind == kind and place.key.startswith(begin)
+        )
+        found = (self._objects[place] for place in places)
+        return [one for one in found if selects(selector or {}, one)]
+
+    def create(self, given: Document) -> Document:
+        """Store a new object, and return it with what the server fills in.
+
+        :raises AlreadyExists: there is one of that name.
+        """
+        place = place_of(given)
+        if place in self._objects:
+            raise AlreadyExists(f"{place.kind} {place.key} already exists")
+        times = self._created[place] = self._created.get(place, 0) + 1
+        metadata = {**given["metadata"]}
+        metadata.setdefault("uid", _uid(place, times))
+        metadata["creationTimestamp"] = _time(FIRST_CREATED + sum(self._created.values()))
+        return self._put(ADDED, place, {**given, "metadata": metadata})
+
+    def update(self, given: Document, *, status: bool = False) -> Document:
+        """Replace an object, but for its status; or its status alone.
+
+        An object without a resourceVersion replaces whatever is there.
+
+        :raises NotFound: there is none of that name.
+        :raises Conflict: it has another resourceVersion or uid.
+        """
+        place = place_of(given)
+        held = self.get(*place)
+        meant = given["metadata"]
+        self._check(place, held, meant.get("uid"), meant.get("resourceVersion"))
+        if status:
+            made = {**held, "status": given.get("status", {})}
+        else:
+            own = {name: meant.get(name) for name in ("labels", "annotations", "ownerReferences")}
+            own["finalizers"] = meant.get("finalizers")
+            kept = {name: value for name, value in held["metadata"].items() if name not in own}
+            metadata = {**kept, **{name: value for name, value in own.items() if value}}
+            made = {**given, "metadata": metadata}
+            if place.kind in WITH_STATUS:
+                made["status"] = held.get("status", {})
+        return self._replace(place, held, made)
+
+    def patch(
+        self, kind: str, key: str, part: Document, *, how: str = MERGE, status: bool = False
+    ) -> Document:
+        """Merge parts of an object, or of its status, into it.
+
+        :param how: the content type of the patch; lists are replaced by each of them.
+        :raises NotFound: there is none of that name.
+        """
+        held = self.get(kind, key)
+        given = {"status": part.get("status", {})} if status else part
+        return self._replace(Place(kind, key), held, merged(held, given))
+
+    def bind(self, key: str, node: str) -> None:
+        """Give a pod a node.
+
+        :raises NotFound: there is no such pod.
+        :raises Conflict: it has a node already, or is being deleted.
+        """
+        pod = self.get("Pod", key)
+        if pod["spec"].get("nodeName") or "deletionTimestamp" in pod["metadata"]:
+            raise Conflict(f"pod {key} is being deleted or is already assigned to a node")
+        self.patch("Pod", key, {"spec": {"nodeName": node}})
+
+    def emit(self, about: Document, reason: str, message: str) -> None:
+        """Create an event about an object: nothing reads it here, so it is not stored."""
+
+    def delete(
+        self,
+        kind: str,
+        key: str,
+        *,
+        uid: str | None = None,
+        version: str | None = None,
+        grace: int | None = None,
+    ) -> None:
+        """Delete an object, or begin to: a pod on a node ends later, and so do finalizers.
+
+        :param uid, version: preconditions. :param grace: seconds, in place of the pod's own.
+        :raises NotFound: there is none of that name.
+        :raises Conflict: a precondition fails.
+        """
+        place = Place(kind, key)
+        held = self.get(kind, key)
+        self._check(place, held, uid, version)
+        seconds = _grace(held, grace)
+        metadata = held["metadata"]
+        if not seconds and not metadata.get("finalizers"):
+            self._remove(place, held)
+        elif "deletionTimestamp" not in metadata:
+            ending = {"deletionTimestamp": _time(FIRST_CREATED)}
+            if kind == "Pod":
+                ending["deletionGracePeriodSeconds"] = seconds
+            self._put(MODIFIED, place, {**held, "metadata": {**metadata, **ending}})
+
+    def _check(self, place: Place, held: Document, uid: str | None, version: str | None) -> None:
+        metadata = held["metadata"]
+        if uid and uid != metadata["uid"]:
+            raise Conflict(f"{place.kind} {place.key} has another uid: {metadata['uid']}")
+        if version and version != metadata["resourceVersion"]:
+            raise Conflict(f"{place.kind} {place.key} has been modified")
+
+    def _replace(self, place: Place, held: Document, made: Document) -> Document:
+        """Store a new version; one that changes nothing leaves no trace."""
+        if made == held:
+            return held
+        ending = "deletionTimestamp" in held["metadata"]
+        if ending and place.kind != "Pod" and not made["metadata"].get("finalizers"):
+            self._remove(place, made)
+            return made
+        return self._put(MODIFIED, place, made)
+
+    def _put(self, verb: str, place: Place, made: Document) -> Document:
+        version = str(self._written(place))
+        stored = {**made, "metadata": {**made["metadata"], "resourceVersion": version}}
+        self._objects[place] = stored
+        self.changes.append(Change(verb, *place, stored))
+        return stored
+
+    def _remove(self, place: Place, held: Document) -> None:
+        version = str(self._written(place))
+        del self._objects[place]
+        last = {**held, "metadata": {**held["metadata"], "resourceVersion": version}}
+        self.changes.append(Change(DELETED, *place, last))
+
+    def _written(self, place: Place) -> int:
+        times = self._writes[place] = self._writes.get(place, 0) + 1
+        return times
+
+
+def place_of(document: Mapping[str, Any]) -> Place:
+    """Return where an object is found; one without a namespace is in ``default``, if it needs one."""
+    kind, metadata = document["kind"], document["metadata"]
+    if kind in CLUSTER_SCOPED_KINDS:
+        return Place(kind, metadata["name"])
+    return Place(kind, f"{metadata.get('namespace') or 'default'}/{metadata['name']}")
+
+
+def merged(whole: Mapping[str, Any], part: Mapping[str, Any]) -> Document:
+    """Return a document with a merge patch applied (RFC 7386)."""
+    made = dict(whole)
+    for name, value in part.items():
+        if value is None:
+            made.pop(name, None)
+        elif isinstance(value, Mapping):
+            held = made.get(name)
+            made[name] = merged(held if isinstance(held, Mapping) else {}, value)
+        else:
+            made[name] = value
+    return made
+
+
+def selects(selector: Mapping[str, str], document: Mapping[str, Any]) -> bool:
+    """Return whether an object has all labels of a selector."""
+    labels = document["metadata"].get("labels") or {}
+    return all(labels.get(name) == value for name, value in selector.items())
+
+
+def controller_of(document: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the owner reference that controls an object, or None."""
+    owners: Iterable[Mapping[str, Any]] = document["metadata"].get("ownerReferences") or ()
+    return next((owner for owner in owners if owner.get("controller")), None)
+
+
+def _grace(held: Document, grace: int | None) -> int:
+    """Return how long an object may take to end, in seconds: only pods on nodes take any."""
+    if held["kind"] != "Pod" or not held["spec"].get("nodeName"):
+        return 0
+    if held.get("status", {}).get("phase") in ENDED:
+        return 0
+    own = held["spec"].get("terminationGracePeriodSeconds")
+    return grace if grace is not None else GRACE_SECONDS if own is None else int(own)
+
+
+def _uid(place: Place, times: int) -> str:
+    return f"{place.kind.lower()}-{place.key.replace('/', '-')}-{times}"
+
+
+def _time(seconds: int) -> str:
+    """Return a time of the first day as an API server writes it."""
+    hours, rest = divmod(seconds - FIRST_CREATED, 3600)
+    days, hours = divmod(hours, 24)
+    minutes, seconds = divmod(rest, 60)
+    return f"2026-01-{days + 1:02}T{hours:02}:{minutes:02}:{seconds:02}Z"
