@@ -162,7 +162,13 @@ class ApiServer:
         return self._replace(place, held, made)
 
     def patch(
-        self, kind: str, key: str, part: Document, *, how: str = MERGE, status: bool = False
+        self,
+        kind: str,
+        key: str,
+        part: Document,
+        *,
+        how: str = MERGE,  # noqa: ARG002 -- what is sent merges alike in all of them
+        status: bool = False,
     ) -> Document:
         """Merge parts of an object, or of its status, into it.
 
@@ -210,7 +216,7 @@ class ApiServer:
         if not seconds and not metadata.get("finalizers"):
             self._remove(place, held)
         elif "deletionTimestamp" not in metadata:
-            ending = {"deletionTimestamp": _time(FIRST_CREATED)}
+            ending: Document = {"deletionTimestamp": _time(FIRST_CREATED)}
             if kind == "Pod":
                 ending["deletionGracePeriodSeconds"] = seconds
             self._put(MODIFIED, place, {**held, "metadata": {**metadata, **ending}})
