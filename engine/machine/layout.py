@@ -1,0 +1,67 @@
+"""What a machine consists of, and where a state has the number of each part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from typing import NamedTuple
+
+from ..controllers.component import Component
+
+API = 0
+"""Where a state has the number of the API server."""
+
+
+class Part(NamedTuple):
+    """How a component is made.
+
+    :param kinds: the kinds that its informers watch, each in a channel of its own, in the order in
+        which a process that starts lists them.
+    :param make: puts a component together of what :meth:`.Component.kept` gave; None is a process
+        that starts.
+    """
+
+    kinds: tuple[str, ...]
+    make: Callable[[Hashable | None], Component]
+
+
+class Step(NamedTuple):
+    """One thing that can happen.
+
+    :param part: the component; empty where time passes.
+    :param kind: whose channel delivers; empty if a component does something by itself.
+    :param name: what it does.
+    """
+
+    part: str
+    kind: str = ""
+    name: str = ""
+
+    def __str__(self) -> str:
+        if self.kind:
+            return f"{self.part} sees {self.kind}"
+        return f"{self.part} {self.name}" if self.part else self.name
+
+
+WAIT = Step("", "", "wait")
+"""Time passes until the next thing is due."""
+
+
+class Layout:
+    """Places of components and channels in a state.
+
+    :ivar names: of the components, in the order of their places, which begin at 1.
+    :ivar channels: the place of the channel of a component's informer of a kind.
+    :ivar watching: the places of all channels of a kind.
+    :ivar size: how many numbers a state has.
+    """
+
+    def __init__(self, parts: Mapping[str, Part]) -> None:
+        self.names = tuple(parts)
+        self.place = {name: API + 1 + at for at, name in enumerate(parts)}
+        pairs = [(name, kind) for name, part in parts.items() for kind in part.kinds]
+        first = API + 1 + len(parts)
+        self.channels = {pair: first + at for at, pair in enumerate(pairs)}
+        self.watching: dict[str, tuple[int, ...]] = {}
+        for (_, kind), at in self.channels.items():
+            self.watching[kind] = (*self.watching.get(kind, ()), at)
+        self.size = first + len(pairs)

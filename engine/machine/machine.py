@@ -1,0 +1,141 @@
+"""A cluster as a machine: an API server, components, and channels between them, in steps.
+
+A state is a tuple of numbers: of what the API server holds, of what each component holds, and of
+what waits in each channel. To fork a state is to keep the tuple, and to compare two states is to
+compare numbers. Different orders of the same steps share nearly all of their work, see
+:mod:`.transitions`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..kubernetes.object_table import ObjectTable
+from .layout import API, WAIT, Layout, Part, Step
+from .table import Table
+from .transitions import Done, Transitions
+
+State = tuple[int, ...]
+"""The numbers of the API server, of the components, and of the channels, in the layout's order."""
+
+
+class Machine:
+    """All states of a cluster that its steps lead to, worked out as they are asked for.
+
+    :param parts: the components by name. :param objects: numbers the documents.
+    :ivar layout: what each number of a state stands for.
+    """
+
+    def __init__(self, parts: Mapping[str, Part], objects: ObjectTable | None = None) -> None:
+        self.layout = Layout(parts)
+        self.transitions = Transitions(parts, objects or ObjectTable())
+        self._steps = self.transitions.steps
+        self._queues: Table[tuple[int, ...]] = Table()
+        self._empty = self._queues.number(())
+        self._wait = self._steps.number(WAIT)
+        self._popped: dict[int, tuple[int, int]] = {}
+        self._pushed: dict[tuple[int, int], int] = {}
+        names = self.layout.names
+        self._deliveries: dict[int, tuple[int, int]] = {}
+        self._delivery_from: dict[int, int] = {}
+        for (name, kind), place in self.layout.channels.items():
+            step = self._steps.number(Step(name, kind))
+            self._deliveries[step] = (names.index(name), place)
+            self._delivery_from[place] = step
+        self._doer: dict[int, int] = {}
+        self._channels = tuple(self.layout.channels.values())
+        self._parts = range(len(names))
+
+    @property
+    def start(self) -> State:
+        """The state in which nothing exists, and all processes have just started."""
+        parts = [self.transitions.new_process(part) for part in self._parts]
+        channels = [self._empty] * len(self._channels)
+        return (self.transitions.empty_server(), *parts, *channels)
+
+    def step(self, number: int) -> Step:
+        """Return a step by its number."""
+        return self._steps[number]
+
+    def enabled(self, state: State) -> list[int]:
+        """Return the numbers of all steps that can be made, in the order of the layout."""
+        empty, delivery = self._empty, self._delivery_from
+        found = [delivery[place] for place in self._channels if state[place] != empty]
+        ability = self.transitions.ability
+        due = False
+        for part in self._parts:
+            steps, when = ability(part, state[part + 1])
+            found += steps
+            due = due or when is not None
+        if due:
+            found.append(self._wait)
+        return found
+
+    def after(self, state: State, step: int) -> tuple[State, str]:
+        """Return the state after a step, and the message of the panic that it ended in, if any."""
+        delivery = self._deliveries.get(step)
+        if delivery is not None:
+            part, place = delivery
+            rest, notice = self._pop(state[place])
+            made = [*state]
+            made[place] = rest
+            done = self.transitions.deliver(part, state[part + 1], notice, state[API])
+        elif step == self._wait:
+            return self._later(state), ""
+        else:
+            part = self._part_of(step)
+            made = [*state]
+            done = self.transitions.do(part, state[part + 1], step, state[API])
+        made[part + 1] = done.part
+        if done.api >= 0:
+            self._write(made, part, done)
+        return tuple(made), done.panic
+
+    def due(self, state: State) -> int | None:
+        """Return how long it takes until the next thing is due, in microseconds."""
+        ability = self.transitions.ability
+        found = (ability(part, state[part + 1]).due for part in self._parts)
+        return min((due for due in found if due is not None), default=None)
+
+    def waiting(self, state: State, part: str, kind: str) -> Sequence[int]:
+        """Return the notices that wait in a channel."""
+        return self._queues[state[self.layout.channels[part, kind]]]
+
+    def _part_of(self, step: int) -> int:
+        part = self._doer.get(step)
+        if part is None:
+            part = self._doer[step] = self.layout.names.index(self._steps[step].part)
+        return part
+
+    def _later(self, state: State) -> State:
+        by = self.due(state)
+        assert by is not None, "time passes only if something is due"
+        made = [*state]
+        for part in self._parts:
+            made[part + 1] = self.transitions.wait(part, state[part + 1], by)
+        return tuple(made)
+
+    def _write(self, made: list[int], part: int, done: Done) -> None:
+        """Note what a step wrote; a process that panicked lists everything again."""
+        made[API] = done.api
+        for notice, kind in done.notices:
+            for place in self.layout.watching.get(kind, ()):
+                made[place] = self._push(made[place], notice)
+        if done.panic:
+            name = self.layout.names[part]
+            for kind, notices in self.transitions.listed(part, done.api).items():
+                made[self.layout.channels[name, kind]] = self._queues.number(notices)
+
+    def _pop(self, queue: int) -> tuple[int, int]:
+        known = self._popped.get(queue)
+        if known is None:
+            first, *rest = self._queues[queue]
+            known = self._popped[queue] = (self._queues.number(tuple(rest)), first)
+        return known
+
+    def _push(self, queue: int, notice: int) -> int:
+        known = self._pushed.get((queue, notice))
+        if known is None:
+            known = self._queues.number((*self._queues[queue], notice))
+            self._pushed[queue, notice] = known
+        return known
