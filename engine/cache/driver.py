@@ -70,6 +70,10 @@ class CacheDriver:
         self._api = api
         self._in_hand: list[Taken] = []
 
+    def connect(self, api: ApiServer) -> None:
+        """Let what the cache writes and reads go to this API server from now on."""
+        self._api = api
+
     def deliver(self, kind: str, item: Object) -> None:
         """Let the informer of a kind see that an object was added or modified.
 

@@ -85,6 +85,10 @@ class Stores:
         self._frozen.pop(kind, None)
         return self._stores[kind].pop(key, None)
 
+    def arrange(self) -> None:
+        """Put each store in the order of its keys; nothing looks at the order of arrival."""
+        self._stores = {kind: dict(sorted(one.items())) for kind, one in self._stores.items()}
+
     def objects(self) -> Objects:
         """Return what sessions look up, as it is now."""
         return Objects(**{field: self._frozen_store(kind) for kind, field in _FIELDS.items()})

@@ -139,6 +139,10 @@ class JobCache:
             task.devices = device_claims(pod, self._stores.of("ResourceClaim"))
         return task
 
+    def task_of_pod(self, pod: objects.Pod) -> TaskInfo:
+        """Return the task of a pod as a session knew it, which is in no job."""
+        return self._builder.task(pod)
+
     def _with_volumes(self, pod: objects.Pod, before: TaskInfo | None = None) -> TaskInfo:
         if not self._rules.volumes_counted:
             return self._builder.task(pod, before=before)

@@ -49,6 +49,11 @@ _DECODE = msgspec.msgpack.Decoder(StoredBelief).decode
 _STATUS_DECODE = msgspec.msgpack.Decoder(ResourceQuotaStatus).decode
 
 
+def unpack(data: bytes, behaviours: Behaviours, payloads: Payloads) -> Projector:
+    """Return the projector that :func:`.stored.pack` was given."""
+    return _Reader(_DECODE(data), behaviours, payloads).projector
+
+
 def decode_belief(data: bytes, behaviours: Behaviours, payloads: Payloads) -> Projector:
     """Return the projector that :func:`.stored.encode_belief` was given, ready to go on.
 

@@ -148,12 +148,17 @@ class StoredBelief(msgspec.Struct, array_like=True, kw_only=True):
 _ENCODE = msgspec.msgpack.Encoder().encode
 
 
+def pack(projector: Projector) -> bytes:
+    """Return all that a projector holds as bytes; :func:`.restored.unpack` reads them."""
+    return _ENCODE(_Writer(projector).belief())
+
+
 def encode_belief(projector: Projector) -> bytes:
     """Return all that a projector holds as bytes, compressed.
 
     Equal beliefs give equal bytes. Snapshots that were taken leave no trace.
     """
-    return zstandard.ZstdCompressor(level=3).compress(_ENCODE(_Writer(projector).belief()))
+    return zstandard.ZstdCompressor(level=3).compress(pack(projector))
 
 
 class _Writer:

@@ -32,9 +32,7 @@ ENDED = frozenset({"Succeeded", "Failed"})
 GRACE_SECONDS = 30
 """How long a pod may take to end that does not say so itself."""
 
-WITH_STATUS = frozenset(
-    {"Pod", "Node", "PodGroup", "Queue", "Job", "Deployment", "ReplicaSet", "StatefulSet"}
-)
+WITH_STATUS = frozenset({"Pod", "Node", "Queue", "Job", "Deployment", "ReplicaSet", "StatefulSet"})
 """Kinds whose status is written by requests of its own."""
 
 FIRST_CREATED = 1_767_225_600

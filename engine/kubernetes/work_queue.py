@@ -144,6 +144,14 @@ class WorkQueue(Generic[Item]):
         self._taken, self._failures = dict(kept.taken), dict(kept.failures)
         self.now, self._spent_until = 0, kept.spent_for
 
+    def rebase(self) -> None:
+        """Let the queue's time begin again at 0; what is due stays due in as long as before."""
+        self._due = {
+            item: due - self.now for item, due in sorted(self._due.items(), key=lambda one: one[1])
+        }
+        self._spent_until = max(self._spent_until - self.now, -self._bucket)
+        self.now = 0
+
     def ready(self) -> list[Item]:
         """Return what a worker can take now, first in first out."""
         return list(self._ready)

@@ -1,4 +1,4 @@
-"""Every order of a machine's steps, or some of them: where does an invariant not hold?"""
+"""Searches over the orders of a machine's steps, for states in which an invariant does not hold."""
 
 from __future__ import annotations
 

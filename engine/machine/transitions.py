@@ -18,6 +18,11 @@ Notice = tuple[str, str, str, int]
 Act = Callable[[Component, Any], None]
 
 
+_Counts = tuple[tuple[Place, int], ...]
+_Stored = tuple[tuple[tuple[Place, int], ...], _Counts, _Counts]
+"""What an API server holds, with documents by number."""
+
+
 class Ability(NamedTuple):
     """What a component can do by itself: numbers of steps, and in how long something is due."""
 
@@ -64,7 +69,7 @@ class Transitions:
         self._parts = tuple(parts.values())
         self._names = tuple(parts)
         self._objects = objects
-        self._api: Table[Hashable] = Table()
+        self._api: Table[_Stored] = Table()
         self._kept = tuple(Table[Hashable]() for _ in parts)
         self.notices: Table[Notice] = Table()
         self.steps: Table[Step] = Table()
@@ -96,9 +101,9 @@ class Transitions:
 
     def server(self, number: int) -> ApiServer:
         """Return an API server that holds what has this number."""
-        objects, writes, created = self._api[number]  # type: ignore[misc]
+        objects, writes, created = self._api[number]
         document = self._objects.document
-        held = tuple((Place(*place), document(one)) for place, one in objects)
+        held = tuple((place, document(one)) for place, one in objects)
         return ApiServer(Kept(held, writes, created))
 
     def component(self, part: int, number: int) -> Component:
@@ -182,5 +187,5 @@ class Transitions:
     def _number_of(self, server: ApiServer) -> int:
         objects, writes, created = server.kept()
         number = self._objects.number
-        held = tuple((tuple(place), number(one)) for place, one in objects)
+        held = tuple((place, number(one)) for place, one in objects)
         return self._api.number((held, writes, created))

@@ -1,0 +1,275 @@
+"""The scheduler as a component of a machine: its cache, its workers, and its sessions.
+
+The handlers and workers are those of :mod:`plinian.engine.cache`, through its one driver, and the
+session is the session. What the component holds between steps is packed as stored beliefs are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from ..cache.driver import Taken, Worker
+from ..cache.projector import Origin, Projector
+from ..cache.requests import (
+    BindPod,
+    CreateQueue,
+    DeletePod,
+    GetQueue,
+    Request,
+    WriteAllocated,
+    WriteConditions,
+    WritePodGroup,
+)
+from ..cache.restored import unpack
+from ..cache.scheduler_flags import CacheOptions
+from ..cache.stored import pack
+from ..cache.writer import JobStatus, Writer
+from ..controllers.component import Client
+from ..kubernetes.api_server import DELETED, Document
+from ..kubernetes.object_table import ObjectTable
+from ..kubernetes.objects import KINDS, Object, Pod, decode
+from ..kubernetes.objects.volcano import PodGroup, PodGroupStatus
+from ..kubernetes.store import default_queue
+from ..session.framework.process import ProcessState
+from ..session.run import SessionInput, run_session
+
+if TYPE_CHECKING:
+    from ..session.framework.outcome import SessionResult
+    from ..volcano.conf import SchedulerConf
+    from ..volcano.session.behaviours import Behaviours
+
+SESSION, BINDS = "session", "binds"
+TAKES, FINISHES = "takes from", "finishes with"
+ONE_STEP = (Worker.NODES, Worker.HYPERNODES)
+"""Workers that do their work in one step: it does not matter when they take an item."""
+
+
+class Settings(NamedTuple):
+    """What a scheduler is started with.
+
+    :param kinds: the kinds that its informers watch, of those that the cluster has.
+    :param now: the present of all sessions, in microseconds since 1970.
+    """
+
+    behaviours: Behaviours
+    conf: SchedulerConf
+    objects: ObjectTable
+    kinds: tuple[str, ...]
+    now: int
+    options: CacheOptions = CacheOptions()
+
+
+class Kept(NamedTuple):
+    """All that a scheduler holds between steps.
+
+    :param cache: packed. :param binding: what is still to be bound: the job, the node and the pod.
+    """
+
+    cache: bytes
+    binding: tuple[tuple[str, str, bytes], ...]
+
+
+class SchedulerComponent:
+    """One scheduler process."""
+
+    def __init__(self, settings: Settings, kept: Hashable | None = None) -> None:
+        self._settings = settings
+        self.kinds = settings.kinds
+        if isinstance(kept, Kept):
+            self.projector = unpack(kept.cache, settings.behaviours, self._payloads)
+            self._binding = kept.binding
+        else:
+            self.projector = Projector(settings.behaviours, settings.options)
+            self._binding = ()
+
+    def _payloads(self, positions: Sequence[int]) -> dict[int, bytes]:
+        document = self._settings.objects.document
+        return {at: msgspec.json.encode(document(at - 1)) for at in positions}
+
+    def kept(self) -> Hashable:
+        """Return all that the scheduler holds, in an order that does not depend on history."""
+        cache = self.projector.cache
+        cache.stores.arrange()
+        for worker in Worker:
+            self.projector.driver.queue(worker).rebase()
+        return Kept(pack(self.projector), self._binding)
+
+    def deliver(self, verb: str, kind: str, key: str, document: Document, _: Client) -> None:
+        """Let an informer deliver a change.
+
+        :raises Panic: the process ends.
+        """
+        item = decode(KINDS[kind], document)
+        origins, driver = self.projector.origins[kind], self.projector.driver
+        if verb == DELETED:
+            driver.deliver_deletion(kind, item)
+            origins.pop(key, None)
+        else:
+            origins[item.key] = Origin(item, self._settings.objects.number(document) + 1)
+            driver.deliver(kind, item)
+
+    def steps(self) -> Sequence[str]:
+        """Return what the workers and the session could do now."""
+        driver = self.projector.driver
+        found = []
+        for worker in Worker:
+            queue = driver.queue(worker)
+            if queue.taken():
+                found.append(f"{FINISHES} {worker}")
+            elif len(queue):
+                found.append(f"{TAKES} {worker}")
+        if self._binding:
+            found.append(BINDS)
+        found.append(SESSION)
+        return found
+
+    def step(self, name: str, client: Client) -> None:
+        """Do one of these.
+
+        :raises Panic: the process ends.
+        """
+        if name == SESSION:
+            self._session(client)
+            return
+        driver = self.projector.driver
+        driver.connect(_Requests(client))
+        if name == BINDS:
+            self._writer(client).process_binds()
+            self._binding = ()
+            return
+        worker = Worker(name.rpartition(" ")[2])
+        if name.startswith(TAKES):
+            taken = driver.take(worker)
+            if taken is not None and worker in ONE_STEP:
+                driver.finish(taken)
+        else:
+            (item,) = driver.queue(worker).taken()
+            driver.finish(Taken(worker, item))
+
+    def due(self) -> int | None:
+        """Return in how many microseconds a delayed item is due."""
+        return self.projector.driver.next_due()
+
+    def advance(self, by: int) -> None:
+        """Let so many microseconds pass."""
+        self.projector.driver.advance(by)
+
+    def _writer(self, client: Client) -> Writer:
+        writer = Writer(self.projector.cache, _Requests(client))
+        builder = self.projector.cache.job_cache.task_of_pod
+        for job, node, pod in self._binding:
+            task = builder(msgspec.json.decode(pod, type=Pod))
+            writer.waiting.append(msgspec.structs.replace(task, job=job, node_name=node))
+        return writer
+
+    def _session(self, client: Client) -> None:
+        """Open a session, run the actions, and write what it says when it closes."""
+        cache, settings = self.projector.cache, self._settings
+        writer = self._writer(client)
+        snapshot = cache.snapshot()
+        result = run_session(
+            SessionInput(
+                snapshot=snapshot,
+                conf=settings.conf,
+                behaviours=settings.behaviours,
+                now=settings.now,
+                process=ProcessState(),
+                cache=writer,
+            )
+        )
+        if result.panic is not None:
+            raise result.panic
+        self._close(result, writer)
+        self._binding = tuple(
+            (task.job, task.node_name, msgspec.json.encode(task.pod)) for task in writer.waiting
+        )
+
+    def _close(self, result: SessionResult, writer: Writer) -> None:
+        """Write the statuses of PodGroups, pods and queues.
+
+        Source: pkg/scheduler/framework/session.go closeSession, job_updater.go.
+        """
+        jobs = self.projector.cache.jobs
+        for key, group in sorted(result.pod_groups.items()):
+            job = jobs.get(key)
+            if job is None or job.pod_group is None or job.pod_group.uid != group.uid:
+                continue
+            reasons = {
+                task.uid: (condition.reason, condition.message)
+                for task in job.tasks.values()
+                if (condition := result.pod_conditions.get(task.key)) is not None
+            }
+            status = PodGroupStatus(
+                phase=group.phase,
+                running=group.running,
+                succeeded=group.succeeded,
+                failed=group.failed,
+            )
+            written = msgspec.structs.replace(job.pod_group, status=status)
+            writer.write_job_status(key, JobStatus(written, "", reasons, group.written))
+        for name, queue in sorted(result.queues.items()):
+            if queue.written and queue.deserved is None:
+                writer.write_queue_status(name, queue.allocated)
+                self.projector.cache.note_queue_status(name, queue.allocated)
+
+
+class _Requests:
+    """Sends what a cache requests through a client."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def send(self, request: Request) -> None:
+        """Carry out a request."""
+        client = self._client
+        match request:
+            case BindPod(pod, node):
+                client.bind(pod.key, node)
+            case DeletePod(pod):
+                client.delete("Pod", pod.key)
+            case WriteConditions(pod, conditions):
+                status = {"conditions": [msgspec.to_builtins(one) for one in conditions]}
+                self._update("Pod", pod, status)
+            case WritePodGroup(pod_group):
+                self._update("PodGroup", pod_group, _group_status(pod_group))
+            case WriteAllocated(queue, allocated, apply):
+                if apply:
+                    part = {"status": {"allocated": allocated}}
+                    client.patch("Queue", queue.name, part, status=True)
+                else:
+                    self._update("Queue", queue, {"allocated": allocated})
+            case GetQueue(name):
+                client.get("Queue", name)
+            case CreateQueue(name, _):
+                client.create(default_queue(name))
+
+    def _update(self, kind: str, item: Object, status: dict[str, Any]) -> None:
+        """Update an object's status, as the version in hand."""
+        held = self._client.get(kind, item.key)
+        metadata = {**held["metadata"], "resourceVersion": item.metadata.resource_version}
+        made = {**held, "metadata": metadata, "status": {**held.get("status", {}), **status}}
+        self._client.update(made, status=kind != "PodGroup")
+
+    def read_pod(self, namespace: str, name: str) -> Pod | None:
+        """Return a pod as it is now."""
+        found = self._client.find("Pod", f"{namespace}/{name}")
+        return None if found is None else decode(Pod, found)
+
+    def emit(self, about: Object, reason: str, message: str) -> None:
+        """Create an event: nothing reads those."""
+
+    def bind_volumes(self, pod: Pod) -> str | None:
+        """Bind volumes: there is nothing that could fail."""
+
+
+def _group_status(group: PodGroup) -> dict[str, Any]:
+    status = group.status
+    return {
+        "phase": status.phase,
+        "running": status.running,
+        "succeeded": status.succeeded,
+        "failed": status.failed,
+    }
