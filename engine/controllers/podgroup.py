@@ -17,7 +17,7 @@ from ..kubernetes.work_queue import WorkQueue
 from ..volcano.controllers.podgroup import PodGroupBehaviours
 from .component import Client
 from .lister import Listed, Lister
-from .podgroup_content import GROUP_NAME, PREFIX, group_name, group_of, named_group
+from .podgroup_content import GROUP_NAME, PREFIX, group_name, group_of, named_group, sent
 
 ADDED = "ADDED"
 WORK = "podgroup"
@@ -185,7 +185,7 @@ class PodGroupController:
         known = self._groups.get(f"{key.partition('/')[0]}/{name}")
         if known is None:
             with suppress(AlreadyExists):
-                client.create(group_of(pod, self._behaviours, client))
+                client.create(sent(group_of(pod, self._behaviours, client)))
         elif updates:
             self._update(known, group_of(pod, self._behaviours, client), client)
         if not named_group(pod):
@@ -195,15 +195,13 @@ class PodGroupController:
     def _update(self, known: Document, wanted: Document, client: Client) -> None:
         """Update a PodGroup to what it would be made with now, if that differs.
 
-        No labels, or no annotations, count as a difference, because an empty map in Go is not
-        equal to none: the PodGroup is written, and the API server changes nothing.
+        In Go an empty map is not equal to none. So a PodGroup without labels or annotations, as an
+        API server delivers it, is always updated, though that changes nothing.
 
         Source: pkg/controllers/podgroup/pg_controller_handler.go shouldUpdateExistingPodGroup.
         """
-        parts = {name: wanted["metadata"].get(name) for name in ("labels", "annotations")}
-        same = all(value and value == known["metadata"].get(name) for name, value in parts.items())
-        if same and wanted["spec"] == known["spec"]:
-            return
-        kept = {name: value for name, value in known["metadata"].items() if name not in parts}
-        metadata = {**kept, **{name: value for name, value in parts.items() if value}}
-        client.update({**known, "metadata": metadata, "spec": wanted["spec"]})
+        own = {name: wanted["metadata"][name] for name in ("labels", "annotations")}
+        same = all(value == known["metadata"].get(name) for name, value in own.items())
+        if not same or wanted["spec"] != known["spec"]:
+            metadata = {**known["metadata"], **own}
+            client.update(sent({**known, "metadata": metadata, "spec": wanted["spec"]}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from ..kubernetes.amounts import times, written
@@ -31,12 +32,14 @@ _TOPOLOGY_MODE = "volcano.sh/network-topology-mode"
 _TOPOLOGY_TIER = "volcano.sh/network-topology-highest-tier"
 _MODES = ("hard", "soft")
 
-_OWNERS: Mapping[str, str] = {
-    "ReplicaSet": "apps/v1",
-    "DaemonSet": "apps/v1",
-    "StatefulSet": "apps/v1",
-    "Job": "batch/v1",
-}
+_OWNERS: Mapping[str, str] = MappingProxyType(
+    {
+        "ReplicaSet": "apps/v1",
+        "DaemonSet": "apps/v1",
+        "StatefulSet": "apps/v1",
+        "Job": "batch/v1",
+    }
+)
 """Kinds of owners whose annotations are looked up, and their versions."""
 
 
@@ -55,7 +58,9 @@ def named_group(pod: Document) -> str:
 
 
 def group_of(pod: Document, behaviours: PodGroupBehaviours, client: Client) -> Document:
-    """Return the PodGroup that would be created for a pod; its owners are looked up.
+    """Return the PodGroup that would be made for a pod; its owners are looked up.
+
+    It has annotations and labels even if they are empty, as it has in Go's memory.
 
     :raises ValueError: the pod asks for an amount that is no quantity.
 
@@ -67,8 +72,8 @@ def group_of(pod: Document, behaviours: PodGroupBehaviours, client: Client) -> D
     if behaviours.podgroup_min_member_from_annotation:
         minimum = _min_member(inherited)
     metadata = {
-        "namespace": pod["metadata"].get("namespace") or "default",
         "name": group_name(pod),
+        "namespace": pod["metadata"].get("namespace") or "default",
         "ownerReferences": _owner_references(pod),
         "annotations": {
             **{name: text for name, text in inherited.items() if name.startswith(_INHERITED)},
@@ -79,10 +84,16 @@ def group_of(pod: Document, behaviours: PodGroupBehaviours, client: Client) -> D
     return {
         "apiVersion": "scheduling.volcano.sh/v1beta1",
         "kind": "PodGroup",
-        "metadata": {name: value for name, value in metadata.items() if value},
+        "metadata": metadata,
         "spec": _spec(pod, minimum, behaviours),
         "status": {"phase": "Pending"},
     }
+
+
+def sent(group: Document) -> Document:
+    """Return a PodGroup as it is sent: JSON leaves out annotations and labels that are empty."""
+    metadata = {name: value for name, value in group["metadata"].items() if value}
+    return {**group, "metadata": metadata}
 
 
 def _spec(pod: Document, minimum: int, behaviours: PodGroupBehaviours) -> Document:
@@ -114,7 +125,7 @@ def _topology(annotations: Mapping[str, str]) -> Document | None:
 
 
 def _own_annotations(pod: Document) -> dict[str, str]:
-    """Return what a PodGroup takes over from the pod itself; one budget of disruptions is enough."""
+    """Return what a PodGroup takes over from the pod itself, with one budget of disruptions."""
     given = _annotations(pod)
     budget = next((name for name in _BUDGETS if name in given), None)
     own = _of_volcano(given, _FROM_ANNOTATIONS)

@@ -51,9 +51,7 @@ class Recorded(NamedTuple):
 
 CONTROLLERS: Mapping[str, Recorded] = MappingProxyType(
     {
-        "podgroup": Recorded(
-            PodGroupController, lambda controller: {"podgroup": controller.queue}
-        ),
+        "podgroup": Recorded(PodGroupController, lambda controller: {"podgroup": controller.queue}),
     }
 )
 """By their names in recordings."""
@@ -94,7 +92,8 @@ class ControllerRun:
         except Refused as refused:
             told["refused"] = str(refused)
         if given.get("idle"):
-            self._deliver()
+            while self._deliver():
+                pass
         else:
             self._settle()
             self._wait(round(given.get("wait", 0) * SECOND_US))
@@ -161,7 +160,7 @@ class ControllerRun:
         for notice in waiting:
             for controller in self._controllers.values():
                 if notice.kind in controller.kinds:
-                    controller.deliver(*notice, self.client)
+                    controller.deliver(*self.client.as_recorded(notice), self.client)
         self._notices += self.api.take_changes()
         return bool(waiting)
 

@@ -1,23 +1,26 @@
-"""A client that sends requests to an API server, notes them as recordings do, and lets some fail."""
+"""A client that notes what it sends to an API server as recordings do, and lets some of it fail."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from plinian.engine.kubernetes.api_errors import AlreadyExists, Conflict, NotFound, Refused
-from plinian.engine.kubernetes.api_server import MERGE, ApiServer, Document, place_of
+from plinian.engine.kubernetes.api_server import MERGE, ApiServer, Change, Document, place_of
 from plinian.engine.kubernetes.resources import kind_plural
 
 Answer = TypeVar("Answer")
 
-INJECTED: Mapping[str, type[Refused]] = {
-    "conflict": Conflict,
-    "exists": AlreadyExists,
-    "notfound": NotFound,
-    "timeout": Refused,
-}
+INJECTED: Mapping[str, type[Refused]] = MappingProxyType(
+    {
+        "conflict": Conflict,
+        "exists": AlreadyExists,
+        "notfound": NotFound,
+        "timeout": Refused,
+    }
+)
 """Errors that a step of a case injects."""
 
 OWN_FIELDS = frozenset({"name", "namespace"})
@@ -38,6 +41,7 @@ class RecordingClient:
 
     :ivar requests: what was sent since they were last taken; ``events`` likewise.
     :ivar faults: what is to fail.
+    :ivar typed: versions that were written by a controller, by kind, key and resourceVersion.
     """
 
     def __init__(self, api: ApiServer) -> None:
@@ -45,6 +49,7 @@ class RecordingClient:
         self.requests: list[dict[str, Any]] = []
         self.events: list[str] = []
         self.faults: list[Fault] = []
+        self.typed: set[tuple[str, str, str]] = set()
         self._made: Counter[tuple[str, str]] = Counter()
 
     def find(self, kind: str, key: str) -> Document | None:
@@ -64,22 +69,23 @@ class RecordingClient:
         """Return objects of a kind."""
         labels = ",".join(f"{name}={value}" for name, value in sorted((selector or {}).items()))
         told = {"selector": labels} if labels else {}
-        found = self._send(
+        return self._send(
             f"list {kind_plural(kind)}",
             f"{namespace}/",
             lambda: self.api.list(kind, namespace, selector),
             **told,
         )
-        return found
 
     def create(self, given: Document) -> Document:
         """Create an object, with a uid as in recordings."""
         kind, key = place_of(given)
         meant = _without(given, frozenset({"apiVersion", "kind"}))
         meant["metadata"] = _without(given["metadata"], OWN_FIELDS | NOT_TOLD)
-        return self._send(
+        made = self._send(
             f"create {kind_plural(kind)}", key, lambda: self.made(given), object=pruned(meant)
         )
+        self.typed.add((kind, key, made["metadata"]["resourceVersion"]))
+        return made
 
     def made(self, given: Document) -> Document:
         """Create an object without noting it: recordings count how often a name was tried."""
@@ -98,6 +104,8 @@ class RecordingClient:
             key,
             lambda: self.api.update(given, status=status),
         )
+        if made is not before:
+            self.typed.add((kind, key, made["metadata"]["resourceVersion"]))
         self.requests[-1]["change"] = difference(_told(before or {}), _told(made))
         return made
 
@@ -138,6 +146,18 @@ class RecordingClient:
         """Note an event."""
         name = about["metadata"]["name"]
         self.events.append(f"{about['kind']} {name}: {reason}: {message}")
+
+    def as_recorded(self, change: Change) -> Change:
+        """Return a change as informers had it when cases were recorded.
+
+        The API server of the recordings kept what a controller wrote as Go has it in memory, with
+        labels and annotations that were empty maps. A real one would leave them out.
+        """
+        metadata = change.document["metadata"]
+        if (change.kind, change.key, metadata.get("resourceVersion")) not in self.typed:
+            return change
+        filled = {"labels": {}, "annotations": {}, **metadata}
+        return change._replace(document={**change.document, "metadata": filled})
 
     def _send(self, what: str, key: str, send: Callable[[], Answer], **told: Any) -> Answer:
         """Note a request with what is told of it, and send it, unless it is to fail."""
