@@ -71,3 +71,17 @@ def test_a_pod_of_the_same_name_is_another_one() -> None:
         assert run.api.get("Pod", "default/b")["status"]["phase"] == "Running"
         run.api.delete("Pod", "default/b", grace=0)
         run.create(_pod("b"))
+
+
+def test_news_of_a_pod_that_has_ended_does_not_end_it_again() -> None:
+    run = _run()
+    run.api.bind("default/b", "n1")
+    run.settle()
+    run.api.delete("Pod", "default/b")
+    run.settle()
+    last = run.api.get("Pod", "default/b")
+    (kubelets,) = run.components
+    kubelets.advance(10 * SECOND_US)
+    kubelets.step("end default/b", run.client)
+    kubelets.deliver("MODIFIED", "Pod", "default/b", last, run.client)
+    assert (kubelets.steps(), kubelets.due()) == ((), None)

@@ -146,6 +146,18 @@ def test_a_new_template_replaces_pods_as_new_ones_become_ready(run: RunningCompo
     assert len(hashes) == 1
 
 
+def test_new_pods_stay_when_there_is_suddenly_less_room_for_them(run: RunningComponents) -> None:
+    def strategy(surge: int) -> dict[str, Any]:
+        return {"rollingUpdate": {"maxSurge": surge, "maxUnavailable": 0}}
+
+    run.create(_workload("Deployment", 4, strategy=strategy(4)))
+    _bind_all(run)
+    run.change("Deployment", "default/web", _new_template("new"))
+    assert _replicas(run) == [4, 4]
+    run.change("Deployment", "default/web", {"spec": {"strategy": strategy(1)}})
+    assert _replicas(run) == [4, 4]
+
+
 def test_a_deployment_of_one_pod_never_goes_without(run: RunningComponents) -> None:
     run.create(_workload("Deployment", 1))
     _bind_all(run)
