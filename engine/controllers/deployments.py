@@ -84,8 +84,6 @@ class DeploymentController(WorkloadController):
             taken = min(max(left, 0), max(broken, 0))
             targets[place_of(one).key] -= taken
             left -= taken
-        available = sum(_count(one, "availableReplicas") for one in (newest, *older))
-        left = min(left, available - least)
         for one in older:
             taken = min(max(left, 0), targets[place_of(one).key])
             targets[place_of(one).key] -= taken

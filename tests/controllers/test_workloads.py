@@ -78,14 +78,16 @@ def test_a_replicaset_creates_pods_of_its_template_that_it_controls(run: Running
     assert (owner["kind"], owner["uid"], owner["controller"]) == ("ReplicaSet", uid, True)
 
 
-def test_a_replicaset_deletes_pods_without_a_node_first(run: RunningComponents) -> None:
-    run.create(_workload("ReplicaSet", 3))
+def test_a_replicaset_deletes_the_youngest_pods_without_a_node_first(
+    run: RunningComponents,
+) -> None:
+    run.create(_workload("ReplicaSet", 4))
     run.api.bind("default/web-3", "n1")
     run.settle()
-    run.change("ReplicaSet", "default/web", _scaled(1))
-    assert run.names("Pod") == ["web-3"]
+    run.change("ReplicaSet", "default/web", _scaled(2))
+    assert run.names("Pod") == ["web-1", "web-3"]
     status = run.api.get("ReplicaSet", "default/web")["status"]
-    assert (status["replicas"], status["readyReplicas"]) == (1, 1)
+    assert (status["replicas"], status["readyReplicas"]) == (2, 1)
 
 
 def test_a_replicaset_does_not_wait_until_a_pod_has_ended(run: RunningComponents) -> None:
