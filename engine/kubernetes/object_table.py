@@ -1,4 +1,4 @@
-"""Documents as numbers: equal documents get the same one, whatever made them."""
+"""Numbers for documents, so that values which refer to documents can be compared and hashed."""
 
 from __future__ import annotations
 
@@ -8,31 +8,36 @@ import msgspec
 
 Document = dict[str, Any]
 
-_ENCODE = msgspec.json.Encoder(order="deterministic").encode
-
 
 class ObjectTable:
-    """Numbers documents in the order in which they come; they must not be changed afterwards."""
+    """Gives equal documents equal numbers, in the order in which they are first met.
+
+    Documents may not be changed once they have a number.
+    """
 
     def __init__(self) -> None:
-        self._number: dict[bytes, int] = {}
         self._documents: list[Document] = []
-        self._by_id: dict[int, tuple[Document, int]] = {}
+        self._by_bytes: dict[bytes, int] = {}
+        self._met: dict[int, tuple[Document, int]] = {}
+        """By identity; each is held, so that no other document can get its identity."""
 
     def number(self, document: Document) -> int:
-        """Return the number of a document."""
-        seen = self._by_id.get(id(document))
-        if seen is not None and seen[0] is document:
-            return seen[1]
-        code = _ENCODE(document)
-        number = self._number.get(code)
-        if number is None:
-            number = self._number[code] = len(self._documents)
-            self._documents.append(document)
-        # The document is kept: no other one may get its id.
-        self._by_id[id(document)] = (document, number)
-        return number
+        """Return the number of a document: from 0, one for each content."""
+        met = self._met.get(id(document))
+        if met is None:
+            met = self._met[id(document)] = (document, self._number(document))
+        return met[1]
 
     def document(self, number: int) -> Document:
-        """Return a document by its number."""
+        """Return the first document that got a number.
+
+        :raises IndexError: none did.
+        """
         return self._documents[number]
+
+    def _number(self, document: Document) -> int:
+        content = msgspec.json.encode(document, order="sorted")
+        number = self._by_bytes.setdefault(content, len(self._documents))
+        if number == len(self._documents):
+            self._documents.append(document)
+        return number
