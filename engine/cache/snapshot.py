@@ -155,6 +155,8 @@ class SnapshotBuilder:
         """Put together what changed and what did not."""
         cache, changes = self._cache, self._changes
         nodes = self._nodes.table() if last is None or changes.nodes else last.nodes
+        width = nodes.allocatable.shape[1]
+        assert width == len(self._dims), "each column of the nodes' matrices is one resource"
         jobs = self._jobs.table() if last is None or changes.jobs else last.jobs
         hypernodes = (
             cache.node_cache.hypernodes.snapshot()

@@ -459,7 +459,9 @@ class TestBadInput:
             events, context = read(data[:end])
             whole, _ = read(data[: data.rfind(b"\n", 0, end) + 1])
             assert events == whole
-            cut = [] if data[:end].endswith(b"\n") or not end else [
-                f"line {lines + 1}: the last record is cut off"
-            ]
+            cut = (
+                []
+                if data[:end].endswith(b"\n") or not end
+                else [f"line {lines + 1}: the last record is cut off"]
+            )
             assert context.notes == cut

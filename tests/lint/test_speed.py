@@ -1,6 +1,6 @@
 """A check of twice as many objects is twice the work.
 
-Work is counted in lines of Python that run, not in seconds: the count is the same on a busy machine.
+Work is counted in lines of Python that run, not in seconds: a busy machine runs as many.
 """
 
 from __future__ import annotations
