@@ -110,14 +110,14 @@ class Candidate:
 
     def _asked(self) -> frozenset[str]:
         behaviours: Any = Asked(resolve(self.release))
-        parts = self.recording.parts(behaviours)
+        parts = self.recording.differences(behaviours)
         return frozenset() if parts else frozenset(behaviours.fields)
 
     def depends_on(self, rows: Sequence[Row]) -> bool:
         """Say whether the outcome is another with rows reverted."""
         values = {row.behaviour: reverted(row) for row in rows}
         try:
-            return bool(self.recording.parts(behaviours(self.release, **values)))
+            return bool(self.recording.differences(behaviours(self.release, **values)))
         except Exception:  # noqa: BLE001 - a mix that no release has need not run
             return len(rows) > 1
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,16 +19,15 @@ from ..kubernetes.objects import ResourceQuotaStatus
 from ..model.columns import Dimensions, Ids
 from ..model.hypernode import HyperNodes
 from ..model.job import JobInfo
+from ..model.node import NodeInfo
 from ..model.queue import QueueInfo
 from ..model.resource import Resource
 from ..model.tables import JobColumns, NodeTable, TaskTable
 from ..model.task_classes import TaskClasses
 from .dirty_marks import Changes
-from .informers import Objects
+from .informers import Objects, Stores
+from .node_cache import NodeCache
 from .snapshot_rows import JobRows, NodeRows, TaskRows
-
-if TYPE_CHECKING:
-    from .cache import SchedulerCache
 
 Quotas = Mapping[str, Mapping[str, ResourceQuotaStatus]]
 
@@ -70,10 +69,24 @@ class Snapshot(NamedTuple):
         return total
 
 
+class CacheContents(Protocol):
+    """What snapshots read of a cache; :class:`.cache.SchedulerCache` says what each is."""
+
+    stores: Stores
+    node_cache: NodeCache
+    nodes: dict[str, NodeInfo]
+    jobs: dict[str, JobInfo]
+    queues: dict[str, QueueInfo]
+    quotas: dict[str, dict[str, ResourceQuotaStatus]]
+
+    def priority_of(self, job: JobInfo) -> int:
+        """Return the priority that the job's class gives it, or the default one."""
+
+
 class SnapshotBuilder:
     """Keeps the columns of one cache."""
 
-    def __init__(self, cache: SchedulerCache, changes: Changes, classes: TaskClasses) -> None:
+    def __init__(self, cache: CacheContents, changes: Changes, classes: TaskClasses) -> None:
         self._cache = cache
         self._changes = changes
         self._dims = Dimensions()
@@ -142,6 +155,8 @@ class SnapshotBuilder:
         """Put together what changed and what did not."""
         cache, changes = self._cache, self._changes
         nodes = self._nodes.table() if last is None or changes.nodes else last.nodes
+        width = nodes.allocatable.shape[1]
+        assert width == len(self._dims), "each column of the nodes' matrices is one resource"
         jobs = self._jobs.table() if last is None or changes.jobs else last.jobs
         hypernodes = (
             cache.node_cache.hypernodes.snapshot()

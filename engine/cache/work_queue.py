@@ -188,6 +188,7 @@ class WorkQueue(Generic[Item]):
         if not self._ready:
             raise IndexError("nothing is queued")
         item = next(iter(self._ready))
+        assert item not in self._taken, "an item is with one worker at a time"
         del self._ready[item]
         self._taken[item] = False
         return item

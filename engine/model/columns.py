@@ -113,6 +113,7 @@ class Columns:
 
     def widen(self, places: list[int], width: int) -> None:
         """Spread the matrices' columns to new places; new columns are 0."""
+        assert len(set(places)) == len(places) <= width, "each old column has a place to itself"
         for name in self._matrices:
             old = self._arrays[name]
             new = np.zeros((len(old), width))

@@ -127,6 +127,7 @@ class HyperNodes(HyperNodeMap):
         dangling: frozenset[str] = frozenset(),
     ) -> None:
         super().__init__(infos)
+        assert list(by_tier) == sorted(by_tier), "tiers come from the lowest up"
         self.dangling = dangling
         self.by_tier = by_tier
         self.real_nodes = real_nodes

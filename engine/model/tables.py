@@ -191,6 +191,8 @@ class TaskTable:
         request: Floats,
         class_list: list[int] | None = None,
     ) -> None:
+        columns = (status, node, job, klass, request)
+        assert {len(column) for column in columns} == {len(info)}, "each task has one row"
         self._class_list: list[int] = [] if class_list is None else class_list
         self.info = info
         self.status = status

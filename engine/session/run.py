@@ -157,6 +157,7 @@ def close_plugins(ssn: Session, plugins: dict[str, Plugin]) -> None:
 
 
 def _enqueued(ssn: Session, before: list[str]) -> list[str]:
+    assert len(before) == len(ssn.jobs.phase), "a session has the same jobs from begin to end"
     return [
         ssn.jobs.keys[job]
         for job, phase in enumerate(ssn.jobs.phase)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from itertools import groupby
+from itertools import groupby, pairwise
 from types import MappingProxyType
 
 import msgspec
@@ -153,7 +153,10 @@ class Coverage:
         """
         key = (pair, namespace)
         if key not in self._spans:
-            self._spans[key] = tuple(_joined(self._about(pair, namespace)))
+            spans = tuple(_joined(self._about(pair, namespace)))
+            apart = all(before.last < after.first for before, after in pairwise(spans))
+            assert apart, "a span that reaches the next one is joined with it"
+            self._spans[key] = spans
         return self._spans[key]
 
     def gap(self, pair: Pair, revision: int, namespace: str | None = None) -> Gap | None:

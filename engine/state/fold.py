@@ -82,6 +82,7 @@ def in_order(window: Columns, placed: Placed) -> tuple[Columns, Int64s, Int64s]:
     undated = np.flatnonzero(window.revisions < 0)
     keep = np.ones(len(window), np.bool_)
     if len(undated):
+        assert (np.diff(placed.positions) >= 0).all(), "a search needs positions in order"
         positions = window.positions[undated]
         rows = np.searchsorted(placed.positions, positions)
         rows = np.minimum(rows, max(len(placed.positions) - 1, 0))
@@ -137,6 +138,7 @@ class Fold:
             if row < len(keyed):
                 self._apply_list(int(keyed.positions[row]))
             start = row + 1
+        assert len(self._by_name) == len(self.records), "no two live objects have the same name"
 
     def _apply(self, rows: Columns, keys: Int64s, times: Int64s) -> None:
         """Fold rows without lists among them: per object, only the last strong row counts."""

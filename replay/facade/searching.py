@@ -12,7 +12,8 @@ from ..compare.crashes import Crash, PanickingReleases, dying, recorded_crashes
 from ..compare.log_bisection import LogBisection, LogQuestion, span_of
 from ..compare.questions import PANIC, Question
 from ..compare.subjects import LogSubject
-from ..moments.log import Log, Point, Progress
+from ..moments.log import Log, Progress
+from ..moments.points import Point
 from .cases import span
 from .options import DEFAULT_RELEASE, Conf, accepted_conf, conf_text, release_of
 

@@ -12,8 +12,9 @@ from ...engine.errors import ObjectNotFound, UsageError
 from ...engine.events import KINDS
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, plural_of
 from ...engine.log import Cut
-from .log import Log, Point
+from .log import Log
 from .names import is_known, name_ever, never_known
+from .points import Point
 
 _UID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}")
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -11,13 +12,17 @@ from ...engine.events import KINDS, Effect, Recorded, Reference
 from ...engine.events.payloads import ListObserved
 from ...engine.log.store import LogStore, Query
 from ...engine.state.clock import Clock, Span, Unsure
+from ...engine.state.coverage import Gap
 from .actors import actor_of
 from .changes import Change, changes
 from .clock import clock_of
-from .coverage import Unknown
+from .coverage import Unknown, unknown_at, unknown_between
 from .kinds import ObjectName
 from .moment import Moment
 from .times import with_spans
+
+if TYPE_CHECKING:
+    from .log_states import LogStates
 
 _LAST = 2**65
 """A place after that of every revision: twice the greatest possible one, plus one."""
@@ -317,3 +322,32 @@ def _absence(recorded: Recorded, named: ObjectName, namespace: str, uid: str) ->
     reference = Reference(named.group, named.kind, namespace, named.name, uid)
     event = msgspec.structs.replace(recorded.event, reference=reference)
     return msgspec.structs.replace(recorded, event=event)
+
+
+def unknown_of_history(log: LogStates, found: History, moment: Moment) -> list[Unknown]:
+    """Return the gaps in what is known of an object between its first version and a moment.
+
+    If a kind is known again and the object still has the version from before, it had no other one
+    in between.
+    """
+    pair, namespace = (found.object.group, found.object.kind), found.object.namespace or None
+    dated = [one.revision for one in found.happenings if one.revision is not None]
+    if not dated:
+        return unknown_at(log, moment, [pair], namespace)
+
+    def matters(gap: Gap) -> bool:
+        if gap.before is None:
+            return True
+        end = gap.before
+        by_then = takewhile(lambda one: (one.revision or 0) <= end, found.happenings)
+        shown = [one for one in by_then if one.revision is not None or _ends(one)]
+        since = dated[0] if gap.after is None else max(dated[0], gap.after)
+        return _ends(shown[-1]) or (shown[-1].revision or 0) > since
+
+    some = unknown_between(log, dated[0], moment, [pair], namespace)
+    return [one for one in some if matters(one.gap)]
+
+
+def _ends(one: Happening) -> bool:
+    """Return whether an event means that an object no longer exists."""
+    return KINDS[one.kind].effect in (Effect.DELETED, Effect.LISTED)

@@ -27,9 +27,9 @@ from ...engine.state.extract import extract_fact
 from ...engine.state.facts import Fact
 from ...engine.state.fold import Record
 from .clock import clock_of, columns_of, facts_of, placed, store_clock, times_of, without_damage
-from .coverage import read_coverage
 from .later_events import later_events
 from .moment import Moment
+from .read_coverage import read_coverage
 
 BLOCK_ROWS = 1024
 """Events in a block of the fact sidecar."""

@@ -156,6 +156,7 @@ class Statement:
 
     def recover_operations(self, operations: list[Operation]) -> str | None:
         """Do saved operations again; stop at the first error and return it."""
+        assert not self._recovering, "saved operations are not saved again while they are redone"
         self._recovering = True
         error = self._recover(operations)
         self._recovering = False
