@@ -1,8 +1,8 @@
 """Logs of clusters with sessions in them: what comparisons of releases read.
 
-A story is told by a simulation: jobs come, a session a second decides, the cluster does what it
-decided, and jobs that have run for long enough go. Run as a module, it writes one to a log, so that
-its memory is its own.
+A simulation makes the events: jobs are created, a session runs each second, the cluster does what
+it decided, and jobs end after some time. Run as a module, it writes such a log in a separate
+process, so that its memory is not counted with the benchmark's.
 
 python -m benchmarks.stories LOG SESSIONS
 """

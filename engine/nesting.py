@@ -37,7 +37,7 @@ def hold_depth(value: Any, text: bytes | bytearray | None = None, *, most: int =
 def levels(value: Any, *, most: int = MAX_DEPTH) -> Iterator[list[Any]]:
     """Yield the objects and lists in a JSON value, outer ones first, those of a level together.
 
-    What is taken out of them before the next level is asked for is not looked at.
+    A caller may remove values from a level before it requests the next; those are not visited.
 
     :raises NestedTooDeep: there are more levels than ``most``.
     """

@@ -104,7 +104,7 @@ class Candidate:
         """The behaviours that were asked for; none if the outcome is not the recorded one."""
         if asked := self._asked():
             return asked
-        # Not every line that Volcano logs as an error is told by a session.
+        # A session does not report every line that Volcano logs as an error.
         self._leaves_out = frozenset({"errors"})
         return self._asked()
 
@@ -140,7 +140,7 @@ class Candidate:
         yield from self.proven(rows[half:], singly=False)
 
     def open_rows(self, rows: Iterable[Row]) -> list[Row]:
-        """Return those of rows that hold for the release and are asked for in the scenario."""
+        """Return the rows that hold for the release and that the scenario's sessions read."""
         held = rows_of(parse_release(self.release))
         rows = [row for row in rows if held[row.behaviour] is row]
         return [row for row in rows if row.behaviour in self.asked] if rows else []
@@ -255,7 +255,9 @@ def main() -> None:
     """Keep the proofs that hold, look for others, and write both down."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("suites", nargs="*", type=Path, metavar="SUITE")
-    parser.add_argument("--anew", action="store_true", help="forget the proofs that there are")
+    parser.add_argument(
+        "--from-scratch", action="store_true", help="forget the proofs that there are"
+    )
     parser.add_argument("--singly", action="store_true", help="try every row by itself: thorough")
     parser.add_argument("--row", default="*", metavar="GLOB", help="behaviours to search for")
     parser.add_argument("--case", default="*", metavar="GLOB", help="scenarios to search in")
@@ -265,7 +267,7 @@ def main() -> None:
         for each in candidates(arguments.suites)
         if each.kept or fnmatch.fnmatch(each.name, arguments.case)
     )
-    if not arguments.anew:
+    if not arguments.from_scratch:
         proofs.keep()
     wanted = [row for row in HISTORY if fnmatch.fnmatch(row.behaviour, arguments.row)]
     proofs.search(wanted, singly=arguments.singly)

@@ -62,7 +62,7 @@ class WorkQueue(Generic[Item]):
     """Items wait once each, in the order of being added; failed ones wait apart until they are due.
 
     An item that is added while a worker has it is queued when the worker is done with it. The queue
-    has a time of its own, in microseconds, which begins at 0 and moves with :meth:`advance` alone.
+    has a separate time, in microseconds, which begins at 0; only :meth:`advance` changes it.
 
     :param rate: limits how many items may fail in a second; None does not.
     """

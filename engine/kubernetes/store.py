@@ -1,7 +1,7 @@
 """What an API server does to objects that are given to it with less than it would keep.
 
-Scenario files leave out what an API server fills in; here it is filled in the same way every time,
-for whoever reads them: the log takes the completed versions, a simulation goes on from them.
+Scenario files leave out what an API server fills in. This store fills it in, the same way every
+time: the log stores the completed versions, and a simulation starts from them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Store:
         return self._revision
 
     def get(self, kind: str, namespace: str, name: str, *, group: str = "") -> Document | None:
-        """Return the object, or None; nobody but the store may change it."""
+        """Return the object, or None; only the store may change it."""
         return self._objects.get((group, kind, namespace, name))
 
     def holds(self, document: Document) -> bool:

@@ -137,7 +137,7 @@ _EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=
 
 
 class TimeOutOfRange(ValueError):
-    """A time that is written correctly, and lies in UTC before the year 1 or after 9999."""
+    """A time that is written correctly, but in UTC is before the year 1 or after 9999."""
 
 
 @lru_cache(maxsize=65536)
@@ -178,8 +178,8 @@ def _short(text: object) -> str:
 def format_time(micros: int) -> str:
     """Return microseconds since 1970 as RFC 3339 in UTC, with a fraction only if there is one.
 
-    What lies outside the years 1 to 9999 has a sign before its year, as ISO 8601 has it: no reader
-    of times takes it, but a log that holds one can be shown.
+    A time outside the years 1 to 9999 has a sign before its year, as in ISO 8601. No reader of
+    times accepts that, but a log that holds such a time can be shown.
     """
     seconds, fraction = divmod(micros, SECOND_US)
     cycles = 0

@@ -203,7 +203,7 @@ class YamlReader:
         return found.value
 
     def begin_object(self) -> None:
-        """Count values and texts anew: what is built from here on is another object."""
+        """Reset the counts of values and texts: the next object begins."""
         self._values = self._bytes = 0
 
     def _count(self, values: int, size: int = 0) -> None:

@@ -18,7 +18,7 @@ from .resource_names import PODS
 Floats = NDArray[np.float64]
 T = TypeVar("T")
 _VECTORS = 65536
-"""Vectors that are kept; without a bound, tasks with volumes of their own would pile up."""
+"""The most vectors that are kept: each task with unique volumes adds one."""
 _FIRST = ("cpu", "memory", PODS)
 
 
@@ -59,7 +59,7 @@ class Dimensions:
         return amounts
 
     def shared_vector(self, resource: Resource) -> list[float]:
-        """Return the vector of a resource that nobody changes; not to be changed either."""
+        """Return the vector of a resource that never changes; the vector must not be changed."""
         known = self._vectors.get(id(resource))
         if known is None or known[0] is not resource:
             if len(self._vectors) >= _VECTORS:
@@ -97,7 +97,7 @@ class Columns:
         return self._arrays[name][: self.rows]
 
     def take_row(self) -> int:
-        """Return a row that nobody has."""
+        """Return a free row."""
         if self._free:
             return self._free.pop()
         row = self.rows

@@ -1,6 +1,6 @@
-"""The tree of HyperNodes as the scheduler builds it: who is whose parent, which nodes lie below.
+"""The tree of HyperNodes as the scheduler builds it: the parent of each, and the nodes below it.
 
-Where the original walks a Go map, names go in ascending order here.
+Where Volcano iterates over a Go map, names are in ascending order here.
 
 Source: pkg/scheduler/api/hyper_node_info.go.
 """
@@ -396,7 +396,7 @@ class _Build:
         error = self._tree.set_parent(exact.name, name)
         if error is not None:
             return error
-        # A member that was unknown has just been entered, without members of its own.
+        # A member that was unknown has just been added, still without members.
         error = self.visit(self._tree.infos[exact.name])
         if error is not None:
             return error

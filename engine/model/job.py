@@ -34,7 +34,7 @@ class JobInfo:
     :param key: ``namespace/name`` of the PodGroup (``UID``).
     :ivar uid: UID of the last PodGroup that was set (``PgUID``); it stays when that is unset.
     :ivar revision: the resourceVersion of that PodGroup; it stays too.
-    :ivar pod_group: None while there is none; the tasks then lie on nodes and are not scheduled.
+    :ivar pod_group: None while there is none; tasks then count on their nodes, but are not scheduled.
     :ivar queue: name of the queue; the cache puts in the default one.
     :ivar min_available: ``minMember``.
     :ivar priority: worked out at each snapshot.
@@ -197,7 +197,7 @@ class JobInfo:
         return copy
 
     def twin(self) -> JobInfo:
-        """Return a job in the same state, with tasks of its own."""
+        """Return a copy of the job, with copies of its tasks."""
         twin = self.view(self.priority)
         twin.allocated, twin.total_request = self.allocated.clone(), self.total_request.clone()
         twin.tasks = {uid: task.clone() for uid, task in self.tasks.items()}

@@ -164,7 +164,7 @@ class NodeInfo:
         self.reason = NOT_READY
 
     def set_node(self, node: Node, ignored: frozenset[str] = frozenset()) -> None:
-        """Take over a version of the Node and account for all tasks anew.
+        """Take over a version of the Node, and recompute the account of all tasks.
 
         Source: node_info.go SetNode, setNode.
         """
@@ -251,7 +251,7 @@ class NodeInfo:
         return twin
 
     def view(self) -> NodeInfo:
-        """Return the node as a session sees it: made anew of the Node and the tasks.
+        """Return the node as a session sees it: rebuilt from the Node and the tasks.
 
         Binding tasks that do not fit are left out, unless they always count; what no annotation
         grants any more is gone.

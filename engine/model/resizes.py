@@ -1,4 +1,4 @@
-"""Pods whose containers were resized while they ran: what they have is told by their status.
+"""Pods whose containers were resized while they ran: their status says what they have.
 
 Source: pkg/scheduler/api/pod_info.go GetPodResourceRequest, determineContainerReqs; of Kubernetes,
 component-helpers/resource/helpers.go.

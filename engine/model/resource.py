@@ -61,7 +61,7 @@ class Resource:
     ) -> Resource:
         """Return the amounts of a Kubernetes resource list.
 
-        :param ignored: names that shared devices count themselves, ``pods`` if nobody counts them.
+        :param ignored: names that shared devices count themselves, and ``pods`` if they do not count.
         :raises ValueError: a quantity is none.
 
         Source: resource_info.go NewResource.
@@ -316,7 +316,7 @@ class Resource:
         """
         if default is INFINITY or self.scalars is None or other.scalars is None:
             return self._all(other, default, _less_equal)
-        # The usual case, written out: whoever takes a task off a node comes by here.
+        # The usual case, written out for speed: every removal of a task from a node runs this.
         if not (self.cpu - other.cpu < MIN_RESOURCE and self.memory - other.memory < MIN_RESOURCE):
             return False
         for name, amount in self.scalars.items():

@@ -178,7 +178,7 @@ class NodeTable:
 
 
 class TaskTable:
-    """All tasks of the session's jobs, and all pods that lie on its nodes."""
+    """All tasks of the session's jobs, and all pods on its nodes."""
 
     def __init__(
         self,

@@ -27,7 +27,7 @@ NUMA_POLICY = "volcano.sh/numa-topology-policy"
 class TaskInfo(msgspec.Struct, gc=False):
     """One pod as the scheduler's cache holds it.
 
-    Tasks of one class share ``request``: nobody may change it.
+    Tasks of one class share ``request``: it must not be changed.
 
     :param key: ``namespace/name``, by which nodes know the task.
     :param job: ``namespace/name`` of its PodGroup; empty if it has none.

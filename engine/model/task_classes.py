@@ -56,7 +56,7 @@ class TaskClasses:
 
     @property
     def selected(self) -> tuple[str, ...]:
-        """The names of labels that some selector names; with a new one, numbers are given anew."""
+        """The label names that selectors use; when one is added, all numbers are assigned again."""
         return self._selected
 
     def of(self, pod: Pod) -> int:

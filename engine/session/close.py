@@ -135,7 +135,7 @@ def _pod_conditions(ssn: Session, job: int, result: SessionResult) -> None:
 
 
 def _of_gang(ssn: Session, job: int) -> str:
-    """Return what pods say that have nothing to say of their own."""
+    """Return the message of pods for which the session found no separate reason."""
     if ssn.behaviours.gang_message_includes_pod_reason:
         return ssn.jobs.fit_error(job) or ALL_NODES_UNAVAILABLE
     return ssn.jobs.job_fit_errors.get(job) or ALL_NODES_UNAVAILABLE

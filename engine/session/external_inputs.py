@@ -1,7 +1,7 @@
-"""What sessions need beside the cluster's objects, and how it comes to the plugins.
+"""What sessions need beside the cluster's objects, and how plugins get it.
 
-It is told from outside: a restart of the scheduler takes nothing of it away. Plugins find it in
-what the process keeps.
+It comes from outside the scheduler, so a restart loses none of it. Plugins read it from the state
+that the process keeps.
 """
 
 from __future__ import annotations

@@ -57,8 +57,8 @@ def run_session(
 ) -> SessionResult:
     """Run one session; a crash that the release would have is part of the result.
 
-    :param ended: is told when the opening (``open``), each action and the closing (``close``) are
-        over, for whoever measures them.
+    :param ended: is called after the opening (``open``), each action and the closing (``close``),
+        to measure them.
     """
     trace = Trace(on=given.trace) if given.into is None else given.into
     if isinstance(given.behaviours, RecordedBehaviours):

@@ -1,7 +1,7 @@
 """The whole table of releases, by part of Volcano: sessions, the scheduler's cache, controllers.
 
-Each part has a history and a record of its own. Code that runs sessions uses
-:mod:`.session.history` alone.
+Each part has a separate history and record. Code that runs sessions uses only
+:mod:`.session.history`.
 """
 
 from __future__ import annotations

@@ -188,7 +188,7 @@ _PLACES = MappingProxyType(
         "replay.moments.diff_actors": "Who",
     }
 )
-"""Where the names are that are loaded when they are asked for: the import itself stays quick."""
+"""The modules of names that are loaded at first use, so that the import itself stays quick."""
 
 
 def open(  # noqa: A001 -- plinian.open reads as what it is

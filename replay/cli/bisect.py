@@ -204,7 +204,7 @@ def _ends(span: str) -> list[str]:
 def _refuse_idle(
     of_releases: bool, of_case: bool, given: dict[str, object], flags: dict[str, bool]
 ) -> None:
-    """Refuse options that would have no effect, so that nobody relies on them."""
+    """Refuse options that would have no effect, so that a user does not rely on them."""
     from ...engine.errors import UsageError
 
     idle = {"--from", "--conf", "--linear", "--halve"} if of_case else {"--step"}

@@ -120,9 +120,9 @@ def refuse_own_panic(answers: Iterable[SessionAnswer], unknown: Sequence[Unknown
 def first_of(
     log: Log, text: str, *, as_known_at: str | None = None, strict: bool = False
 ) -> Moment:
-    """Return the moment at which a range begins: the log's first one, if the point lies before it.
+    """Return the moment at which a range begins: the log's first one, if the point is before it.
 
-    :raises NotKnown: it lies before it, and ``strict`` is set.
+    :raises NotKnown: it is before it, and ``strict`` is set.
     """
     from ...engine.errors import NotKnown, PointTooEarly
 

@@ -53,7 +53,7 @@ class SessionMoment(NamedTuple):
 class SessionMoments(NamedTuple):
     """Moments in the order of happening.
 
-    :param logged: they are those of sessions that the log tells of; else of changes of objects.
+    :param logged: they are moments of sessions that the log records; else of changes of objects.
     :param left_out: how many are left out, because the log does not know all kinds that sessions
         need yet.
     :param unsure: changes that may have happened before or after the last moment.

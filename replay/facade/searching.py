@@ -52,7 +52,7 @@ class Search:
         self._assume, self._progress = assume, progress
 
     def refuse(self, **given: object) -> None:
-        """Refuse options that would have no effect, so that nobody relies on them.
+        """Refuse options that would have no effect, so that a user does not rely on them.
 
         :raises UsageError: one of them is given.
         """

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ...engine.volcano.session.behaviours import Behaviours
 
 RESOURCES_OF_A_POD = frozenset({"pods"})
-"""Every pod counts one of these; that is not a request of its own."""
+"""Every pod counts one of these; that is not part of its request."""
 
 
 class GangRequest(NamedTuple):

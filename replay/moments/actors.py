@@ -18,7 +18,7 @@ class AttributedEvent(Recorded, frozen=True, kw_only=True, gc=False):
 
     :param span: between which times it happened.
     :param actor: who caused it; empty where the log does not know.
-    :param made: position of the version that this request made, which has no revision of its own;
+    :param made: position of the version that this request made, which has no revision in this event;
         0 if none is known.
     """
 

@@ -157,7 +157,7 @@ def _effect(recorded: Recorded) -> Effect:
 
 
 class _Joined(msgspec.Struct, frozen=True, kw_only=True):
-    """An event, joined with the one that says who caused it, which then gets no line of its own."""
+    """An event, joined with the event that says who caused it; both are shown in one line."""
 
     placed: _Placed
     by: Recorded | None = None

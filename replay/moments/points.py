@@ -68,7 +68,7 @@ def resolve(
     """Return the moment that a point names in a log.
 
     :param as_known_at: ``@POSITION``; ignore events appended later.
-    :raises PointUnknown: the point has none of the forms, or lies outside the log.
+    :raises PointUnknown: the point has none of the forms, or is outside the log.
     """
     text = text.strip()
     branches = {info.name: info.last for info in store.branches()}

@@ -93,7 +93,7 @@ def made_by(who: Who) -> Made:
 
 
 def maker_text(maker: Maker) -> str:
-    """Return who made a difference, and where in the log that is told."""
+    """Return the actor of a difference, and the event that records it."""
     parts = [f"by {maker.actor}" if maker.actor else "by an unknown actor"]
     if maker.position:
         parts += [f"@{maker.position}", span_text(maker.span)]

@@ -34,7 +34,7 @@ class Difference(NamedTuple):
     :param kind: of the object: Node, Pod, PodGroup, Queue or PriorityClass.
     :param name: ``namespace/name``, or the name of what has no namespace.
     :param field: what of it; empty for the object itself.
-    :param truth: what is. :param belief: what the scheduler takes it for.
+    :param truth: what the API server has. :param belief: what the scheduler's cache has.
     """
 
     kind: str

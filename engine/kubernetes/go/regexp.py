@@ -1,7 +1,7 @@
 """Go's regular expressions, on the engine that they were made after: RE2, which never backtracks.
 
-A pattern comes from whoever wrote an object, so it must not be able to take exponential time. What
-Go refuses and RE2 takes is refused here.
+Users write patterns into objects, so no pattern may take exponential time. A pattern that RE2
+accepts and Go refuses is refused here.
 
 Source: Go regexp/syntax: https://pkg.go.dev/regexp/syntax.
 """

@@ -25,7 +25,7 @@ class DeviceSelector(Part, frozen=True, gc=False):
 
 
 class DeviceSubRequest(Part, frozen=True, gc=False):
-    """So many devices of a class; one of several wishes, or what is asked for exactly."""
+    """A number of devices of a class: an exact request, or one of several alternatives."""
 
     name: str = ""
     device_class_name: str = ""
@@ -43,7 +43,7 @@ class DeviceRequest(DeviceSubRequest, frozen=True, gc=False):
 
     @property
     def exact(self) -> DeviceSubRequest | None:
-        """What is asked for, if it is one wish and not several."""
+        """The exact request; None if it lists several alternatives."""
         if self.first_available is not None:
             return None
         if self.exactly is None and self.device_class_name:
@@ -141,7 +141,7 @@ class DeviceCapacity(Part, frozen=True, gc=False):
 
 
 class DeviceTraits(Part, frozen=True, gc=False):
-    """What a device is; a node selection or counters of its own are behind gates that are off."""
+    """A device's attributes and capacity; feature gates for the other fields are off."""
 
     attributes: dict[str, DeviceAttribute] = msgspec.field(default_factory=dict)
     capacity: dict[str, DeviceCapacity] = msgspec.field(default_factory=dict)

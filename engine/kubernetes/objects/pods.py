@@ -198,7 +198,7 @@ class PodResourceClaim(Part, frozen=True, gc=False):
 
 
 class PodSpec(Part, frozen=True, gc=False):
-    """What is asked of the cluster for a pod."""
+    """The fields of a pod's spec that scheduling reads."""
 
     node_name: str = ""
     scheduler_name: str = ""

@@ -1,4 +1,4 @@
-"""Bundles of victims: of each job those that it can spare, and those that would end its gang.
+"""Bundles of victims: of each job the tasks beyond its minimum, and those that would end its gang.
 
 Source: ``pkg/scheduler/actions/utils/bundle.go`` since v1.15.
 """
@@ -87,9 +87,9 @@ class _Surplus:
 
 
 def create_job_bundles(ssn: Session, job: int, tasks: Iterable[int]) -> list[Bundle]:
-    """Part some of a job's tasks into those that it can spare and the rest.
+    """Divide some of a job's tasks: those beyond its minimum (a safe bundle), and the rest.
 
-    The least important are spared first. If the job is not ready as it is, it can spare all.
+    The least important tasks are in the safe bundle. If the job is not ready, all tasks are.
     """
     info = ssn.tasks.info
     tasks = sorted(tasks, key=lambda task: (info[task].priority, info[task].uid))
@@ -109,7 +109,7 @@ def create_job_bundles(ssn: Session, job: int, tasks: Iterable[int]) -> list[Bun
 
 
 def apply_allowed(ssn: Session, bundles: list[Bundle], allowed: Collection[int]) -> list[Bundle]:
-    """Return what is left of bundles: of spared tasks those allowed; others all or not at all."""
+    """Return what is left of bundles: of a safe one the allowed tasks; of others all or nothing."""
     valid = []
     for bundle in bundles:
         kept = [task for task in bundle.tasks if task in allowed]

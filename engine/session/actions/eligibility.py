@@ -24,7 +24,7 @@ def may_preempt(ssn: Session, selection: NodeSelection, task: int) -> bool:
     """Return whether a task may preempt: its policy allows it, and it waits for no node.
 
     A pod that was nominated a node waits if the node takes it, or pods of lower priority that it
-    preempted are still about to go. It may preempt anew if the node never will. Filters that were
+    preempted are still about to go. It may preempt again if the node never will. Filters that were
     not prepared for the pod in this session report an error: then the node does not take it.
     """
     if never_preempts(ssn, task):

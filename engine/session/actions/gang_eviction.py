@@ -6,8 +6,8 @@ the gang is found to be placed with it (:mod:`.simulate`).
 
 The hypernode that was made room in is a fact of that session alone: the original notes it in the
 session's copy of the job (``NominatedHyperNode``), where no later session finds it; only an
-``allocate`` that follows in the same session heeds it (:mod:`.nomination`). What remains is the
-node that each pod is told (``nominatedNodeName``); ``allocate`` tries that one first.
+``allocate`` that follows in the same session heeds it (:mod:`.nomination`). What remains is each
+pod's ``nominatedNodeName``; ``allocate`` tries that node first.
 
 Source: ``pkg/scheduler/actions/gangpreempt``, ``gangreclaim``, ``actions/utils/util.go`` since
 v1.15.
@@ -48,7 +48,7 @@ Verdicts = NDArray[np.bool_]
 class GangArguments:
     """What a process remembers: by action, how many domains, and whether jobs may lose their gang.
 
-    A process has a record of its own for each action.
+    A process has one record per action.
     """
 
     by_action: dict[str, tuple[int, bool]] = field(default_factory=dict)

@@ -31,7 +31,7 @@ def _gives_way(ssn: Session, job: int, task: int, status: int) -> bool:
 
 
 def _sort(ssn: Session, _: int, bundles: list[Bundle], __: Resource) -> list[Bundle]:
-    """Put first what jobs can spare; of both kinds, the job that would come last.
+    """Put safe bundles first; among safe bundles, and among others, the job that comes last.
 
     What the original compares then, what a bundle is worth, never decides: no two jobs are equal.
 

@@ -34,7 +34,7 @@ def _gives_way(ssn: Session, job: int, task: int, status: int) -> bool:
 
 
 def _sort(ssn: Session, job: int, bundles: list[Bundle], need: Resource) -> list[Bundle]:
-    """Put first what jobs can spare; then by queue, and within a queue what is worth most.
+    """Put safe bundles first; then by queue, and within a queue the most valuable first.
 
     Source: ``SortBundlesForReclaim``.
     """

@@ -28,8 +28,8 @@ class _Search:
     """What the tasks that preempt leave behind for those that come after them.
 
     A task finds no node where one of its job and class found none just before, as long as nothing
-    has changed on any node; that is only used where the trace does not tell of every attempt, and
-    where plugins look at the class only.
+    has changed on any node. This shortcut is only used where the trace does not record every
+    attempt, and where plugins look at the class only.
     """
 
     def __init__(self, views: NodeViews) -> None:
@@ -199,7 +199,7 @@ def _find_node(
             if done < len(statement.operations):
                 takes, done = _queue_takes(ssn, queue, task), len(statement.operations)
             if not takes:
-                continue  # nobody can be evicted there, and only evictions let a queue take more
+                continue  # nothing can be evicted there, and only evictions let a queue take more
         victims = voting.preemptable(ssn, task, candidates.on(node, who))
         if not would_help(ssn, task, node, victims, "actions/preempt.preempt"):
             continue

@@ -1,7 +1,7 @@
 """shuffle: evict the tasks that plugins want evicted for their own sake.
 
-Nothing is placed in their stead: that is for the next session, and for whoever makes new pods of
-them. All releases do the same.
+It places nothing instead: controllers create new pods, and the next session places them. All
+releases do the same.
 
 Source: ``pkg/scheduler/actions/shuffle/shuffle.go``.
 """

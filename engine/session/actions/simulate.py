@@ -139,7 +139,7 @@ def _place_within(
     ssn, rows = attempt.ssn, hypernode_rows(attempt.ssn, hypernode)
     if rows is None or not len(rows):
         return None
-    # The flag is that of allocate: these actions have none of their own.
+    # The flag is that of allocate: these actions have no separate one.
     uses_cache = ssn.conf.action_arguments("allocate").get_bool(ERROR_CACHE_ARGUMENT, True)
     cache = new_error_cache() if uses_cache else None
     statement = Statement(ssn)

@@ -117,7 +117,7 @@ def _number(ssn: Session, nodes: int) -> int:
 def _victims_on(
     ssn: Session, candidates: EvictionCandidates, task: int, node: int, *, own: bool
 ) -> list[int]:
-    """Return who has to go on a node for a task; nobody, if that does not help."""
+    """Return the victims on a node for a task; empty if evicting them does not help."""
     who = candidates.preemptable_by(task, own=own)
     possible = voting.preemptable(ssn, task, candidates.on(node, who))
     if not would_help(ssn, task, node, possible):

@@ -1,7 +1,7 @@
-"""What an action goes by where a configuration leaves an argument out: what it was given before.
+"""What an action uses where a configuration leaves an argument out: the value it had before.
 
-Actions are made once in a process. Each session they read their arguments anew, and keep of those
-before what is not there, or has another type.
+Actions are created once in a process. They read their arguments in each session. Where an argument
+is absent or has the wrong type, the value of an earlier session stays.
 
 Source: ``parseArguments`` of the actions; ``framework/arguments.go``.
 """

@@ -63,9 +63,9 @@ class GangEviction(NamedTuple):
 class EvictableEntry(NamedTuple):
     """A registered choice of victims on one node.
 
-    ``may`` tells of candidates on all nodes which of them could be chosen, whoever else is on their
-    nodes; more may be told than are chosen. ``None`` tells nothing. ``per`` says whether the answer
-    depends on the evictor's job and class only, or on the task.
+    ``may`` returns which candidates on all nodes could be chosen, independent of the other pods on
+    their nodes. It may return more than are chosen; ``None`` excludes nothing. ``per`` says whether
+    the answer depends on the evictor's job and class only, or on the task.
     """
 
     function: Callable[[Any, list[int]], tuple[list[int] | None, int]]
@@ -90,9 +90,9 @@ class PredicateEntry(NamedTuple):
 class NodeOrderEntry(NamedTuple):
     """A registered score of nodes, and what it depends on.
 
-    ``partial``: it may be no number for a node, of which then nobody's score counts. ``one``
-    answers for a single node. ``late``: it is summed up with the scores over lists, before both are
-    added to the others; sums of fractions depend on that in their last digits.
+    ``partial``: it may be no number for a node; then no plugin's score counts for that node. ``one``
+    is the function for a single node. ``late``: it is summed up with the scores over lists, before
+    both are added to the others; the last digits of sums of fractions depend on that order.
     """
 
     plugin: str
@@ -113,8 +113,8 @@ class TaskOrder(NamedTuple):
 class BatchEntry(NamedTuple):
     """A registered score over a list of candidates.
 
-    ``uniform(task)`` is what every candidate gets where that depends on the task's class only,
-    whoever the candidates are; ``None`` where the function must be asked.
+    ``uniform(task)`` is the score of every candidate, where that depends on the task's class only
+    and not on the candidates; ``None`` where the function must be called.
     """
 
     plugin: str

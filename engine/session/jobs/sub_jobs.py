@@ -1,6 +1,6 @@
 """Groups within a job: how ``subGroupPolicy`` divides its tasks, and which of them are complete.
 
-A job without the policy is one group, of which nothing is asked but what is asked of the job.
+A job without the policy is one group, without requirements beyond those of the job.
 
 Source: ``pkg/scheduler/api/sub_job_info.go`` and ``job_info.go`` (``getOrCreateSubJob``,
 ``checkSubJobCondition``) since v1.14.
@@ -37,7 +37,7 @@ _READY = sorted(READY_STATUS)
 
 
 class SubJobs:
-    """The groups of a session's jobs; each job is divided when it is asked for."""
+    """The groups of a session's jobs; each job is divided when its groups are first needed."""
 
     def __init__(
         self,

@@ -122,7 +122,7 @@ class _Wish(NamedTuple):
     """A request as the search sees it.
 
     :param parent: name of the request of which this is one of several wishes; else empty.
-    :param every: all devices that match, if all are asked for.
+    :param every: all devices that match, if the request is for all.
     """
 
     claim: int

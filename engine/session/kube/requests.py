@@ -72,8 +72,8 @@ def pod_requests(
 def requests_on_nodes(pod: Pod, asked: PodRequests, *, sidecars: bool) -> PodRequests:
     """Return what a pod counts on its node up to Kubernetes 1.31, where that is not what it asks.
 
-    Of amounts that count where nothing is asked for, an init container that goes on running is seen
-    as one that ends: it counts only as far as it exceeds the containers.
+    For the default amounts of containers without requests, an init container that goes on running
+    is treated as one that ends: it counts only as far as it exceeds the containers.
 
     :param asked: :func:`pod_requests` of the pod. :param sidecars: as there.
 

@@ -52,7 +52,7 @@ class ClassColumns:
         request = ssn.tasks.request[task]
         self._asked: list[tuple[int, float]] = [(dim, request.item(dim)) for dim in self._dims]
         self._request: Floats = np.full(len(ssn.dims), -inf)
-        """What is asked for; of what the task does not name there is always enough."""
+        """The request; -inf for a resource that the task does not name, so any amount is enough."""
         self._request[self._dims] = request[self._dims]
         self._partial = any(entry.partial for entry in scores)
         self.fits_idle: NDArray[np.bool_] = np.zeros(count, dtype=np.bool_)

@@ -137,8 +137,8 @@ class EvictionCandidates:
     def _chosen(self, tier: Tier, task: int, candidates: Rows) -> Rows:
         """Return which tasks a tier could let go.
 
-        It says nothing of a node where one of its plugins chooses nobody. Whom the last one does
-        not choose is no victim; with the others it is not so simple: ``Extensions.preemptable``.
+        The tier decides nothing on a node where one of its plugins chooses no task. A task that the
+        last plugin does not choose is no victim. For the others, see ``Extensions.preemptable``.
         """
         somebody: Mask | None = None
         last = candidates[:0]

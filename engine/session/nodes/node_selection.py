@@ -133,7 +133,7 @@ class NodeSelection:
     ) -> tuple[Rows, FitErrors]:
         """Return the rows that take a task, in their order, and why the others do not.
 
-        :param cache: failures of the task's role so far in this visit; ``None`` to look anew.
+        :param cache: failures of the task's role so far in this visit; ``None`` to ignore them.
         """
         verdicts = self._verdicts(task, rows, purpose)
         if not self._gives_reasons and purpose not in _EVICTING:

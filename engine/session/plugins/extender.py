@@ -1,4 +1,4 @@
-"""Plugin ``extender``: a service of one's own is asked.
+"""Plugin ``extender``: calls a custom HTTP service.
 
 What it would answer cannot be known: only recorded answers are given. A question without one is a
 call that failed, with all that follows, and the session's errors say so.
@@ -86,7 +86,7 @@ class Extender:
     ``extender.onSessionOpenVerb``, ``…predicateVerb``, ``…prioritizeVerb``, ``…preemptableVerb``,
     ``…reclaimableVerb``, ``…queueOverusedVerb``, ``…jobEnqueueableVerb``, ``…jobReadyVerb``. Newer
     releases have ``…allocateFuncVerb`` and ``…deallocateFuncVerb``, and a list
-    ``extender.managedResources``: about pods that name none of these, nobody is asked.
+    ``extender.managedResources``: the service is not called for pods that request none of these.
     """
 
     name: ClassVar[str] = "extender"
@@ -208,7 +208,7 @@ class Extender:
         if not answer.status:
             return PASS
         code = answer.code or StatusCode.ERROR
-        # Nobody looks for a code that there is none of, so the node is taken.
+        # Volcano checks for no unknown code, so the node passes.
         known = code in _CODES
         return self._ssn.reasons.intern(StatusCode(code), answer.status) if known else PASS
 

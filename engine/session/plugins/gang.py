@@ -33,7 +33,7 @@ class Gang:
         """Take no arguments."""
 
     def on_session_open(self, ssn: Session) -> None:
-        """Register validity, order, readiness, and which tasks a job can spare."""
+        """Register validity, order, readiness, and which tasks of a job may be evicted."""
         self._jobs = ssn.jobs
         self._sub_jobs = ssn.sub_jobs
         self._job_of = ssn.tasks.job
@@ -144,5 +144,5 @@ def _unready_num(ssn: Session, job: int) -> int:
 
 
 def _anybody(eviction: GangEviction, candidates: list[int]) -> tuple[list[int], int]:
-    """Choose all candidates: what a gang can spare, the actions that evict gangs see to."""
+    """Choose all candidates: the actions that evict gangs check a gang's minimum themselves."""
     return candidates, PERMIT

@@ -1,4 +1,4 @@
-"""Plugin ``priority``: higher priority first, and the lower one gives way.
+"""Plugin ``priority``: higher priority first; lower priority can be preempted.
 
 Source: pkg/scheduler/plugins/priority/priority.go.
 """

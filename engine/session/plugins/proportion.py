@@ -187,7 +187,7 @@ class Proportion:
     def _takes(self, queue: str, request: Resource) -> Verdict:
         """Permit if allocated + request ≤ deserved in what is requested.
 
-        Where victims are tried out, nobody asks whether the queue is open.
+        While evictions are simulated, it is not checked whether the queue is open.
         """
         ssn, heedless = self._ssn, self._closed_queues_schedule or self._ssn.simulating_evictions
         if ssn.queues[queue].state != OPEN and not heedless:
@@ -290,7 +290,7 @@ def divide(
         return
     try:
         _divide(everybody, total, zeros=zeros, crashes=crashes)
-    finally:  # in a round that crashes, too, they are told before what remains is reduced
+    finally:  # also after a round that panics: amounts are stored before the remainder is reduced
         for attr in everybody:
             attr.settle()
 

@@ -139,7 +139,7 @@ class Rescheduling:
     ) -> list[int]:
         """Return the victims on one node: the least important pods, until it is below its target.
 
-        Pods are told by their name alone, whatever their namespace.
+        Pods are matched by name only; their namespace is ignored.
 
         Source: node_utilization_util.go evict.
         """

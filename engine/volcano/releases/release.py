@@ -20,7 +20,7 @@ class Release(NamedTuple):
     minor: int
     patch: int
     name: str = ""
-    """Of a release of our own, which has no number that anybody knows."""
+    """The name of a release of this project, which has no number of Volcano's."""
 
     @property
     def ours(self) -> bool:
@@ -29,7 +29,7 @@ class Release(NamedTuple):
 
     @property
     def line(self) -> tuple[int, int]:
-        """The release line, which gets fixes of its own after the next one was begun."""
+        """The release line: it still gets fixes after the next line has begun."""
         return (self.major, self.minor)
 
     def __str__(self) -> str:

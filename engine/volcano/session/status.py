@@ -172,7 +172,7 @@ ROWS: tuple[Row, ...] = (
         False,
         FIRST,
         source="plugins/gang/gang.go OnSessionClose",
-        why="Pods have the gang's message instead of their own.",
+        why="The gang's message replaces the messages of its pods.",
     ),
     Row(
         "gang_message_includes_pod_reason",

@@ -91,7 +91,7 @@ class QueueAttr:
         share = max over r in deserved of allocated[r] / deserved[r]; without any, 0 or always 1
         """
         limits = self._limits
-        if limits is None:  # by now nobody changes what is deserved
+        if limits is None:  # from here on, what is deserved does not change
             deserved = self.deserved
             self._fixed_share = 1.0 if self.deserving_first and deserved.is_empty() else None
             limits = [(name, deserved.get(name)) for name in deserved.resource_names()]

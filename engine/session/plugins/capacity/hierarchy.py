@@ -42,7 +42,7 @@ class Hierarchy:
     :param goes_on: whether complaints that are fatal do not end it, so that all of them are found.
 
     ``attrs`` has the account of every queue; those opened before an error stay in it.
-    ``complaints`` tell which queues have less than those below them, up to the one that was fatal.
+    ``complaints`` name the queues that have less than their children, up to the fatal one.
     ``total_guarantee`` is what the children of the root are guaranteed together, or the root
     itself; likewise ``total_deserved``.
     """
@@ -213,7 +213,7 @@ class Hierarchy:
     def queue_order(self, left: str, right: str) -> float:
         """Put higher priority first, leaves before others, then the smaller share.
 
-        Two leaves compare the shares of the ancestors where their ways part.
+        Two leaves compare the shares of the ancestors just below their common ancestor.
         """
         one, other = self.attrs[left], self.attrs[right]
         if one.priority != other.priority:

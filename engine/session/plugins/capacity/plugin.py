@@ -124,7 +124,7 @@ class Capacity:
         return True
 
     def _add_crash(self) -> None:
-        """Crash whoever prepares for a pod, if the accounts cannot be copied.
+        """Make the preparation for a pod panic, if the accounts cannot be copied.
 
         Releases that can try victims out copy them all then, each with those below it. That fails
         where one has no limit, and does not end where queues are below themselves.
@@ -217,7 +217,7 @@ class Capacity:
     def _allocatable(self, queue: str, task: int) -> Verdict:
         """Permit if the queue, and all above it, can take the task: see ``QueueAttr.takes``.
 
-        Where victims are tried out, nobody asks whether the queue is open.
+        While evictions are simulated, it is not checked whether the queue is open.
         """
         heedless = self._closed_queues_schedule or self._ssn.simulating_evictions
         if self._ssn.queues[queue].state != OPEN and not heedless:

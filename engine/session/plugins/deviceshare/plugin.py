@@ -202,9 +202,9 @@ class DeviceShare:
         return "task" if keeps or vgpu.GANG_POLICY in pod.annotations else "class"
 
     def _keeps_score(self, pod: Pod) -> bool:
-        """Say whether nodes keep a score when they are asked for room for a pod.
+        """Return whether nodes keep a score from the filter of a pod.
 
-        Before v1.14 they are asked even if the pod wants nothing, for which they score 0.
+        Before v1.14 the filter runs even if the pod requests no device; then the score is 0.
         """
         asked = self._asks_virtual(pod) or (self._memory.virtual and not self._takes)
         return self._weight > 0 and asked

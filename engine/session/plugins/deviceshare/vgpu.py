@@ -132,7 +132,7 @@ class Sharing(NamedTuple):
     policy: str = ""
     names: Names = Names()
     unsigned: bool = False
-    """A card of which more is used than it has takes whatever is asked for, as in v1.9."""
+    """A card of which more is used than it has accepts every request, as in v1.9."""
 
     @property
     def adds_up(self) -> bool:
@@ -334,8 +334,8 @@ class VirtualGpus:
     def _score(self, card: Card) -> float:
         """Score a card of which a part was given.
 
-        With ``spread`` that is 100 for one that nobody had before; where cards are given by policy,
-        nothing.
+        With ``spread`` that is 100 for a card that no pod had before; where cards are assigned by
+        policy, 0.
 
         Source: utils.go GPUScore.
         """
@@ -359,7 +359,7 @@ class VirtualGpus:
 
 
 def _asked_of(card: Card, request: Request, *, exact: bool) -> Request:
-    """Return what is asked of a card, with its memory.
+    """Return the request for one card, with its memory.
 
     :param exact: a percentage is that of each card's memory, and counts before an amount; else one
         below 100 comes to nothing, and 100 % is the memory of the first card looked at.

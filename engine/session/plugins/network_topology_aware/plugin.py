@@ -105,7 +105,7 @@ class NetworkTopologyAware:
     def _scores(
         self, job: int, names: list[str], reference: str, where: NDArray[np.intp] | None = None
     ) -> Floats:
-        """Return the scores of hypernodes, or of what lies in them.
+        """Return the scores of hypernodes, or of nodes in them.
 
         :param where: index of the hypernode of each; None for the hypernodes themselves.
         """

@@ -1,7 +1,8 @@
 """Score ``InterPodAffinity``: near the pods that a pod would like, and away from others.
 
-Preferred terms of the pod count, and those of the pods that lie on nodes. The latter are found, for
-a pod without own preferences, only on nodes that had a pod with terms when the session was opened.
+Preferred terms of the pod count, and those of the pods that run on nodes. For a pod without
+preferred terms, the latter are found only on nodes that had a pod with terms when the session was
+opened.
 
 Source: pkg/scheduler/framework/plugins/interpodaffinity/scoring.go, of Kubernetes.
 """

@@ -38,7 +38,7 @@ _NO_METRICS = Panic(
         "framework.(*Session).BatchNodeOrderFn",
     ),
 )
-"""kube-scheduler counts its workers in a metric that nobody made."""
+"""kube-scheduler counts its workers in a metric that was never created."""
 
 
 class ScoreWeights(NamedTuple):

@@ -1,7 +1,7 @@
 """Score ``PodTopologySpread``: domains with fewer of a pod's like are better.
 
-Pods without constraints of their own that belong to a service, or to a replica or stateful set, are
-spread over hosts and zones by default.
+Pods without constraints that belong to a Service, ReplicaSet or StatefulSet are spread over hosts
+and zones by default.
 
 Source: pkg/scheduler/framework/plugins/podtopologyspread/scoring.go and common.go,
 helper/spread.go, of Kubernetes.

@@ -53,8 +53,8 @@ class Accumulator:
     def free_cpus(self) -> list[int]:
         """Return free CPUs by core: near what is taken, on full sockets, on full cores first.
 
-        Each of these alone puts a core before another, so that two cores may both come first; what
-        follows is then a matter of how they are sorted.
+        Each of these alone puts a core before another, so that two cores may each come before the
+        other. The order then depends on the sorting algorithm.
         """
         details, topology = self.details, self._topology
         keys = {}

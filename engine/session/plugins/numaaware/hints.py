@@ -28,7 +28,7 @@ class Hint(NamedTuple):
 
 
 def guaranteed_cpus(container: Container) -> int:
-    """Return how many CPUs of its own a container asks for: 0 unless a whole number.
+    """Return how many exclusive CPUs a container requests: 0 unless a whole number.
 
     Source: cpu_mng.go guaranteedCPUs.
     """

@@ -230,7 +230,7 @@ class NumaAware:
 
 
 def _policy_error(policy: str, numa: SchedulerNuma | None, free: CpuSet | None) -> str:
-    """Return why a node cannot serve a task with a policy of its own; empty if it can.
+    """Return why a node cannot serve a task that has a topology policy; empty if it can.
 
     Source: numaaware.go filterNodeByPolicy.
     """

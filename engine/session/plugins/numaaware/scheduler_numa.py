@@ -57,7 +57,7 @@ class SchedulerNuma:
     def refresh(self, report: Numatopology, *, crashes: bool = False) -> SchedulerNuma:
         """Return the account after the latest report.
 
-        :param crashes: whether the scheduler dies of a new resource in a report with less.
+        :param crashes: whether the scheduler panics on a new resource in a report with less.
         :raises Panic: it does.
         """
         if report == self.reported:

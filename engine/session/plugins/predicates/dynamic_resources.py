@@ -50,7 +50,7 @@ _MOST_CONSUMERS = 256
 
 
 class ClaimAllocation(NamedTuple):
-    """What a claim has: devices that nobody else may have, and from where they can be used."""
+    """What a claim has: its exclusive devices, and the nodes from which they can be used."""
 
     devices: frozenset[DeviceId]
     nodes: NodeSelector | None

@@ -1,7 +1,7 @@
 """Filter ``NodeVolumeLimits``: a node takes a number of volumes of each CSI driver.
 
 Not counted are volumes that in-tree plugins hand over to CSI drivers, and those that a node still
-has attached for no pod (VolumeAttachment): what the log holds does not tell of them.
+has attached for no pod (VolumeAttachment): the log does not record them.
 
 Source: pkg/scheduler/framework/plugins/nodevolumelimits/csi.go, of Kubernetes.
 """

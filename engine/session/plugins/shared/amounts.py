@@ -113,7 +113,7 @@ def enough_of_requested(needed: Resource, limit: Resource | None, least: Resourc
 
 
 def enough_of_everything(needed: Resource, limit: Resource | None, least: Resource) -> bool:
-    """Return whether needed ≤ limit in all resources; scalars that nobody needs do not count."""
+    """Return whether needed ≤ limit in all resources; scalars that are not needed do not count."""
     assert limit is not None
     bounds = limit.clone()
     if bounds.scalars is not None:

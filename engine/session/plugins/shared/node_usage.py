@@ -1,7 +1,6 @@
 """How busy nodes are, as the scheduler's source of metrics reported it.
 
-That is an input of its own, and not part of the cluster's objects
-(:class:`.ExternalValues`).
+That is a separate input, not part of the cluster's objects (:class:`.ExternalValues`).
 """
 
 from __future__ import annotations

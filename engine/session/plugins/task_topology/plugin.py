@@ -117,9 +117,9 @@ class TaskTopologyPlugin:
         return held
 
     def _lacks(self, task: int, rows: Rows, room: Floats) -> NDArray[np.bool_]:
-        """Return where the task can never fit: less room than asked of something.
+        """Return the nodes where the task can never fit: too little of some resource.
 
-        A node has less of a scalar, too, that it does not name, even if none is asked for.
+        A node also has too little of a scalar that it does not name, even if the request is 0.
         """
         lacks: NDArray[np.bool_] = (room < self._ssn.tasks.request[task]).any(axis=1)
         for name, amount in (self._ssn.tasks.info[task].request.scalars or {}).items():

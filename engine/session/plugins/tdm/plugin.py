@@ -143,7 +143,7 @@ class Tdm:
     def _preemptable(self, preemptor: int, candidates: list[int]) -> tuple[list[int] | None, int]:
         """Choose running preemptable tasks on ordinary nodes, as many as each job's budget allows.
 
-        Tasks that are preemptable or revocable themselves preempt nobody.
+        Tasks that are preemptable or revocable themselves cannot preempt.
         """
         tasks = self._ssn.tasks
         if tasks.info[preemptor].preemptable or tasks.info[preemptor].revocable_zone:
