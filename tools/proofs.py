@@ -46,7 +46,7 @@ NOTHING = MappingProxyType(
         "errors": (),
     }
 )
-"""What is so in a long result that does not tell."""
+"""The values of a long result's parts that it leaves out."""
 
 
 OPTIONAL = MappingProxyType(
@@ -147,7 +147,7 @@ class Candidate:
 
 
 def _shortened(step: dict[str, Any], leaves_out: frozenset[str]) -> dict[str, Any]:
-    """Return a step as it is kept: in short form, without what is empty or not told."""
+    """Return a step as it is kept: in short form, without what is empty or left out."""
     if "podgroups" not in step and "metrics" not in step:
         return step
     groups = {
@@ -157,11 +157,11 @@ def _shortened(step: dict[str, Any], leaves_out: frozenset[str]) -> dict[str, An
     reasons = {**dict.fromkeys(step.get("evictions") or (), ""), **step.get("evict_reasons", {})}
     known = {key: value for key, value in step.items() if value is not None}
     made = short({**NOTHING, **known, "podgroups": groups, "evict_reasons": reasons})
-    untold = leaves_out | {name for long, name in OPTIONAL.items() if long not in step}
+    omitted = leaves_out | {name for long, name in OPTIONAL.items() if long not in step}
     return {
         key: value
         for key, value in made.items()
-        if key not in untold and (key in OPTIONAL.values() or value not in (None, [], {}, ()))
+        if key not in omitted and (key in OPTIONAL.values() or value not in (None, [], {}, ()))
     }
 
 

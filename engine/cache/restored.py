@@ -11,7 +11,7 @@ import zstandard
 
 from ..errors import LogCorrupt
 from ..events.payloads import ListObserved
-from ..kubernetes.objects import KINDS, Object, Pod, ResourceQuotaStatus, told
+from ..kubernetes.objects import KINDS, Object, Pod, ResourceQuotaStatus, decode_known
 from ..model.device_claims import DeviceClaim
 from ..model.hypernode import HyperNodeInfo
 from ..model.job import DisruptionBudget, JobInfo
@@ -94,7 +94,7 @@ class _Reader:
                 number = len(objects)
                 item: Object
                 if position:
-                    item = told(KINDS[kind], self._read[position])
+                    item = decode_known(KINDS[kind], self._read[position])
                     origins[item.key] = Origin(item, position)
                 else:
                     item = _decoder(KINDS[kind]).decode(others.pop(number)[1])
@@ -229,8 +229,8 @@ class _Reader:
         cache, stored = self._cache, self._stored
         for name, number, found in stored.queues:
             queue = cache.queues[name] = QueueInfo(self._object(number))
-            for field, told_amounts in zip(QUEUE_AMOUNTS, found, strict=True):
-                setattr(queue, field, _resource(told_amounts))
+            for field, amounts_read in zip(QUEUE_AMOUNTS, found, strict=True):
+                setattr(queue, field, _resource(amounts_read))
         for name, number in stored.priority_classes:
             cache.priority_classes[name] = self._object(number)
         cache.default_priority = stored.default_priority

@@ -306,9 +306,9 @@ class _Writer:
         if info.node is None or id(info.node) in self._number:
             return info.node, False
         stores = self._cache.stores
-        told, limits = stores.get("Node", info.name), stores.get("CSINode", info.name)
-        if told is not None and with_volume_limits(told, limits) == info.node:
-            return told, True
+        latest, limits = stores.get("Node", info.name), stores.get("CSINode", info.name)
+        if latest is not None and with_volume_limits(latest, limits) == info.node:
+            return latest, True
         return info.node, False
 
     def _states(self, images: Mapping[str, ImageState]) -> tuple[list[int], list[int], list[int]]:

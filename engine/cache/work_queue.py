@@ -54,8 +54,8 @@ class Waiting(NamedTuple, Generic[Item]):
 
     def items(self) -> list[Item]:
         """Return all items, some of them more than once."""
-        told = (*self.delayed, *self.taken, *self.failures)
-        return [*self.ready, *(item for item, _ in told)]
+        waiting = (*self.delayed, *self.taken, *self.failures)
+        return [*self.ready, *(item for item, _ in waiting)]
 
 
 class WorkQueue(Generic[Item]):

@@ -59,7 +59,7 @@ class Store:
 
         :param change: ADDED (MODIFIED if the object exists), MODIFIED (ADDED if it does not) or
             DELETED.
-        :raises KeyError: an object is deleted that does not exist and that is not told by its uid.
+        :raises KeyError: a document without a uid deletes an object that does not exist.
         """
         metadata = document["metadata"]
         kind = document["kind"]

@@ -251,9 +251,9 @@ def _amend(total: Resource, pod: Pod, ignored: frozenset[str]) -> None:
 
 def _priority(pod: Pod) -> int:
     """Source: pkg/scheduler/api/job_info.go NewTaskInfo."""
-    told = parse_int(pod.annotations.get(TASK_PRIORITY, ""), 32)
-    if told is not None:
-        return told
+    annotated = parse_int(pod.annotations.get(TASK_PRIORITY, ""), 32)
+    if annotated is not None:
+        return annotated
     return 1 if pod.spec.priority is None else pod.spec.priority
 
 

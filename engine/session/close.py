@@ -83,7 +83,10 @@ def _pod_group_status(ssn: Session, job: int, statuses: tuple[Status, ...]) -> P
     changed = (
         phase != old.phase
         or (running, succeeded, failed) != (old.running, old.succeeded, old.failed)
-        or (now is not before and [_told(one) for one in now] != [_told(one) for one in before])
+        or (
+            now is not before
+            and [_comparable(one) for one in now] != [_comparable(one) for one in before]
+        )
     )
     return PodGroupStatus(
         group.metadata.uid,
@@ -97,7 +100,7 @@ def _pod_group_status(ssn: Session, job: int, statuses: tuple[Status, ...]) -> P
     )
 
 
-def _told(condition: Condition) -> tuple[str, str, str, str]:
+def _comparable(condition: Condition) -> tuple[str, str, str, str]:
     return condition.type, condition.status, condition.reason, condition.message
 
 
@@ -117,8 +120,8 @@ def _pod_conditions(ssn: Session, job: int, result: SessionResult) -> None:
                 base = base or _of_gang(ssn, job)
                 message = base
             known = info.pod.status
-            told = next((c for c in known.conditions if c.type == "PodScheduled"), None)
-            news = told is None or (told.status, told.reason, told.message) != (
+            written = next((c for c in known.conditions if c.type == "PodScheduled"), None)
+            news = written is None or (written.status, written.reason, written.message) != (
                 "False",
                 reason,
                 message,
@@ -211,14 +214,14 @@ def _lineage(ssn: Session, queue: str) -> list[str]:
     return names
 
 
-def _status(ssn: Session, name: str, told: dict[str, str]) -> QueueStatus:
-    changed = not _same(told, ssn.queues[name].queue.status.allocated)
-    return QueueStatus(allocated=told, deserved=None, guarantee=None, written=changed)
+def _status(ssn: Session, name: str, allocated: dict[str, str]) -> QueueStatus:
+    changed = not _same(allocated, ssn.queues[name].queue.status.allocated)
+    return QueueStatus(allocated=allocated, deserved=None, guarantee=None, written=changed)
 
 
 def _root_status(ssn: Session, amount: Resource) -> QueueStatus:
     """Return the root queue's: its spec gets what it deserves and the sum of guarantees."""
-    told = amount.resource_list()
+    allocated = amount.resource_list()
     total = ssn.behaviours.root_queue_spec is RootQueueSpec.TOTAL
     deserved = (ssn.total if total else ssn.total_deserved).resource_list()
     guarantee = ssn.total_guarantee.resource_list()
@@ -226,9 +229,9 @@ def _root_status(ssn: Session, amount: Resource) -> QueueStatus:
     changed = not (
         _same(deserved, queue.spec.deserved)
         and _same(guarantee, queue.spec.guarantee.resource)
-        and _same(told, queue.status.allocated)
+        and _same(allocated, queue.status.allocated)
     )
-    return QueueStatus(allocated=told, deserved=deserved, guarantee=guarantee, written=changed)
+    return QueueStatus(allocated=allocated, deserved=deserved, guarantee=guarantee, written=changed)
 
 
 def _same(one: dict[str, str], other: object) -> bool:

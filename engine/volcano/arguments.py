@@ -58,9 +58,9 @@ class Arguments:
         return value if isinstance(value, str) else default
 
     def _warn(self, key: str, kind: str) -> None:
-        told = f"Could not parse argument: {go_text(self.raw[key])} for key {key} to {kind}"
-        if told not in self.warnings:
-            self.warnings.append(told)
+        warning = f"Could not parse argument: {go_text(self.raw[key])} for key {key} to {kind}"
+        if warning not in self.warnings:
+            self.warnings.append(warning)
 
 
 def is_int(value: object) -> bool:

@@ -122,10 +122,10 @@ def _write(
     from ..render.tables import write_table
 
     if output == "json":
-        sys.stdout.write(json_text(taken.told(found), indent=2) + "\n")
+        sys.stdout.write(json_text(taken.marked(found), indent=2) + "\n")
         return
     if output == "yaml":
-        write_yaml(sys.stdout, [taken.told(found)], single=True)
+        write_yaml(sys.stdout, [taken.marked(found)], single=True)
         return
     separator = ""
     for part, documents in found.items():

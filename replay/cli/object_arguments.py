@@ -146,11 +146,11 @@ def warn_of_kinds(look: ObjectQuery, wanted: Sequence[RequestedKind], *, strict:
 
     place = look.place
     log, moment = look.log, look.moment
-    told = {*log.truth(moment).kinds(), *log.coverage(moment).kinds(), *_NEEDED}
+    in_log = {*log.truth(moment).kinds(), *log.coverage(moment).kinds(), *_NEEDED}
     found = [
         each
         for one in wanted
-        if not one.category or one.kind in told
+        if not one.category or one.kind in in_log
         for each in unknown_at(log, moment, [one.kind], one.place or place)
     ]
     tell_unknown(list(dict.fromkeys(found)), strict=strict)

@@ -109,7 +109,7 @@ def upgrade_check(
             places, question, sample=sample, jobs=jobs or os.cpu_count() or 1, progress=progress
         )
     if output == "json":
-        sys.stdout.write(json_text(taken.told(upgrade_document(found)), indent=2) + "\n")
+        sys.stdout.write(json_text(taken.marked(upgrade_document(found)), indent=2) + "\n")
     else:
         sys.stdout.writelines(upgrade_lines(found, unfold=unfold, style=style()))
         _note_others(*found.releases)

@@ -79,9 +79,9 @@ def consultations(
         found = retries.deciding([name for name in names if name in asked and name not in there])
         far = [name for name, decides in found.items() if decides]
     releases = (one.consulted.release, other.consulted.release)
-    told = [CheckedBehaviour(known[name], deciding[name], releases) for name in near]
-    told += [CheckedBehaviour(known[name], decides=True, releases=releases) for name in far]
-    return sorted(told, key=lambda each: (not each.decides, each.row.behaviour))
+    checked = [CheckedBehaviour(known[name], deciding[name], releases) for name in near]
+    checked += [CheckedBehaviour(known[name], decides=True, releases=releases) for name in far]
+    return sorted(checked, key=lambda each: (not each.decides, each.row.behaviour))
 
 
 def _names_at(ways: tuple[TracedSession, TracedSession], number: int) -> set[str]:

@@ -91,8 +91,8 @@ class Question(NamedTuple):
         node = dict(answer.result.binds).get(self.about) or _node(answer, pod)
         if node:
             return Answer(self.kind == BOUND, f"on {node}")
-        told = answer.result.pod_conditions.get(self.about)
-        why = answer.result.fit_errors.get(self.about) or (told.message if told else "")
+        condition = answer.result.pod_conditions.get(self.about)
+        why = answer.result.fit_errors.get(self.about) or (condition.message if condition else "")
         return Answer(self.kind == PENDING, f"pending: {why}" if why else "waits")
 
 

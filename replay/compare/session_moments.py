@@ -112,7 +112,7 @@ def _judged(
         yield place._replace(known=not doubtful(unknown, revision, clock.time_of(revision)))
 
 
-def sessions_told(log: Log, end: Moment) -> int:
+def recorded_sessions_count(log: Log, end: Moment) -> int:
     """Return how many sessions a log records, including those without a known place."""
     query = Query(branch=end.branch, cluster=end.cluster, until=end.known, kinds=_SESSIONS)
     return sum(1 for _ in log.store.read(query))

@@ -25,7 +25,7 @@ from ...engine.events.payloads import (
 from ...engine.log.store import LogStore, Query
 from ..moments.moment import Moment
 
-Told = tuple[str, int, int, int, tuple[tuple[str, str, str, str], ...]]
+ComparedStatus = tuple[str, int, int, int, tuple[tuple[str, str, str, str], ...]]
 """A PodGroup's phase; pods running, succeeded, failed; its conditions.
 
 Of these type, status, reason and message.
@@ -52,7 +52,7 @@ class RecordedSession:
     binds: dict[str, str] = field(default_factory=dict)
     uids: dict[str, str] = field(default_factory=dict)
     evictions: dict[str, str] = field(default_factory=dict)
-    groups: dict[str, Told] = field(default_factory=dict)
+    groups: dict[str, ComparedStatus] = field(default_factory=dict)
     wrote: int | None = None
 
     def came_of_it(self, revision: int) -> None:
@@ -150,11 +150,11 @@ def _add_groups(events: Iterator[Event], sessions: dict[str, RecordedSession]) -
             key = (session.uid, group)
             if event.revision <= first.get(key, event.revision):
                 first[key] = event.revision
-                session.groups[group] = _told(status)
+                session.groups[group] = _compared(status)
                 session.came_of_it(event.revision)
 
 
-def _told(status: dict[str, Any]) -> Told:
+def _compared(status: dict[str, Any]) -> ComparedStatus:
     return (
         status.get("phase", ""),
         status.get("running", 0),

@@ -32,7 +32,13 @@ from ..moments.coverage import beginning_of
 from ..moments.log import Log
 from ..moments.moment import Moment
 from ..moments.scheduler_confs import ConfText, conf_at
-from .recorded import RecordedSession, ServiceRequest, Told, job_services, recorded_sessions
+from .recorded import (
+    ComparedStatus,
+    RecordedSession,
+    ServiceRequest,
+    job_services,
+    recorded_sessions,
+)
 
 EARLIER_US = SECOND_US
 """How much may be missing: times in whole seconds are so much too early, and informers are late."""
@@ -283,13 +289,13 @@ def _compared(
         evictions=sorted(dict(result.evictions).keys() ^ session.evictions.keys()),
         groups=sorted(
             group
-            for group, told in session.groups.items()
-            if _status(result.pod_groups.get(group)) != told
+            for group, recorded_status in session.groups.items()
+            if _status(result.pod_groups.get(group)) != recorded_status
         ),
     )
 
 
-def _status(group: PodGroupStatus | None) -> Told | None:
+def _status(group: PodGroupStatus | None) -> ComparedStatus | None:
     if group is None:
         return None
     conditions = tuple((c.type, c.status, c.reason, c.message) for c in group.conditions)

@@ -99,8 +99,10 @@ def _is_object(text: msgspec.Raw) -> bool:
 
 def _without(found: list[Change], ignore: Sequence[str]) -> list[Change]:
     """Leave out changes that say nothing or are to be ignored."""
-    told = [change for change in found if not change.path.startswith(ALWAYS_IGNORED)]
-    return [change for change in told if not _ignored(change.path, ignore)] if ignore else told
+    relevant = [change for change in found if not change.path.startswith(ALWAYS_IGNORED)]
+    return (
+        [change for change in relevant if not _ignored(change.path, ignore)] if ignore else relevant
+    )
 
 
 def _ignored(path: str, patterns: Sequence[str]) -> bool:

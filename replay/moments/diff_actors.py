@@ -12,7 +12,7 @@ from ...engine.events import KINDS, Effect, Event, Recorded, Reference, kind_of_
 from ...engine.kubernetes.units import parse_time
 from ...engine.log.store import LogStore, Query
 from ...engine.state.clock import Span
-from .actors import attributed as told_by
+from .actors import attributed as attributed_events
 from .changes import payload_changes
 from .clock import clock_of
 from .diff import Diff, ObjectChanged
@@ -109,7 +109,7 @@ class _Events:
         self._clock = clock_of(store, branch=after.branch, cluster=after.cluster)
         self._versions: dict[Reference, list[Recorded]] = defaultdict(list)
         self._gone: dict[Reference, Recorded] = {}
-        self._told: dict[tuple[Reference, int | None], Recorded] = {}
+        self._attributions: dict[tuple[Reference, int | None], Recorded] = {}
         self._asked: dict[Reference, list[Recorded]] = defaultdict(list)
         for recorded in store.read(_between(before, after, wanted)):
             if recorded.event.reference in wanted:
@@ -132,7 +132,7 @@ class _Events:
         elif effect is Effect.DELETED:
             self._gone[event.reference] = recorded
         elif effect is Effect.ATTRIBUTED:
-            self._told[event.reference, event.revision] = recorded
+            self._attributions[event.reference, event.revision] = recorded
 
     def versions_of(self, one: ObjectChanged) -> list[Recorded]:
         """Return the versions of an object after the first compared one, up to the second."""
@@ -150,7 +150,7 @@ class _Events:
         if not versions:
             return NOBODY_KNOWN
         first = min(versions, key=lambda recorded: recorded.event.revision or 0)
-        attributed = self._told.get((reference, first.event.revision))
+        attributed = self._attributions.get((reference, first.event.revision))
         created = first.event.kind.endswith(".created") or (
             attributed is not None and b'"created"' in attributed.event.payload
         )
@@ -193,7 +193,9 @@ class _Events:
         return self._made("", recorded)
 
     def _made(self, actor: str, recorded: Recorded) -> Maker:
-        (attributed,) = told_by(self._store, self._clock, [recorded], branch=recorded.branch)
+        (attributed,) = attributed_events(
+            self._store, self._clock, [recorded], branch=recorded.branch
+        )
         return Maker(
             actor=attributed.actor or actor,
             position=attributed.position,

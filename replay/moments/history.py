@@ -213,12 +213,12 @@ def _lines(events: Iterable[_Joined], ignore: Sequence[str]) -> Iterator[Happeni
 def _happening(item: _Joined, fields: list[Change]) -> Happening:
     placed, by = item.placed, item.by
     recorded, event, span = placed.recorded, placed.recorded.event, placed.span
-    told = by is not None and by.event.kind in _TELLING
+    by_tells = by is not None and by.event.kind in _TELLING
     own = actor_of(recorded, span)
     other = "" if by is None else actor_of(by, span)
     return Happening(
         position=recorded.position,
-        kind=by.event.kind if by is not None and told else event.kind,
+        kind=by.event.kind if by is not None and by_tells else event.kind,
         uid=event.reference.uid,
         revision=event.revision,
         resource_version=event.resource_version,
@@ -231,7 +231,7 @@ def _happening(item: _Joined, fields: list[Change]) -> Happening:
         source=event.source,
         line=event.line,
         changes=fields,
-        note=_note(by if by is not None and told else recorded, _node_of(fields)),
+        note=_note(by if by is not None and by_tells else recorded, _node_of(fields)),
     )
 
 

@@ -174,9 +174,9 @@ def not_found(
     if not there and is_known(log, kind, name, namespace):
         there = [name]
     if there:
-        told = [f"plinian history {plain_name(*kind)}/{one}{option}" for one in there[:_SHOWN]]
+        commands = [f"plinian history {plain_name(*kind)}/{one}{option}" for one in there[:_SHOWN]]
         head = "it exists at another moment; see when:"
-        return ObjectNotFound(what, now="\n".join([f"{head} {told[0]}", *told[1:]]))
+        return ObjectNotFound(what, now="\n".join([f"{head} {commands[0]}", *commands[1:]]))
     return ObjectNotFound(what, now=never_known(log, kind, name, namespace))
 
 

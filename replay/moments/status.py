@@ -129,7 +129,7 @@ def _times(log: Log, moment: Moment) -> Times:
     figures = clock.figures()
     first, last = clock.first(), clock.last()
     if first is None:
-        first, last = _told_by_components(log, moment)
+        first, last = _times_of_components(log, moment)
     return Times(
         first=first,
         last=last,
@@ -140,7 +140,7 @@ def _times(log: Log, moment: Moment) -> Times:
     )
 
 
-def _told_by_components(log: Log, moment: Moment) -> tuple[int | None, int | None]:
+def _times_of_components(log: Log, moment: Moment) -> tuple[int | None, int | None]:
     """Return the first and last time in a log that holds no changes of objects.
 
     Read at the begin and at the end of each input.
@@ -258,9 +258,9 @@ class _Asked:
 
     def releases(self) -> tuple[ReportedRelease, ...]:
         """Return the versions that processes reported, each once."""
-        told = self._payloads("process.started", ProcessStarted)
+        started = self._payloads("process.started", ProcessStarted)
         return tuple(
-            sorted({ReportedRelease(one.component, one.version) for one in told if one.version})
+            sorted({ReportedRelease(one.component, one.version) for one in started if one.version})
         )
 
     def configurations(self) -> tuple[str, ...]:
@@ -274,8 +274,8 @@ class _Asked:
 
     def levels(self) -> Mapping[Pair, frozenset[str]]:
         """Return the levels at which the audit log recorded writes."""
-        told = self._payloads("audit.covered", AuditCovered, about_kinds=True)
-        return levels_of(told)
+        covered = self._payloads("audit.covered", AuditCovered, about_kinds=True)
+        return levels_of(covered)
 
     def without_marks(self) -> list[Pair]:
         """Return the kinds whose watches never said when their initial events ended."""

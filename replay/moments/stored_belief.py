@@ -31,7 +31,7 @@ from ...engine.state.clock import Clock
 from ...engine.volcano.session.behaviours import Behaviours
 from .clock import clock_of
 from .moment import Moment
-from .ordered_events import STRETCH, OrderedEvent, OrderedEvents, steering, told_later
+from .ordered_events import STRETCH, OrderedEvent, OrderedEvents, has_later_event, steering
 
 Progress = Callable[[int, int], None]
 
@@ -104,8 +104,8 @@ _DECODE_CHECKED = msgspec.msgpack.Decoder(_Checked).decode
 
 def version_of(behaviours: Behaviours) -> int:
     """Return the version of checkpoints of a release's cache."""
-    told = f"{_FORMAT} {_code()} {believed(behaviours)}".encode()
-    return FIRST_VERSION | int.from_bytes(hashlib.sha256(told).digest()[:4]) % FIRST_VERSION
+    identity = f"{_FORMAT} {_code()} {believed(behaviours)}".encode()
+    return FIRST_VERSION | int.from_bytes(hashlib.sha256(identity).digest()[:4]) % FIRST_VERSION
 
 
 @cache
@@ -185,8 +185,8 @@ def clock_of_moment(store: LogStore, moment: Moment) -> Clock:
 
 def _placing(clock: Clock, steps: Sequence[OrderedEvent], revision: int) -> tuple[int, bytes]:
     """Return a mark of the places of all events without a revision up to a revision."""
-    told = [(step.key, step.position) for step in steps if step.key <= revision * 2 + 1]
-    return clock.mark(revision * 2), hashlib.sha256(_ENCODE(told)).digest()[:_HASH_BYTES]
+    places = [(step.key, step.position) for step in steps if step.key <= revision * 2 + 1]
+    return clock.mark(revision * 2), hashlib.sha256(_ENCODE(places)).digest()[:_HASH_BYTES]
 
 
 def _start(
@@ -200,7 +200,7 @@ def _start(
     except LogCorrupt:
         return None
     then = msgspec.structs.replace(moment, revision=found.revision, time=None)
-    if not all(told_later(store, then, one) for one in projector.doomed.values()):
+    if not all(has_later_event(store, then, one) for one in projector.doomed.values()):
         return None
     if _came_back(store, moment, projector, found):
         return None
@@ -230,13 +230,13 @@ def _came_back(store: LogStore, moment: Moment, projector: Projector, found: Che
             item = held.get(reference.kind, key_of(reference))
             if item is None or item.uid != reference.uid:
                 then = msgspec.structs.replace(moment, known=until)
-                if _told_before(store, then, reference):
+                if _was_deleted_or_changed(store, then, reference):
                     return True
     return False
 
 
-def _told_before(store: LogStore, moment: Moment, reference: Reference) -> bool:
-    return told_later(store, msgspec.structs.replace(moment, revision=NO_REVISION), reference)
+def _was_deleted_or_changed(store: LogStore, moment: Moment, reference: Reference) -> bool:
+    return has_later_event(store, msgspec.structs.replace(moment, revision=NO_REVISION), reference)
 
 
 def _looked_for(store: LogStore, moment: Moment, found: Checkpoint) -> tuple[int, int]:
@@ -276,8 +276,8 @@ def _verified(found: Checkpoint) -> bytes | None:
 
 
 def _hash(place: Checkpoint, body: bytes) -> bytes:
-    told = (place.branch, place.cluster, place.version, place.revision, place.known, body)
-    return hashlib.sha256(_ENCODE(told)).digest()[:_HASH_BYTES]
+    content = (place.branch, place.cluster, place.version, place.revision, place.known, body)
+    return hashlib.sha256(_ENCODE(content)).digest()[:_HASH_BYTES]
 
 
 def build_beliefs(
@@ -309,8 +309,8 @@ def build_beliefs(
     place = Checkpoint(
         branch=branch, cluster=cluster, revision=NO_REVISION, known=0, version=version, data=b""
     )
-    told = end if until is None else msgspec.structs.replace(end, revision=until)
-    _play_on(store, told, start, place, progress)
+    stop = end if until is None else msgspec.structs.replace(end, revision=until)
+    _play_on(store, stop, start, place, progress)
     _put(store, place, NO_REVISION, last, _ENCODE(_Checked(objects)))
 
 
@@ -344,13 +344,13 @@ def _play_on(
     projector, history = start.projector, start.drift
     if end.revision is not None and end.revision <= start.revision:
         return
-    story = OrderedEvents(store, end, start.revision)
+    events = OrderedEvents(store, end, start.revision)
     known = 0 if start.revision <= NO_REVISION else _known_at(store, end, start.revision, place)
-    for until, told in story.stretches():
+    for until, ordered in events.stretches():
         if until is None or until == end.revision:
             break  # The last stretch is not complete yet: nothing is stored there.
-        for step in told:
-            projector.apply(step.event, position=step.position, lives_on=story.lives_on)
+        for step in ordered:
+            projector.apply(step.event, position=step.position, lives_on=events.lives_on)
             history.after(step.event, step.position)
             known = max(known, step.position)
         mark, steered = _placing(clock, steps, until)

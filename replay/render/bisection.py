@@ -127,7 +127,7 @@ def _everywhere(found: Bisection) -> str:
             return f"at {both}{between}: {why}"
 
 
-def dying_text(
+def release_choice_text(
     count: int, found: PanickingReleases | None, taken: str, *, placed: bool = True
 ) -> str:
     """Return which releases panic at a crash that the log records, and which one is used.
@@ -215,18 +215,18 @@ def _yes(probe: Probe) -> str:
 
 
 def bisection_document(
-    found: Bisection, crashes: Sequence[Crash] = (), died: PanickingReleases | None = None
+    found: Bisection, crashes: Sequence[Crash] = (), panicking: PanickingReleases | None = None
 ) -> dict[str, Any]:
     """Return a bisection for JSON.
 
     :param crashes: those that the log records.
-    :param died: why the release was chosen, if none was given.
+    :param panicking: why the release was chosen, if none was given.
     """
     return {
         "question": found.question._asdict(),
         "searched": found.searched,
         "release": found.release or None,
-        "release_because": None if died is None else _died(died),
+        "release_because": None if panicking is None else _panicking(panicking),
         "unsure": msgspec.to_builtins(found.unsure),
         "not_known": list(map(document_of, found.not_known)),
         "crashes": [_crash(crash) for crash in crashes],
@@ -252,11 +252,11 @@ def _crash(crash: Crash) -> dict[str, Any]:
     }
 
 
-def _died(died: PanickingReleases) -> dict[str, Any]:
+def _panicking(panicking: PanickingReleases) -> dict[str, Any]:
     return {
-        "crash": died.crash.position,
-        "same": died.same,
-        "releases": [str(release) for release in died.releases],
+        "crash": panicking.crash.position,
+        "same": panicking.same,
+        "releases": [str(release) for release in panicking.releases],
     }
 
 

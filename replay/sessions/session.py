@@ -218,12 +218,13 @@ def answer_document(answer: SessionAnswer) -> dict[str, Any]:
         "podgroups": {key: msgspec.to_builtins(group) for key, group in result.pod_groups.items()},
         "queues": {name: msgspec.to_builtins(queue) for name, queue in result.queues.items()},
         "pod_conditions": {
-            key: f"{told.reason}: {told.message}" for key, told in result.pod_conditions.items()
+            key: f"{condition.reason}: {condition.message}"
+            for key, condition in result.pod_conditions.items()
         },
         "nominated": {
-            key: told.nominated_node
-            for key, told in result.pod_conditions.items()
-            if told.nominated_node
+            key: condition.nominated_node
+            for key, condition in result.pod_conditions.items()
+            if condition.nominated_node
         },
         "fit_errors": result.fit_errors,
         "metrics": result.process.gauges,

@@ -98,14 +98,14 @@ def _with_queue(known: Document, queue: QueueStatus) -> Document:
 
 def _with_condition(known: Document, condition: PodCondition) -> Document:
     status = dict(known.get("status") or {})
-    told = {
+    written = {
         "type": "PodScheduled",
         "status": "False",
         "reason": condition.reason,
         "message": condition.message,
     }
     others = [c for c in status.get("conditions") or [] if c.get("type") != "PodScheduled"]
-    status["conditions"] = [*others, told]
+    status["conditions"] = [*others, written]
     if condition.drops_node:
         status.pop("nominatedNodeName", None)
     if condition.nominated_node:

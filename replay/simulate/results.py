@@ -58,11 +58,11 @@ def step_result(
     return step
 
 
-def _numbers(told: Mapping[str, float]) -> dict[str, float | str]:
+def _numbers(numbers: Mapping[str, float]) -> dict[str, float | str]:
     """Return numbers by name; what JSON has no number for is the text that Prometheus has."""
     return {
         name: number if math.isfinite(number) else _NOT_FINITE[str(number)]
-        for name, number in sorted(told.items())
+        for name, number in sorted(numbers.items())
     }
 
 
@@ -94,9 +94,9 @@ def _pod_groups(result: SessionResult, store: Store) -> dict[str, Document]:
     return shown
 
 
-def _condition(told: Mapping[str, Any]) -> dict[str, str]:
+def _condition(condition: Mapping[str, Any]) -> dict[str, str]:
     fields = ("type", "status", "reason", "message")
-    return {field: told[field] for field in fields if told.get(field)}
+    return {field: condition[field] for field in fields if condition.get(field)}
 
 
 def _queues(result: SessionResult, store: Store) -> dict[str, Document]:
@@ -114,7 +114,7 @@ def _queues(result: SessionResult, store: Store) -> dict[str, Document]:
         parts = {"allocated": allocated, "spec_deserved": deserved, "spec_guarantee": guarantee}
         shown[name] = {
             "state": status.get("state") or "",
-            **{field: told for field, told in parts.items() if told},
+            **{field: amounts for field, amounts in parts.items() if amounts},
             **{
                 field: status.get(field) or 0
                 for field in ("running", "pending", "inqueue", "unknown")

@@ -29,13 +29,13 @@ class SimulatedSession(NamedTuple):
 
     :param step: the 1-based number of its step.
     :param cache: the scheduler's cache after it; it changes as the simulation goes on.
-    :param told: what a file of results has of it.
+    :param step_result: what a file of results has of it.
     """
 
     step: int
     result: SessionResult
     cache: SchedulerCache
-    told: StepResult
+    step_result: StepResult
 
 
 class Simulation:
@@ -75,7 +75,7 @@ class Simulation:
 
     def run(self) -> list[StepResult]:
         """Return what each session did, in order."""
-        return [session.told for session in self.sessions()]
+        return [session.step_result for session in self.sessions()]
 
     def sessions(self) -> Iterator[SimulatedSession]:
         """Yield each session as soon as it is over, before the cluster reacts to it."""
@@ -110,7 +110,7 @@ class Simulation:
         result = self._session()
         if result.panic is not None:
             self._restart()
-        told = step_result(
+        short = step_result(
             result,
             self._store,
             gauges=scheduler.process.gauges,
@@ -118,7 +118,7 @@ class Simulation:
             errors=[*self._errors, *result.errors],
             restarted=restarted,
         )
-        return SimulatedSession(step, result, scheduler.cache, told)
+        return SimulatedSession(step, result, scheduler.cache, short)
 
     def _session(self) -> SessionResult:
         """Run a session, unless the scheduler panicked in an event before it."""

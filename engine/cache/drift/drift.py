@@ -149,19 +149,19 @@ class Comparison:
         found = list(_identity("Node", name, node, believed))
         if node is None or info is None or believed is None:
             return found
-        told = [entry for entry in self._pods.on(name) if self._counts(entry[0])]
+        counted = [entry for entry in self._pods.on(name) if self._counts(entry[0])]
         expected = NodeInfo(name, self._cache.node_cache.ignored)
         limits = self._truth.get("CSINode", name)
         expected.set_node(with_volume_limits(node, limits), self._cache.node_cache.ignored)
         used, releasing = Resource(), Resource()
-        for pod, request in told:
+        for pod, request in counted:
             used.add(request)
             if status_of(pod) == Status.RELEASING:
                 releasing.add(request)
         found += _amounts(name, "allocatable", expected.allocatable, info.allocatable)
         found += _amounts(name, "used", used, info.used)
         found += _amounts(name, "releasing", releasing, info.releasing)
-        found += _on_node(info, [pod for pod, _ in told])
+        found += _on_node(info, [pod for pod, _ in counted])
         return found
 
     def _counts(self, pod: Pod) -> bool:

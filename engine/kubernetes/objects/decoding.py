@@ -61,7 +61,7 @@ def decode(kind: type[O], payload: bytes | dict[str, Any]) -> O:
     :raises EventMalformed: a field that is looked at has another type than the API's, an amount of
         a resource is no quantity, or a time is none.
     """
-    item = told(kind, payload)
+    item = decode_known(kind, payload)
     try:
         for listed in _resource_lists(item):
             for quantity in listed.values():
@@ -74,7 +74,7 @@ def decode(kind: type[O], payload: bytes | dict[str, Any]) -> O:
     return item
 
 
-def told(kind: type[O], payload: bytes | dict[str, Any]) -> O:
+def decode_known(kind: type[O], payload: bytes | dict[str, Any]) -> O:
     """Decode an object that :func:`decode` has accepted before: amounts are not checked again.
 
     :raises EventMalformed: a field that is looked at has another type than the API's.

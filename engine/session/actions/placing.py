@@ -219,15 +219,15 @@ class Placing:
         """Find a node near where the job is; a task that fits nowhere keeps its old hypernode."""
         if not visit.keeps_near:
             return self._find(visit, task)
-        told = self.ssn.tasks.job_hypernode
-        before = told.get(task)
-        told[task] = visit.placed_in
+        hypernodes = self.ssn.tasks.job_hypernode
+        before = hypernodes.get(task)
+        hypernodes[task] = visit.placed_in
         found = self._find(visit, task)
         if isinstance(found, FitErrors):
             if before is None:
-                del told[task]
+                del hypernodes[task]
             else:
-                told[task] = before
+                hypernodes[task] = before
         return found
 
     def _find(self, visit: _Visit, task: int) -> tuple[int | None, float] | FitErrors:

@@ -55,6 +55,6 @@ class Seeded:
 
     def choose(self, what: str, about: str, equals: Sequence[str]) -> int:
         """Return an index that depends on nothing but the seed and the question."""
-        told = "\0".join((str(self._seed), what, about, *equals))
-        digest = blake2b(told.encode(), digest_size=8).digest()
+        hashed = "\0".join((str(self._seed), what, about, *equals))
+        digest = blake2b(hashed.encode(), digest_size=8).digest()
         return int.from_bytes(digest, "big") % len(equals)

@@ -270,7 +270,7 @@ class NodeSelection:
 
         Source: the predicate functions of v1.8.0 in ``actions/{allocate,backfill}``.
         """
-        ssn, told = self._ssn, verdicts.copy()
+        ssn, reported = self._ssn, verdicts.copy()
         bad = verdicts != PASS
         if purpose is Purpose.ALLOCATE:
             bad &= self.columns(task).insufficient[rows] == PASS
@@ -283,8 +283,8 @@ class NodeSelection:
             text = f"{head} <{ssn.nodes.names[rows.item(place)]}>{end}"
             if fault and purpose is Purpose.BACKFILL:
                 text = fault
-            told[place] = ssn.reasons.intern(StatusCode.ERROR, text)
-        return told
+            reported[place] = ssn.reasons.intern(StatusCode.ERROR, text)
+        return reported
 
     def _stopping(self, verdicts: Ints) -> Ints:
         """Let those verdicts pass that evicting pods could cure."""

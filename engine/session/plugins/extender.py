@@ -138,8 +138,8 @@ class Extender:
             if verb:
                 register(verb)
         if ssn.behaviours.extender_notified_of_placements:
-            told = (self._verb("allocateFunc"), self._verb("deallocateFunc"))
-            allocate, deallocate = (self._told(verb) if verb else None for verb in told)
+            verbs = (self._verb("allocateFunc"), self._verb("deallocateFunc"))
+            allocate, deallocate = (self._notifier(verb) if verb else None for verb in verbs)
             ssn.registry.add_event_handler(allocate=allocate, deallocate=deallocate)
 
     def on_session_close(self, ssn: Session) -> None:
@@ -160,8 +160,8 @@ class Extender:
             for container in (*spec.containers, *spec.init_containers)
         )
 
-    def _told(self, verb: str) -> Callable[[int, int], str | None]:
-        def told(task: int, _: int) -> str | None:
+    def _notifier(self, verb: str) -> Callable[[int, int], str | None]:
+        def notify(task: int, _: int) -> str | None:
             if not self._minds(task):
                 return None
             answer = self._ask(verb, self._ssn.tasks.info[task].key, _Event)
@@ -169,7 +169,7 @@ class Extender:
                 return None if self._ignorable else "the call failed"
             return answer.error_message or None
 
-        return told
+        return notify
 
     def _ask(self, verb: str, about: str, shape: type[_Shape]) -> _Shape | None:
         """Return the answer; if there is none, or Go could not decode it, the errors say so."""

@@ -94,9 +94,9 @@ class Rescheduling:
         """Do nothing."""
 
     def _interval(self) -> int:
-        told = self._arguments.get("interval", "")
+        interval = self._arguments.get("interval", "")
         try:
-            return parse_go_duration(text_or_panic(told, _PARSE)) // 1000
+            return parse_go_duration(text_or_panic(interval, _PARSE)) // 1000
         except ValueError:
             return DEFAULT_INTERVAL_US
 

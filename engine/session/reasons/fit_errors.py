@@ -81,8 +81,8 @@ class FitErrors:
         if not self._text:
             failed = int(np.count_nonzero(self.verdicts != PASS))
             self._base = self._base or f"0/{failed} nodes are unavailable"
-            told = histogram(self.reasons())
-            self._text = f"{self._base}: {', '.join(told)}." if failed else self._base
+            counted = histogram(self.reasons())
+            self._text = f"{self._base}: {', '.join(counted)}." if failed else self._base
             if failed and self._hypernode:
                 self._text = f"In hyperNode {self._hypernode}: {self._text}"
         return self._text

@@ -50,7 +50,7 @@ def _lower(
     divide: Callable[[Claims, float], dict[str, float]],
 ) -> list[str]:
     """Put what is granted in the place of claims; return what there is to say of it."""
-    told: list[str] = []
+    reduced: list[str] = []
     names = {name for claim in claims.values() for name in claim.resource_names()}
     for name in sorted(names):
         bound = said.get(name) or _may_use(parent.real_capability, name)
@@ -60,11 +60,11 @@ def _lower(
             claimed = claims[queue].get(name)
             if part != claimed:
                 claims[queue].set(name, part)
-                told.append(
+                reduced.append(
                     f"queue <{queue}> {what} of {name} <{claimed:.2f}> exceeds"
                     f" its parent queue <{parent.name}>: granted <{part:.2f}>"
                 )
-    return told
+    return reduced
 
 
 def _may_use(limit: Resource | None, name: str) -> float:

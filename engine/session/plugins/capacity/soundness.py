@@ -100,7 +100,7 @@ class Complaint:
 
     def _remark(self) -> str:
         """Return what releases log that do not stop for it; v1.14.0 has slightly other words."""
-        own, theirs = _told(self.own), _told(self.theirs)
+        own, theirs = _printed(self.own), _printed(self.theirs)
         if self.child:
             names = " ".join(self.theirs.less_equal_with_resources_name(self.own, INFINITY)[1])
             return (
@@ -119,7 +119,7 @@ class Complaint:
         )
 
 
-def _told(amounts: Resource) -> str:
+def _printed(amounts: Resource) -> str:
     """Return amounts as these releases print them: those without an end by name.
 
     Source: api/resource_info.go String.

@@ -227,7 +227,7 @@ class DeviceShare:
         shared = self._shared.get(node)
         if shared is None:
             return self._missing("GpuShare")
-        return self._told(
+        return self._reported(
             shared.filter(pod, sharing=self._memory.sharing, number=self._memory.number)
         )
 
@@ -242,7 +242,9 @@ class DeviceShare:
             self._scores[node] = score
             return ""
         tells = self._devices in _MODELESS
-        return self._told(f"hami-vgpuDeviceSharing {virtual.refusal(pod) if tells else 'error'}")
+        return self._reported(
+            f"hami-vgpuDeviceSharing {virtual.refusal(pod) if tells else 'error'}"
+        )
 
     def _missing(self, device: str) -> str:
         """Return the fault of a node without a kind of device; empty if that is none."""
@@ -251,7 +253,7 @@ class DeviceShare:
         space = " " if self._devices is SharedDevices.ERRORS_REPORTED else ""
         return f"node not initialized with device{space}{device}"
 
-    def _told(self, fault: str) -> str:
+    def _reported(self, fault: str) -> str:
         """Return a fault as it is reported to pods: with the kind of device or without."""
         bare = self._devices is SharedDevices.ERRORS_REPORTED
         return fault.partition(" ")[2] if bare else fault

@@ -98,8 +98,8 @@ class InterPodAffinity:
                     by_weight.setdefault((term.key, weight), []).append(number)
         for (key, weight), numbers in by_weight.items():
             for times, classes in _multiplicities(numbers).items():
-                told = ("preferring", klass, key, weight, times)
-                counts = nodes.count(told, classes, nodes.columns.label(key), among)
+                counted = ("preferring", klass, key, weight, times)
+                counts = nodes.count(counted, classes, nodes.columns.label(key), among)
                 weighed.append(_Weighed(weight * times, counts))
         return weighed
 

@@ -252,8 +252,8 @@ def _is_simulated(numa: SchedulerNuma) -> bool:
 
 def _reserved(numa: SchedulerNuma) -> CpuSet:
     """Return the CPUs that the system keeps: whole ones, chosen as for a container."""
-    told = numa.described.spec.res_reserved
-    if CPU not in told or not _RESERVABLE.issuperset(told):
+    reserved = numa.described.spec.res_reserved
+    if CPU not in reserved or not _RESERVABLE.issuperset(reserved):
         return NONE
-    needed = ceil(parse(told[CPU]).milli_value() / 1000)
+    needed = ceil(parse(reserved[CPU]).milli_value() / 1000)
     return take_by_topology(numa.details, numa.details.cpus, needed) or NONE

@@ -37,7 +37,7 @@ def set_gauges(gauges: MutableMapping[str, float], what: str, resource: Resource
 
 
 def set_narrow_gauges(gauges: MutableMapping[str, float], what: str, resource: Resource) -> None:
-    """Set a queue's gauges of ``what`` for cpu and memory only; what it may use is untold."""
+    """Set a queue's gauges of ``what`` for cpu and memory only; capacity gauges are not set."""
     if what not in CAPACITIES:
         gauges[f"{what}_milli_cpu"] = resource.cpu
         gauges[f"{what}_memory_bytes"] = resource.memory
