@@ -56,14 +56,14 @@ class Story:
         self._conf = parse_scheduler_conf(cluster.conf, behaviours)
         self._now = NOW
         self.events: list[Event] = []
-        """What happened since somebody took it away."""
+        """What happened since the caller last cleared it."""
         applied = ConfigApplied(text=self._text, configmap="volcano-system/scheduler")
         self._tell("config.applied", applied)
         for document in cluster.documents:
             self.apply("ADDED", document)
 
     def apply(self, change: str, document: Document) -> None:
-        """Let something happen to an object."""
+        """Change an object, and record the event."""
         document = {**document, "metadata": dict(document["metadata"])}
         verb = self._store.apply(change, document)
         self._scheduler.see(verb, document)

@@ -70,9 +70,9 @@ def crash(sessions: Sequence[SimulatedSession]) -> Outcome | None:
 
 def overfull(sessions: Sequence[SimulatedSession]) -> Outcome:
     """Name what happens to a node on which more is used than it has."""
-    dead = crash(sessions)
-    if dead is not None:
-        return dead
+    panicked_at = crash(sessions)
+    if panicked_at is not None:
+        return panicked_at
     nodes = sessions[-1].cache.nodes.values()
     if not any(node.out_of_sync() for node in nodes):
         return Outcome(RIGHT, "no panic")
@@ -85,9 +85,9 @@ def overfull(sessions: Sequence[SimulatedSession]) -> Outcome:
 
 def unsound(sessions: Sequence[SimulatedSession]) -> Outcome:
     """Name which jobs start beside a queue that exceeds its parent."""
-    dead = crash(sessions)
-    if dead is not None:
-        return dead
+    panicked_at = crash(sessions)
+    if panicked_at is not None:
+        return panicked_at
     session = sessions[-1]
     logged = " ".join(session.step_result["errors"])
     waiting = waiting_jobs(session)

@@ -308,14 +308,14 @@ class JobCache:
         node = self._nodes.infos.get(task.node_name)
         if node is None:
             return f"failed to evict Task {uid} from host {task.node_name}, host does not exist"
-        groupless, where = holder.pod_group is None, f"Job <{holder.namespace}/{holder.name}>"
-        if groupless and self._own.eviction_without_podgroup is EvictionWithoutPodGroup.REFUSED:
+        without_group, where = holder.pod_group is None, f"Job <{holder.namespace}/{holder.name}>"
+        if without_group and self._own.eviction_without_podgroup is EvictionWithoutPodGroup.REFUSED:
             return f"cannot evict Task {uid}: PodGroup of {where} is nil"
         holder.update_task_status(task, Status.RELEASING)
         node.update_task(task)
         self._changes.job(holder.key)
         self._changes.node(node.name)
-        if not groupless:
+        if not without_group:
             return None
         if self._own.eviction_without_podgroup is EvictionWithoutPodGroup.CRASHES:
             raise Panic(NIL_POINTER, ("cache.(*SchedulerCache).Evict",))

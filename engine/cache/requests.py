@@ -1,6 +1,6 @@
 """What a scheduler's cache sends to the API server, and what it may hear from it.
 
-The cache does not talk to anybody: what it sends are values, which something else carries out, so
+The cache sends nothing itself: its requests are values, which something else carries out, so
 that the same code runs against a recorded, an imagined or no API server at all.
 """
 

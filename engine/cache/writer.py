@@ -122,7 +122,7 @@ class Writer:
             # The message names the pod since the binders are not locked any more.
             of_pod = "" if self._own.pre_bind_blocks_sessions else f" for pod {task.key}"
             message = f"execute preBind{of_pod} failed: {error}, resync the task"
-            self._tell_pod(task.pod, SCHEDULER_ERROR, message)
+            self._write_pod_condition(task.pod, SCHEDULER_ERROR, message)
         return False
 
     def _bind(self, tasks: list[TaskInfo]) -> None:
@@ -145,7 +145,7 @@ class Writer:
                 continue
             if self._own.bind_failures_in_condition:
                 message = f"failed to bind to node {task.node_name}: {refused_by}"
-                self._tell_pod(task.pod, SCHEDULER_ERROR, message)
+                self._write_pod_condition(task.pod, SCHEDULER_ERROR, message)
             self._cache.job_cache.resync_task(task)
 
     def evict(self, job: str, uid: str, reason: str) -> str | None:
@@ -209,7 +209,7 @@ class Writer:
         except Refused:
             self._cache.job_cache.resync_task(task)
 
-    def _tell_pod(self, pod: Pod, reason: str, message: str) -> None:
+    def _write_pod_condition(self, pod: Pod, reason: str, message: str) -> None:
         """Say on a pod why it waits, unless it says so already.
 
         Source: cache.go taskUnschedulable.
@@ -275,7 +275,7 @@ class Writer:
         elif status.status_changed or self._own.ready_podgroup_events_repeated:
             self._api.emit(group, "Scheduled", READY_MESSAGE)
         for task in waiting:
-            self._tell_pod(task.pod, *status.reasons[task.uid])
+            self._write_pod_condition(task.pod, *status.reasons[task.uid])
 
     def resync_waits(self, read: Callable[[str, str], Pod | None], task: TaskInfo) -> bool:
         """Say whether reading a task again has to wait while a session has the cache locked.

@@ -141,7 +141,7 @@ class NodeInfo:
 
     @property
     def unschedulable(self) -> bool:
-        """Whether somebody cordoned the node."""
+        """Whether the node is cordoned."""
         return self.node is not None and self.node.spec.unschedulable
 
     def out_of_sync(self) -> list[str]:

@@ -57,7 +57,7 @@ def arranged(root: Any, arguments: Sequence[str]) -> list[str]:
         elif not _is_option(word) or _option(word, everywhere) is None:
             return [*path, *rest, *before]
         else:
-            taken = 2 if _wants_next(word, everywhere) else 1
+            taken = 2 if _takes_value(word, everywhere) else 1
             before += rest[:taken]
             del rest[:taken]
     if hasattr(command, "commands"):
@@ -109,7 +109,7 @@ def _option(word: str, options: Options) -> Any:
     return options.get(word.partition("=")[0] if word.startswith("--") else word[:2])
 
 
-def _wants_next(word: str, options: Options) -> bool:
+def _takes_value(word: str, options: Options) -> bool:
     """Return whether the value of the last option in a word is the next word."""
     if word.startswith("--"):
         return "=" not in word and not options[word].is_flag

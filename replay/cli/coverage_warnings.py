@@ -33,7 +33,7 @@ def warn(
 
     asked = usual_kinds(log, moment) if kinds is None else kinds
     found = unknown_at(log, moment, asked, namespace)
-    tell_unknown(found, strict=strict)
+    warn_unknown(found, strict=strict)
     return found
 
 
@@ -82,7 +82,7 @@ _NO_CONF = "the log holds no configuration of the scheduler"
 _GIVE_CONF = "give the cluster's volcano-scheduler.conf with --conf, or ingest it"
 
 
-def tell_unknown(unknown: Sequence[Unknown], *, strict: bool) -> None:
+def warn_unknown(unknown: Sequence[Unknown], *, strict: bool) -> None:
     """Warn on standard error of what makes an answer uncertain.
 
     :raises NotKnown: there is anything, and ``strict`` is set.

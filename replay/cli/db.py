@@ -16,7 +16,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-_INDEX_ANEW = "0004"
+_INDEX_REBUILT_SINCE = "0004"
 """The schema revision whose upgrade drops what is derived from the log."""
 
 
@@ -60,7 +60,7 @@ def upgrade(
     migrating.upgrade(log, revision)
     now = migrating.info(log).current
     note(f"the tables were at revision {before}, now at {now}")
-    if before is not None and before < _INDEX_ANEW <= (now or ""):
+    if before is not None and before < _INDEX_REBUILT_SINCE <= (now or ""):
         note("rebuild the index and the checkpoints: plinian checkpoint build")
 
 

@@ -125,7 +125,7 @@ def _code(found: Upgrade, *, unfold: bool) -> int:
     judged = verdict_of(found)
     if judged.level == UNKNOWN:
         return BROKEN
-    return int(bool(found) if unfold else judged.felt)
+    return int(bool(found) if unfold else judged.noticed)
 
 
 def _note_others(one: str, other: str) -> None:

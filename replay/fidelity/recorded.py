@@ -55,7 +55,7 @@ class RecordedSession:
     groups: dict[str, ComparedStatus] = field(default_factory=dict)
     wrote: int | None = None
 
-    def came_of_it(self, revision: int) -> None:
+    def note_write(self, revision: int) -> None:
         """Note a revision that the session, or a later one, wrote."""
         self.wrote = revision if self.wrote is None else min(self.wrote, revision)
 
@@ -69,7 +69,7 @@ def recorded_sessions(store: LogStore, moment: Moment) -> list[RecordedSession]:
     _add_groups(_read(store, moment, "podgroup.updated"), sessions)
     for earlier, later in zip(ordered[-2::-1], ordered[::-1], strict=False):
         if later.wrote is not None:
-            earlier.came_of_it(later.wrote)
+            earlier.note_write(later.wrote)
     return ordered
 
 
@@ -132,7 +132,7 @@ def _note_bound(events: Iterator[Event], sessions: Sequence[RecordedSession]) ->
         if session is not None and event.revision is not None:
             spec = msgspec.json.decode(event.payload).get("spec") or {}
             if spec.get("nodeName"):
-                session.came_of_it(event.revision)
+                session.note_write(event.revision)
 
 
 def _add_groups(events: Iterator[Event], sessions: dict[str, RecordedSession]) -> None:
@@ -151,7 +151,7 @@ def _add_groups(events: Iterator[Event], sessions: dict[str, RecordedSession]) -
             if event.revision <= first.get(key, event.revision):
                 first[key] = event.revision
                 session.groups[group] = _compared(status)
-                session.came_of_it(event.revision)
+                session.note_write(event.revision)
 
 
 def _compared(status: dict[str, Any]) -> ComparedStatus:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ...engine.volcano.session.behaviours import Behaviours
 
 _LINE = re.compile(r"line (\d+):")
-_SAY_WHO_STARVES = frozenset({"gang", "priority", "tdm"})
+_STARVING_PLUGINS = frozenset({"gang", "priority", "tdm"})
 _ACTIONS = Struct("conf.SchedulerConfiguration", {"actions": Shape.TEXT})
 _NO_ACTION = "failed to find Action"
 KEPT = "the previous configuration, or the built-in one, stays in force"
@@ -277,7 +277,7 @@ def preempt_without_starving(given: LintContext, how: Behaviours) -> Iterator[Is
         asked = [
             p.option.name
             for p in read.plugins
-            if p.option.name in _SAY_WHO_STARVES and "JobStarving" in p.option.enabled
+            if p.option.name in _STARVING_PLUGINS and "JobStarving" in p.option.enabled
         ]
         if "preempt" in read.conf.actions and not asked:
             message = "no plugin says which jobs are starving, so nothing preempts"

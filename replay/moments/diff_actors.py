@@ -39,7 +39,7 @@ class Maker(msgspec.Struct, frozen=True, kw_only=True):
     kind: str = ""
 
 
-NOBODY_KNOWN = Maker()
+UNKNOWN_MAKER = Maker()
 
 
 class Who(msgspec.Struct, frozen=True, kw_only=True):
@@ -148,7 +148,7 @@ class _Events:
         """Return who created an object, if the log records the creation and not only the object."""
         versions = self._versions[reference]
         if not versions:
-            return NOBODY_KNOWN
+            return UNKNOWN_MAKER
         first = min(versions, key=lambda recorded: recorded.event.revision or 0)
         attributed = self._attributions.get((reference, first.event.revision))
         created = first.event.kind.endswith(".created") or (
@@ -160,13 +160,13 @@ class _Events:
     def went(self, reference: Reference) -> Maker:
         """Return who deleted an object: by the deletion itself, else by the request."""
         gone = self._gone.get(reference)
-        maker = NOBODY_KNOWN if gone is None else self._maker(gone)
+        maker = UNKNOWN_MAKER if gone is None else self._maker(gone)
         return maker if maker.actor else self._leaving(reference) or maker
 
     def changed(self, reference: Reference, path: str, steps: Sequence[_Step]) -> Maker:
         """Return who last changed a field."""
         version = next((one for one in reversed(steps) if _touches(one.paths, path)), None)
-        maker = NOBODY_KNOWN if version is None else self._maker(version.version)
+        maker = UNKNOWN_MAKER if version is None else self._maker(version.version)
         if maker.actor:
             return maker
         asked = None

@@ -22,7 +22,7 @@ from .times import with_spans
 _LAST = 2**65
 """A place after that of every revision: twice the greatest possible one, plus one."""
 
-_TELLING = frozenset({"pod.bound", "pod.evicted"})
+_BINDING_KINDS = frozenset({"pod.bound", "pod.evicted"})
 """Requests that say more about a version than the version's own event kind."""
 
 
@@ -213,12 +213,12 @@ def _lines(events: Iterable[_Joined], ignore: Sequence[str]) -> Iterator[Happeni
 def _happening(item: _Joined, fields: list[Change]) -> Happening:
     placed, by = item.placed, item.by
     recorded, event, span = placed.recorded, placed.recorded.event, placed.span
-    by_tells = by is not None and by.event.kind in _TELLING
+    by_binding = by is not None and by.event.kind in _BINDING_KINDS
     own = actor_of(recorded, span)
     other = "" if by is None else actor_of(by, span)
     return Happening(
         position=recorded.position,
-        kind=by.event.kind if by is not None and by_tells else event.kind,
+        kind=by.event.kind if by is not None and by_binding else event.kind,
         uid=event.reference.uid,
         revision=event.revision,
         resource_version=event.resource_version,
@@ -231,7 +231,7 @@ def _happening(item: _Joined, fields: list[Change]) -> Happening:
         source=event.source,
         line=event.line,
         changes=fields,
-        note=_note(by if by is not None and by_tells else recorded, _node_of(fields)),
+        note=_note(by if by is not None and by_binding else recorded, _node_of(fields)),
     )
 
 

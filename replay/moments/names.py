@@ -115,17 +115,17 @@ def name_at(log: Log, kind: GroupKind, text: str, namespace: str | None, moment:
     return one_of(text, found, plural_of(*kind)) or text
 
 
-def name_ever(log: Log, kind: GroupKind, text: str, namespace: str | None) -> str:
+def name_in_log(log: Log, kind: GroupKind, text: str, namespace: str | None) -> str:
     """Return the name that a text stands for among all names in the log, or the text.
 
     Objects come before names that only log lines contain: those name a PodGroup by its job.
 
     :raises UsageError: several objects may be meant.
     """
-    return one_of(text, _ever(log, kind, text, namespace), plural_of(*kind)) or text
+    return one_of(text, _matching_in_log(log, kind, text, namespace), plural_of(*kind)) or text
 
 
-def _ever(log: Log, kind: GroupKind, text: str, namespace: str | None) -> list[str]:
+def _matching_in_log(log: Log, kind: GroupKind, text: str, namespace: str | None) -> list[str]:
     known = known_names(log, kind, namespace)
     found = matching(text, known)
     return owned_by(text, known) if not found and kind == PODGROUP else found
@@ -137,7 +137,7 @@ def name_of(log: Log, kind: GroupKind, text: str, namespace: str | None, moment:
     :raises UsageError: several objects may be meant.
     """
     name = name_at(log, kind, text, namespace, moment)
-    return name if name != text else name_ever(log, kind, text, namespace)
+    return name if name != text else name_in_log(log, kind, text, namespace)
 
 
 def known_names(log: Log, kind: GroupKind, namespace: str | None) -> list[str]:
@@ -170,7 +170,7 @@ def not_found(
     place = f" in namespace {namespace}" if scoped else ""
     option = f" -n {namespace}" if scoped else ""
     what = f'{plural_of(*kind)} "{name}" not found{place} at {moment.label}'
-    there = _ever(log, kind, name, namespace)
+    there = _matching_in_log(log, kind, name, namespace)
     if not there and is_known(log, kind, name, namespace):
         there = [name]
     if there:

@@ -28,7 +28,7 @@ STRETCH = 10_000
 """The approximate number of events in a stretch, which is read at once."""
 
 _STEERING = ("control.marked", "process.started")
-_TELLING = (Effect.VERSION, Effect.DELETED, Effect.BOUND, Effect.LISTED)
+_CHANGING = (Effect.VERSION, Effect.DELETED, Effect.BOUND, Effect.LISTED)
 _VERBS = MappingProxyType({Effect.VERSION: "updated", Effect.DELETED: "deleted"})
 
 
@@ -151,8 +151,8 @@ class _Stretch:
         columns = concatenate([columns_of(chunk) for chunk in store.scan(window)])
         columns, keys, _ = in_order(columns, loose)
         self.references = self._named(np.unique(columns.objects).tolist(), known)
-        telling = np.isin(columns.effects, _TELLING) & self._watched(columns)
-        self._rows, self._keys = columns.select(telling), keys[telling]
+        changing = np.isin(columns.effects, _CHANGING) & self._watched(columns)
+        self._rows, self._keys = columns.select(changing), keys[changing]
         self._row = 0
         self._last: dict[Reference, int] = {}
         dated = np.flatnonzero(self._rows.revisions >= 0)
@@ -224,4 +224,4 @@ class _Stretch:
 def has_later_event(store: LogStore, moment: Moment, reference: Reference) -> bool:
     """Return whether an object has later versions or a deletion, known by a moment's position."""
     later = later_events(store, moment, reference)
-    return any(KINDS[recorded.event.kind].effect in _TELLING for recorded in later)
+    return any(KINDS[recorded.event.kind].effect in _CHANGING for recorded in later)

@@ -20,7 +20,7 @@ from .moment import Moment
 
 T = TypeVar("T")
 
-_TELLING: Mapping[str, str] = MappingProxyType(
+_FORMATS: Mapping[str, str] = MappingProxyType(
     {
         "audit.covered": "audit log",
         "scenario.declared": "scenario",
@@ -43,13 +43,13 @@ _REDACTED = "input.redacted"
 
 
 class Input(msgspec.Struct, frozen=True, kw_only=True):
-    """One input. :param tells: the format, by the events that it gave.
+    """One input. :param format: its format, by the events that it gave.
 
     :param redacted: it was ingested with ``--redact``, at least once.
     """
 
     source: str
-    tells: str
+    format: str = msgspec.field(name="tells")
     events: int
     first_revision: int | None
     last_revision: int | None
@@ -193,10 +193,10 @@ def status_of(log: Log, moment: Moment | None = None) -> Status:
 
 
 def _input(one: SourceInfo) -> Input:
-    tells = next((word for kind, word in _TELLING.items() if kind in one.kinds), "objects")
+    name = next((word for kind, word in _FORMATS.items() if kind in one.kinds), "objects")
     return Input(
         source=one.source,
-        tells=tells,
+        format=name,
         events=one.events,
         first_revision=one.first_revision,
         last_revision=one.last_revision,

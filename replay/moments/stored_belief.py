@@ -49,7 +49,7 @@ FAR = 3 * STRETCH
 
 _HASH_BYTES = 16
 _TRIES = 8
-_TELLING = (Effect.VERSION, Effect.DELETED, Effect.BOUND)
+_CHANGING = (Effect.VERSION, Effect.DELETED, Effect.BOUND)
 _SOURCES = (
     ("plinian.engine", ("kubernetes", "model", "cache")),
     ("plinian.replay.moments", ("ordered_events.py",)),
@@ -222,8 +222,8 @@ def _came_back(store: LogStore, moment: Moment, projector: Projector, found: Che
     window = Window(branch=moment.branch, cluster=moment.cluster, known=moment.known)
     held = projector.cache.stores
     for chunk in store.scan(window, after_position=until):
-        telling = np.isin(chunk.effects, _TELLING) & (chunk.objects <= objects)
-        numbers = np.unique(chunk.objects[telling & (chunk.revisions >= 0)]).tolist()
+        changing = np.isin(chunk.effects, _CHANGING) & (chunk.objects <= objects)
+        numbers = np.unique(chunk.objects[changing & (chunk.revisions >= 0)]).tolist()
         for reference in store.references(numbers).values():
             if (reference.group, reference.kind) not in WATCHED:
                 continue

@@ -13,10 +13,10 @@ from ...engine.kubernetes.units import format_time
 from ..compare import bisection
 from ..compare.bisection import Bisection, Flip, FlipSide, LeftOut, ObjectRange, Probe
 from ..compare.crashes import Crash, PanickingReleases
-from ..compare.sessions import parting_document
+from ..compare.sessions import first_difference_document
 from ..moments.coverage import document_of, plurals, unknown_text
 from ..sessions.session import step_document
-from .comparison import behaviour_lines, cause_text, numbers_of, parting_lines, step_lines
+from .comparison import behaviour_lines, cause_text, first_difference_lines, numbers_of, step_lines
 from .figures import counted
 from .tables import NONE, PLAIN, Style, Table, lines_of
 
@@ -179,10 +179,10 @@ def _flip_lines(found: Bisection, flip: Flip, style: Style) -> Iterator[str]:
         for row in flip.behaviours:
             origin = ", ".join(filter(None, (*row.since, row.pull, row.source)))
             yield f"{row.behaviour}: since {origin}\n"
-    for parting in flip.partings:
+    for parting in flip.first_differences:
         yield "\n"
-        yield from parting_lines(parting, (before.at, after.at), style=style)
-    numbered = any(numbers_of(parting.alike) for parting in flip.partings)
+        yield from first_difference_lines(parting, (before.at, after.at), style=style)
+    numbered = any(numbers_of(parting.alike) for parting in flip.first_differences)
     for side in (flip.before, flip.after) if not numbered else ():
         if side.steps:
             yield f"\n{side.probe.at}:\n"
@@ -279,7 +279,7 @@ def _flip(flip: Flip) -> dict[str, Any]:
         ],
         "causes": [list(cause) for cause in flip.causes],
         "behaviours": [row._asdict() for row in flip.behaviours],
-        "partings": [parting_document(parting) for parting in flip.partings],
+        "partings": [first_difference_document(parting) for parting in flip.first_differences],
     }
 
 

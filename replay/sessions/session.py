@@ -99,8 +99,8 @@ def session_at(
     behaviours = resolve(release) if isinstance(release, str) else release
     scene = scene_at(log, at, conf)
     cache = belief_at(log.store, scene.moment, behaviours)
-    trial = Trace(on=trace)
-    answer = session_in(scene, behaviours, cache, binding=cache, into=trial, chance=chance)
+    steps = Trace(on=trace)
+    answer = session_in(scene, behaviours, cache, binding=cache, into=steps, chance=chance)
     return answer._replace(not_known=tuple(unknown_at(log, scene.moment, SCHEDULING)))
 
 

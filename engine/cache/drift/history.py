@@ -48,7 +48,7 @@ class DriftHistory:
         }
         for unit, places in self._found.items():
             self._note_pods(unit, (), places)
-        self._look_anew()
+        self._reset()
 
     def after(self, event: Event, position: int) -> None:
         """Compare what an event can have set apart or brought together."""
@@ -57,7 +57,7 @@ class DriftHistory:
             projector.cache is not self._cache
             or projector.cache.node_cache.ignored != self._ignored
         ):
-            self._look_anew()
+            self._reset()
             units = [*self._found, *self._comparison().units()]
             self._compare(dict.fromkeys(units), position)
         elif KINDS[event.kind].effect is Effect.LISTED:
@@ -76,7 +76,7 @@ class DriftHistory:
             if units:
                 self._compare(units, position)
 
-    def _look_anew(self) -> None:
+    def _reset(self) -> None:
         """Take up the cache and the pods as they are, and settle nothing."""
         self._cache = self._projector.cache
         self._ignored = self._cache.node_cache.ignored

@@ -66,7 +66,7 @@ class _Surplus:
     def spare(self, task: int) -> bool:
         """Take a task away if the job stays ready without it; return whether."""
         role = self._ssn.tasks.info[task].role
-        if self.tasks <= 0 or self._roles.get(role, 1) <= 0 or not self._group_spares(task):
+        if self.tasks <= 0 or self._roles.get(role, 1) <= 0 or not self._group_allows(task):
             return False
         self.tasks -= 1
         if role in self._roles:
@@ -78,7 +78,7 @@ class _Surplus:
                 self._groups[sub.policy] = self._groups.get(sub.policy, 0) - 1
         return True
 
-    def _group_spares(self, task: int) -> bool:
+    def _group_allows(self, task: int) -> bool:
         """Return whether a task's group is broken anyway, or one more of its policy may be."""
         if not self._in_groups:
             return True

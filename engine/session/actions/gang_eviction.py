@@ -59,14 +59,14 @@ class GangRules:
     """How an action differs from the other.
 
     :param may: whether an action evicts at all for these tasks of a queue.
-    :param gives_way: (job, task, its status on its node): whether the task may be evicted.
+    :param may_be_evicted: (job, task, its status on its node): whether the task may be evicted.
     :param sort: the bundles for a job, those to be taken first in front.
     """
 
     action: Literal["gangpreempt", "gangreclaim"]
     skips: Callable[[Session, str], bool]
     may: Callable[[Session, str, list[int]], bool]
-    gives_way: Callable[[Session, int, int, int], bool]
+    may_be_evicted: Callable[[Session, int, int, int], bool]
     sort: Callable[[Session, int, list[Bundle], Resource], list[Bundle]]
 
 
@@ -196,7 +196,7 @@ def _bundles(ssn: Session, search: _Search, eviction: GangEviction, rows: Rows) 
             if (
                 theirs != NO_JOB
                 and ssn.tasks.info[task].preemptable
-                and rules.gives_way(ssn, job, task, status)
+                and rules.may_be_evicted(ssn, job, task, status)
                 and may_lose_gang(ssn, theirs)
             ):
                 tasks_of.setdefault(theirs, []).append(task)

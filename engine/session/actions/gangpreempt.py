@@ -20,7 +20,7 @@ def execute(ssn: Session, views: NodeViews) -> None:
     gang_eviction.execute(ssn, views, _RULES)
 
 
-def _gives_way(ssn: Session, job: int, task: int, status: int) -> bool:
+def _may_be_evicted(ssn: Session, job: int, task: int, status: int) -> bool:
     """Return whether a task is bound or runs, for a less important job of the same queue."""
     jobs, theirs = ssn.jobs, ssn.tasks.job.item(task)
     return (
@@ -45,6 +45,6 @@ _RULES = gang_eviction.GangRules(
     action=PREEMPT,
     skips=lambda _ssn, _queue: False,
     may=lambda _ssn, _queue, _tasks: True,
-    gives_way=_gives_way,
+    may_be_evicted=_may_be_evicted,
     sort=_sort,
 )

@@ -22,7 +22,7 @@ def execute(ssn: Session, views: NodeViews) -> None:
     gang_eviction.execute(ssn, views, _RULES)
 
 
-def _gives_way(ssn: Session, job: int, task: int, status: int) -> bool:
+def _may_be_evicted(ssn: Session, job: int, task: int, status: int) -> bool:
     """Return whether a task runs in another queue that may be reclaimed from."""
     queue = ssn.jobs.queue[ssn.tasks.job.item(task)]
     return (
@@ -66,6 +66,6 @@ _RULES = gang_eviction.GangRules(
     action=RECLAIM,
     skips=voting.overused,
     may=voting.preemptive,
-    gives_way=_gives_way,
+    may_be_evicted=_may_be_evicted,
     sort=_sort,
 )

@@ -34,7 +34,7 @@ FREE = STATUSES
 """In place of a status: pending tasks that ask for nothing."""
 
 _IS_READY = tuple(int(status in READY_STATUS) for status in Status)
-_NOBODY = (0,) * (STATUSES + 1)
+_NO_TASKS = (0,) * (STATUSES + 1)
 _VALID = tuple(sorted(VALID_STATUS))
 _PLACED = (*sorted(READY_STATUS), Status.PIPELINED)
 _READY = (*sorted(READY_STATUS), FREE)
@@ -365,7 +365,7 @@ class JobTable:
         wanted = self.info[job].task_min_available if minima is None else minima
         roles = self._roles(job) if any(wanted.values()) else {}
         for role, least in wanted.items():
-            counts = roles.get(role, _NOBODY)
+            counts = roles.get(role, _NO_TASKS)
             if sum(counts[status] for status in statuses) < least:
                 return False
         return True

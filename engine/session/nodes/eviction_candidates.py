@@ -105,11 +105,11 @@ class EvictionCandidates:
 
         Mostly one of the first is taken: of those nothing is found out beforehand.
         """
-        peopled = nodes[self.nodes_of(who)[nodes]]
-        first = len(peopled) if self._ssn.behaviours.overfull_nodes_crash else _EAGER
-        yield from peopled[:first].tolist()
-        if len(peopled) > first:
-            yield from self.could_help("Reclaimable", task, peopled[first:], who).nodes.tolist()
+        occupied = nodes[self.nodes_of(who)[nodes]]
+        first = len(occupied) if self._ssn.behaviours.overfull_nodes_crash else _EAGER
+        yield from occupied[:first].tolist()
+        if len(occupied) > first:
+            yield from self.could_help("Reclaimable", task, occupied[first:], who).nodes.tolist()
 
     def could_help(self, point: str, task: int, nodes: Rows, who: Mask) -> PromisingNodes:
         """Leave out nodes that lack room for a task whomever of some tasks the plugins let go.
@@ -140,7 +140,7 @@ class EvictionCandidates:
         The tier decides nothing on a node where one of its plugins chooses no task. A task that the
         last plugin does not choose is no victim. For the others, see ``Extensions.preemptable``.
         """
-        somebody: Mask | None = None
+        on_every: Mask | None = None
         last = candidates[:0]
         for _, entry in tier:
             if entry.may is None:
@@ -151,8 +151,8 @@ class EvictionCandidates:
                 return last
             there = np.zeros(len(self._ssn.nodes), dtype=np.bool_)
             there[self.node[last]] = True
-            somebody = there if somebody is None else somebody & there
-        return last if somebody is None else last[somebody[self.node[last]]]
+            on_every = there if on_every is None else on_every & there
+        return last if on_every is None else last[on_every[self.node[last]]]
 
     def _refresh(self) -> None:
         touched = self._ssn.touched

@@ -148,7 +148,7 @@ class Extender:
     def _verb(self, point: str) -> str:
         return self._arguments.get_str(f"extender.{point}Verb", "")
 
-    def _minds(self, task: int) -> bool:
+    def _is_managed(self, task: int) -> bool:
         """Return whether a pod names a resource that the service manages, if it manages any."""
         if not self._managed:
             return True
@@ -162,7 +162,7 @@ class Extender:
 
     def _notifier(self, verb: str) -> Callable[[int, int], str | None]:
         def notify(task: int, _: int) -> str | None:
-            if not self._minds(task):
+            if not self._is_managed(task):
                 return None
             answer = self._ask(verb, self._ssn.tasks.info[task].key, _Event)
             if answer is None:
@@ -193,7 +193,7 @@ class Extender:
             verdict = self._verdict
 
         def predicate(task: int, rows: Rows) -> Ints:
-            if not self._minds(task):
+            if not self._is_managed(task):
                 return np.full(len(rows), PASS, dtype=np.int32)
             key = self._ssn.tasks.info[task].key
             asked = (f"{key} {names[node]}" for node in rows.tolist())
@@ -236,7 +236,7 @@ class Extender:
         names = self._ssn.nodes.names
 
         def prioritize(task: int, rows: Rows) -> Floats | None:
-            if not self._minds(task):
+            if not self._is_managed(task):
                 return None
             answer = self._ask(verb, self._ssn.tasks.info[task].key, _Prioritize)
             if answer is None:
@@ -254,7 +254,7 @@ class Extender:
         info = self._ssn.tasks.info
 
         def evictable(evictor: int, candidates: list[int]) -> tuple[list[int] | None, int]:
-            if not self._minds(evictor):
+            if not self._is_managed(evictor):
                 return None, ABSTAIN
             answer = self._ask(verb, info[evictor].key, _Evictable)
             if answer is None:

@@ -39,9 +39,9 @@ class Gang:
         self._job_of = ssn.tasks.job
         self._least = np.array(ssn.jobs.min_available)
         ssn.registry.add_job_valid(self.name, self._valid)
-        ssn.registry.add_preemptable(self.name, self._evictable, may=self._may_spare)
-        ssn.registry.add_reclaimable(self.name, self._evictable, may=self._may_spare)
-        ssn.registry.add_unified_evictable(self.name, _anybody)
+        ssn.registry.add_preemptable(self.name, self._evictable, may=self._could_evict)
+        ssn.registry.add_reclaimable(self.name, self._evictable, may=self._could_evict)
+        ssn.registry.add_unified_evictable(self.name, _all_candidates)
         ssn.registry.add_job_order(
             self.name, self._jobs.is_ready
         )  # those that are not ready come first
@@ -59,7 +59,7 @@ class Gang:
             if not (tasks or ssn.behaviours.empty_podgroups_get_conditions):
                 continue
             if jobs.is_ready(job):
-                if not _says_ready(jobs.info[job].pod_group):
+                if not _was_reported_ready(jobs.info[job].pod_group):
                     update_condition(ssn, job, READY)
                 continue
             message = (
@@ -97,7 +97,7 @@ class Gang:
                 victims.append(task)
         return victims, PERMIT
 
-    def _may_spare(self, _: int, candidates: Rows) -> NDArray[np.bool_]:
+    def _could_evict(self, _: int, candidates: Rows) -> NDArray[np.bool_]:
         """Say of which candidates the jobs have more than their minimum."""
         spare: NDArray[np.bool_] = np.array(self._jobs.ready) > self._least
         return spare[self._job_of[candidates]]
@@ -118,7 +118,7 @@ class Gang:
         return PERMIT if self._sub_jobs.is_pipelined(sub_job) else REJECT
 
 
-def _says_ready(group: PodGroup | None) -> bool:
+def _was_reported_ready(group: PodGroup | None) -> bool:
     """Return whether a PodGroup has the condition already: writing it again changes nothing."""
     return group is not None and any(
         known.type == READY.type
@@ -143,6 +143,6 @@ def _unready_num(ssn: Session, job: int) -> int:
     return unready
 
 
-def _anybody(eviction: GangEviction, candidates: list[int]) -> tuple[list[int], int]:
+def _all_candidates(eviction: GangEviction, candidates: list[int]) -> tuple[list[int], int]:
     """Choose all candidates: the actions that evict gangs check a gang's minimum themselves."""
     return candidates, PERMIT

@@ -148,13 +148,13 @@ class Proportion:
         tasks, queue_of = self._ssn.tasks, self._ssn.jobs.queue
         left: dict[str, Resource] = {}
         victims = []
-        spared = self._ssn.behaviours.reclaim_skips_small_queues
+        skips_small = self._ssn.behaviours.reclaim_skips_small_queues
         request = tasks.info[reclaimer].request
         for task in candidates:
             queue = queue_of[tasks.job.item(task)]
             attr = self._attrs[queue]
             allocated = left.setdefault(queue, attr.allocated.clone())
-            if spared and allocated.less_partly(request, ZERO):
+            if skips_small and allocated.less_partly(request, ZERO):
                 continue
             if not allocated.less_equal(attr.deserved, ZERO):
                 self._ssn.subtract(allocated, tasks.info[task].request)
@@ -189,8 +189,11 @@ class Proportion:
 
         While evictions are simulated, it is not checked whether the queue is open.
         """
-        ssn, heedless = self._ssn, self._closed_queues_schedule or self._ssn.simulating_evictions
-        if ssn.queues[queue].state != OPEN and not heedless:
+        ssn, ignores_state = (
+            self._ssn,
+            self._closed_queues_schedule or self._ssn.simulating_evictions,
+        )
+        if ssn.queues[queue].state != OPEN and not ignores_state:
             return NOT_OPEN
         attr = self._attrs[queue]
         takes = self._fits(attr.allocated, request, attr.deserved)
@@ -259,7 +262,7 @@ class Proportion:
 def real_capability(queue: QueueInfo, left: Resource, *, unnamed_endless: bool = True) -> Resource:
     """Return what a queue may use: min(left + its guarantee, capability).
 
-    :param left: what is not guaranteed to anybody; it is changed.
+    :param left: what is guaranteed to no queue; it is changed.
     :param unnamed_endless: whether a capability does not bound scalars that it does not name; else
         it does if it names any.
     """
@@ -285,13 +288,13 @@ def divide(
     :param crashes: whether more than what remains must not be given away.
     :raises Panic: more was given away.
     """
-    everybody = list(queues)
-    if not sum(attr.weight for attr in everybody):
+    attrs = list(queues)
+    if not sum(attr.weight for attr in attrs):
         return
     try:
-        _divide(everybody, total, zeros=zeros, crashes=crashes)
+        _divide(attrs, total, zeros=zeros, crashes=crashes)
     finally:  # also after a round that panics: amounts are stored before the remainder is reduced
-        for attr in everybody:
+        for attr in attrs:
             attr.settle()
 
 

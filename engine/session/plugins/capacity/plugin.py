@@ -134,7 +134,7 @@ class Capacity:
         if any(attr.real_capability is None for attr in self._attrs.values()):
             self._ssn.registry.add_pre_predicate(self.name, _copy_accounts)
         elif any(map(self._is_below_itself, self._attrs)):
-            self._ssn.registry.add_pre_predicate(self.name, _copy_for_ever)
+            self._ssn.registry.add_pre_predicate(self.name, _panic_on_copy)
 
     def _is_below_itself(self, name: str) -> bool:
         above, queues = set[str](), self._ssn.queues
@@ -219,8 +219,8 @@ class Capacity:
 
         While evictions are simulated, it is not checked whether the queue is open.
         """
-        heedless = self._closed_queues_schedule or self._ssn.simulating_evictions
-        if self._ssn.queues[queue].state != OPEN and not heedless:
+        ignores_state = self._closed_queues_schedule or self._ssn.simulating_evictions
+        if self._ssn.queues[queue].state != OPEN and not ignores_state:
             return _NOT_OPEN
         if not self._ready:
             return _NOT_READY
@@ -357,8 +357,8 @@ def _copy_accounts(_: int) -> str | None:
     )
 
 
-def _copy_for_ever(_: int) -> str | None:
-    """Crash, as copying an account that is among those below it does."""
+def _panic_on_copy(_: int) -> str | None:
+    """Panic, as copying an account does that is its own descendant."""
     clone = "plugins/capacity.(*queueAttr).Clone"
     raise Panic(
         "stack overflow",

@@ -130,6 +130,6 @@ def _printed(amounts: Resource) -> str:
 
 
 def _endless(total: Resource) -> Resource:
-    """Return more than anybody can use of all that there is."""
+    """Return an amount of all resources that is more than any queue can use."""
     scalars = None if total.scalars is None else dict.fromkeys(total.scalars, ENDLESS_SCALAR)
     return Resource(float_info.max, float_info.max, scalars)

@@ -55,14 +55,14 @@ def over_deserved(reclaim: Reclaim) -> list[int]:
     tasks, attrs = reclaim.ssn.tasks, reclaim.attrs
     victims: list[int] = []
     allocations: dict[str, Resource] = {}
-    spared = reclaim.ssn.behaviours.reclaim_skips_small_queues
+    skips_small = reclaim.ssn.behaviours.reclaim_skips_small_queues
     for candidate in reclaim.candidates:
         queue = reclaim.queue_of(candidate)
         attr = attrs[queue]
         if queue not in allocations:
             allocations[queue] = attr.allocated.clone()
         allocated = allocations[queue]
-        if spared and allocated.less_partly(reclaim.asked, ZERO):
+        if skips_small and allocated.less_partly(reclaim.asked, ZERO):
             continue
         rest = reclaim.ssn.subtract(allocated.clone(), tasks.info[candidate].request)
         if allocated.less_equal(attr.deserved, INFINITY):

@@ -33,18 +33,18 @@ class _Plan(NamedTuple):
     :param near: pods that match all required terms, by the domains of each term.
     :param matches_itself: whether the pod is one of them.
     :param away: pods that match a required anti-affinity term, likewise.
-    :param feared: pods whose required anti-affinity means this pod, by the domains of their terms.
+    :param repelling: pods whose required anti-affinity means this pod, by the domains of their terms.
     """
 
     near: tuple[DomainCounts, ...]
     matches_itself: bool
     away: tuple[DomainCounts, ...]
-    feared: tuple[DomainCounts, ...]
+    repelling: tuple[DomainCounts, ...]
 
     @property
     def idle(self) -> bool:
         """Whether there is nothing to check."""
-        return not self.near and not self.away and not any(c.total for c in self.feared)
+        return not self.near and not self.away and not any(c.total for c in self.repelling)
 
 
 class InterPodAffinity:
@@ -131,7 +131,7 @@ class InterPodAffinity:
     def _judge(self, plan: _Plan) -> Ints:
         verdicts = np.zeros(len(self._nodes.columns), dtype=np.int32)
         affinity, anti_affinity, existing = self._ids
-        for counts in plan.feared:
+        for counts in plan.repelling:
             if counts.total:
                 verdicts[counts.by_node() > 0] = existing
         for counts in plan.away:
@@ -159,7 +159,9 @@ class InterPodAffinity:
             self._count(("away", klass, place), (term,), term.key)
             for place, term in enumerate(own_terms(pod.affinities.required_anti, self._namespaces))
         )
-        return _Plan(near, bool(terms) and _all_match(terms, pod), away, self._feared(klass, pod))
+        return _Plan(
+            near, bool(terms) and _all_match(terms, pod), away, self._repelling(klass, pod)
+        )
 
     def _count(
         self, name: tuple[str, int, object], terms: tuple[AffinityTerm, ...], key: str
@@ -168,7 +170,7 @@ class InterPodAffinity:
         meant = nodes.classes_where(lambda other: _all_match(terms, other))
         return nodes.count(name, meant, nodes.columns.label(key))
 
-    def _feared(self, klass: int, pod: PodClass) -> tuple[DomainCounts, ...]:
+    def _repelling(self, klass: int, pod: PodClass) -> tuple[DomainCounts, ...]:
         """Count pods that do not want this one near, on nodes that had such at the opening."""
         nodes, labels = self._nodes, namespace_labels(self._namespaces, pod.namespace)
         by_key: dict[str, list[int]] = {}

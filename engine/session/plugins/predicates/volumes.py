@@ -43,7 +43,7 @@ class VolumeFilters:
                 self._limits.add(ssn.tasks.info[task].pod, nodes.on.item(task))
 
     def concerns(self, klass: int) -> bool:
-        """Return whether pods of a class claim volumes, and anybody looks at that."""
+        """Return whether pods of a class claim volumes, and a filter looks at them."""
         some = self._limits or self._zone or self._binding
         return some is not None and self._nodes.classes[klass].has_claims
 
