@@ -46,7 +46,8 @@ from .engine.errors import (
     UsageError,
 )
 
-TYPE_CHECKING = False  # That of typing, which takes half of the time until interrupts are ours.
+# Not from typing: importing it takes half of the time until interrupts are handled.
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from os import PathLike

@@ -179,7 +179,7 @@ def _next(rest: Iterator[str]) -> Iterator[str]:
 
 
 def _flag(item: Any, name: str, value: str) -> Iterator[str]:
-    """Yield what a flag with a value amounts to: itself, its opposite, or nothing."""
+    """Yield a flag without its value: the flag, its opposite, or nothing."""
     if value not in _TRUTHS:
         raise typer.BadParameter(f"{name}={value}: a flag is true or false")
     if _TRUTHS[value]:

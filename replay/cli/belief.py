@@ -44,11 +44,11 @@ def belief(
     """Show the scheduler's cache at a moment.
 
     It is rebuilt as a release builds it: everything that had happened by then is delivered to the
-    release's handlers in that order, and its workers run after each event. What a session had
-    decided and no event shows yet is missing. Exits with 1 if a name is not in the cache.
+    release's handlers in that order, and its workers run after each event. Decisions of a session
+    that no event shows yet are missing. Exits with 1 if a name is not in the cache.
 
-    The cache is stored in the log every 10,000 events on the way, so the next command is faster.
-    What is stored is dropped as soon as events are appended that make it wrong.
+    The cache is stored in the log every 10,000 events, so the next command is faster. A stored
+    cache is dropped when later events make it wrong.
     """
     from ...engine.volcano.session.history import resolve
     from ..moments.belief import belief_at

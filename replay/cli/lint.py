@@ -1,4 +1,4 @@
-"""``plinian lint``: find faults of queues, jobs and configurations before a release meets them."""
+"""``plinian lint``: find faults of queues, jobs and configurations before they are applied."""
 
 from __future__ import annotations
 

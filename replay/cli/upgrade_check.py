@@ -129,7 +129,7 @@ def _code(found: Upgrade, *, unfold: bool) -> int:
 
 
 def _note_others(one: str, other: str) -> None:
-    """Note what else differs between releases that sessions do not show."""
+    """Note on standard error the differences between releases outside sessions."""
     from ...engine.volcano.table import Part
     from ..compare.releases import release_diff
 

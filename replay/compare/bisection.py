@@ -59,10 +59,13 @@ SESSIONS, CHANGES, HALVES, RELEASES_IN_TURN, STEPS = SEARCHES = (
     *("sessions", "changes", "halves"),
     *("releases", "steps"),
 )
-"""How an answer was searched for.
+"""How a search chose the sessions to check.
 
-At every recorded session; if there is none, after every change of an object that sessions read; by
-halving; by release; by step of a scenario.
+- ``sessions``: every recorded session.
+- ``changes``: the log records no sessions: after every change of an object that sessions read.
+- ``halves``: by halving.
+- ``releases``: one release after the other.
+- ``steps``: every step of a scenario.
 """
 
 

@@ -55,7 +55,7 @@ class FirstDifference(NamedTuple):
 
     @property
     def alike(self) -> tuple[TraceStep, ...]:
-        """By side, the first of these steps that compares the same everywhere; empty if none."""
+        """By side, the first of these steps that checks the same on all sides; empty if none."""
         for step in self.steps[0]:
             found = [[one for one in side if one[:4] == step[:4]] for side in self.steps]
             if all(found):

@@ -1,4 +1,4 @@
-"""Where in a log sessions took place, or may have: the moments that a whole log is asked about."""
+"""The moments of a log at which sessions took place, or may have: those that commands check."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _DECIDING = frozenset(
         *(("scheduling.volcano.sh", kind) for kind in ("PodGroup", "Queue")),
     }
 )
-"""A session may decide differently after a change of these."""
+"""Kinds whose changes may make a session decide differently."""
 
 _CHANGING = (Effect.VERSION, Effect.DELETED, Effect.BOUND)
 

@@ -23,7 +23,7 @@ _LAST = 2**65
 """A place after that of every revision: twice the greatest possible one, plus one."""
 
 _BINDING_KINDS = frozenset({"pod.bound", "pod.evicted"})
-"""Requests that say more about a version than the version's own event kind."""
+"""Requests whose kind describes a version better than the version's own event kind."""
 
 
 class Happening(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,7 +38,7 @@ class Happening(msgspec.Struct, frozen=True, kw_only=True):
     :param actor: who caused it; empty if not known.
     :param attributed_at: position of the event that names the actor, 0 if the version itself does.
     :param changes: fields that differ from the previous version of the same object.
-    :param note: as text, what the event says beyond an object's version.
+    :param note: what the event says besides the object's version, as text.
     """
 
     position: int

@@ -25,7 +25,7 @@ from .moment import Moment
 PAYLOADS_AT_ONCE = 1024
 
 STRETCH = 10_000
-"""The approximate number of events in a stretch, which is read at once."""
+"""About how many events a stretch has; a stretch is read as a whole."""
 
 _STEERING = ("control.marked", "process.started")
 _CHANGING = (Effect.VERSION, Effect.DELETED, Effect.BOUND, Effect.LISTED)
@@ -53,7 +53,7 @@ def had_happened(step: OrderedEvent, revision: int | None) -> bool:
 class OrderedEvents:
     """The events for a scheduler from just after a revision up to a moment.
 
-    Stretches end at revisions, so a shorter story has the same events up to there.
+    Stretches end at revisions, so a shorter range has the same events up to its end.
     """
 
     def __init__(self, store: LogStore, moment: Moment, after: int = NO_REVISION) -> None:

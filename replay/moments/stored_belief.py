@@ -184,7 +184,7 @@ def clock_of_moment(store: LogStore, moment: Moment) -> Clock:
 
 
 def _placing(clock: Clock, steps: Sequence[OrderedEvent], revision: int) -> tuple[int, bytes]:
-    """Return a mark of the places of all events without a revision up to a revision."""
+    """Return a digest of where all events without a revision are placed, up to a revision."""
     places = [(step.key, step.position) for step in steps if step.key <= revision * 2 + 1]
     return clock.mark(revision * 2), hashlib.sha256(_ENCODE(places)).digest()[:_HASH_BYTES]
 
@@ -192,7 +192,7 @@ def _placing(clock: Clock, steps: Sequence[OrderedEvent], revision: int) -> tupl
 def _start(
     store: LogStore, moment: Moment, behaviours: Behaviours, found: Checkpoint, kept: _Kept
 ) -> Start | None:
-    """Return the content of a checkpoint, unless a list has another meaning by now."""
+    """Return the content of a checkpoint, unless later events change what a list deleted."""
     try:
         projector = decode_belief(
             kept.belief, behaviours, lambda positions: store.payloads(positions, moment.branch)
@@ -242,7 +242,7 @@ def _was_deleted_or_changed(store: LogStore, moment: Moment, reference: Referenc
 def _looked_for(store: LogStore, moment: Moment, found: Checkpoint) -> tuple[int, int]:
     """Return the position of the last check, and the greatest object id then.
 
-    On a branch at most up to where it forks from its parent.
+    On a branch, the position is at most that of its fork.
     """
     last = store.last(found.branch)
     window = Window(
@@ -289,7 +289,7 @@ def build_beliefs(
     until: int | None = None,
     progress: Progress | None = None,
 ) -> None:
-    """Store the cache of a release every so many events, up to the end.
+    """Store the cache of a release at intervals, up to the end.
 
     They only save time: without them every answer is the same. Continues from what is stored,
     unless later events made it invalid.
@@ -338,7 +338,7 @@ def what_of(version: int) -> str:
 def _play_on(
     store: LogStore, end: Moment, start: Start, place: Checkpoint, progress: Progress | None
 ) -> None:
-    """Give a projector everything up to the end, and store it at the end of each stretch."""
+    """Apply all events up to the end to a projector; store it at the end of each stretch."""
     clock = clock_of_moment(store, end)
     steps = steering(store, end, clock)
     projector, history = start.projector, start.drift

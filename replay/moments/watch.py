@@ -35,7 +35,7 @@ class ObjectChange(NamedTuple):
     :param what: ``ADDED``, ``MODIFIED`` or ``DELETED``, as Kubernetes calls it.
     :param entry: the object after the change; of a deleted one, its last state.
     :param moment: the moment of this state; of a deleted object, the last one at which it existed.
-    :param time: when it happened, in microseconds, as far as the log knows by then.
+    :param time: when it happened, in microseconds, as far as the log then knew.
     """
 
     what: str

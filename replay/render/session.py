@@ -1,4 +1,4 @@
-"""The answer of a session as text: decisions first, then why pods are pending."""
+"""A session's answer as text: decisions first, then why pods are pending."""
 
 from __future__ import annotations
 

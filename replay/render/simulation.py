@@ -126,7 +126,7 @@ def _gauged(gauges: Mapping[str, float | str], prefix: str) -> str:
 
 
 def _waiting(session: StepResult) -> list[tuple[str, str]]:
-    """Return why pods wait: no node takes them, or what their condition is to say from now on."""
+    """Return why pods are pending: no node fits them, or the message of their new condition."""
     why = {pod: text.partition(": ")[2] for pod, text in session["pod_conditions"].items()}
     why |= {pod: text for pod, text in session["fit_errors"].items() if text}
     placed = {pod for pod, _ in (*session["binds"], *session["pipelined"])}

@@ -118,7 +118,7 @@ def session_in(
     :param cache: the scheduler's cache at the moment.
     :param binding: receives binds and evictions; by default nothing does, and the cache does not
         change.
-    :param into: keeps steps; by default nothing does.
+    :param into: records the steps; by default none are recorded.
     """
     in_force = conf_of(scene.confs, behaviours)
     process = ProcessState()
@@ -151,7 +151,7 @@ def session_in(
 class ConfInForce(NamedTuple):
     """The configuration that a release uses of those given, and its source.
 
-    :param rejected: its errors for newer ones that it rejects.
+    :param rejected: the release's errors for newer configurations that it rejects.
     """
 
     conf: SchedulerConf

@@ -1,4 +1,4 @@
-"""Results in the long form of ``NAME.RELEASE.json``: what each session did and left behind."""
+"""Results in the long form of ``NAME.RELEASE.json``: what each session did, and the state after."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def step_result(
 ) -> StepResult:
     """Return one session's part of a result.
 
-    :param store: as it was when the session ran; what the session wrote is laid over it.
-    :param out_of_sync: nodes that sessions do not see or pass over, before and after the session.
+    :param store: the objects before the session's writes; its writes are added in the result.
+    :param out_of_sync: nodes that sessions do not see or skip, before and after the session.
     """
     step: StepResult = {
         "panic": None if result.panic is None else result.panic.message,
@@ -59,7 +59,7 @@ def step_result(
 
 
 def _numbers(numbers: Mapping[str, float]) -> dict[str, float | str]:
-    """Return numbers by name; what JSON has no number for is the text that Prometheus has."""
+    """Return numbers by name; infinities and NaN, which JSON lacks, as Prometheus's text."""
     return {
         name: number if math.isfinite(number) else _NOT_FINITE[str(number)]
         for name, number in sorted(numbers.items())
@@ -75,7 +75,7 @@ def case_result(name: str, release: str, steps: list[StepResult]) -> Document:
 
 
 def _pod_groups(result: SessionResult, store: Store) -> dict[str, Document]:
-    """Return every PodGroup there is with the status that the session leaves it."""
+    """Return every PodGroup, with its status after the session."""
     shown = {}
     for key, document in store.of("PodGroup"):
         status = document.get("status") or {}
@@ -100,7 +100,7 @@ def _condition(condition: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _queues(result: SessionResult, store: Store) -> dict[str, Document]:
-    """Return every queue there is with what the session leaves in it."""
+    """Return every queue, with its state after the session."""
     shown = {}
     for name, document in store.of("Queue"):
         spec, status = document.get("spec") or {}, document.get("status") or {}

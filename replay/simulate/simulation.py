@@ -29,7 +29,7 @@ class SimulatedSession(NamedTuple):
 
     :param step: the 1-based number of its step.
     :param cache: the scheduler's cache after it; it changes as the simulation goes on.
-    :param step_result: what a file of results has of it.
+    :param step_result: its part of the result file.
     """
 
     step: int
@@ -43,7 +43,7 @@ class Simulation:
 
     It may panic in a session, or while it handles an event: then the step has no session.
 
-    :param now: microseconds since 1970, the present of all sessions; None is
+    :param now: the current time of all sessions, in microseconds since 1970; None is
         :func:`.cases.time_of`.
     :param scores: keep nodes' scores; see :meth:`.Scheduler.run`.
     """
@@ -163,8 +163,8 @@ class Simulation:
             driver.work()
 
     def _change(self, change: str, document: Document) -> str:
-        """Apply an event of the scenario; return what is wrong with it, empty if nothing."""
-        # The scenario may be run again: what the store fills in goes into a copy.
+        """Apply an event of the scenario; return the error, empty if there is none."""
+        # The scenario may be run again, so the store completes a copy of the object.
         copied: Document = {**document, "metadata": dict(document["metadata"])}
         if isinstance(copied.get("spec"), dict):
             copied["spec"] = dict(copied["spec"])
@@ -194,7 +194,7 @@ class Simulation:
         return self._store.get("ConfigMap", namespace, name)
 
     def _restart(self) -> None:
-        """Restart the scheduler; the metrics of queues that it exported are still known outside."""
+        """Restart the scheduler; the queue metrics that it exported before stay visible."""
         exported = self._scheduler.process.gauges
         self._panic = None
         self._scheduler = Scheduler(self._behaviours, self._cache_options)
