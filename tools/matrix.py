@@ -101,7 +101,7 @@ def unsound(sessions: Sequence[SimulatedSession]) -> Outcome:
 
 
 def siblings(sessions: Sequence[SimulatedSession]) -> Outcome:
-    """Say whether children together get past what their parent has."""
+    """Return whether children together get past what their parent has."""
     session = sessions[-1]
     if not waiting_jobs(session):
         return Outcome(STOPS, "both run")

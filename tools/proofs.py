@@ -114,7 +114,7 @@ class Candidate:
         return frozenset() if parts else frozenset(behaviours.fields)
 
     def depends_on(self, rows: Sequence[Row]) -> bool:
-        """Say whether the outcome is another with rows reverted."""
+        """Return whether the outcome is another with rows reverted."""
         values = {row.behaviour: reverted(row) for row in rows}
         try:
             return bool(self.recording.parts(behaviours(self.release, **values)))

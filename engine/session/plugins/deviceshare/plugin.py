@@ -179,7 +179,7 @@ class DeviceShare:
                 self._ssn.device_amounts[task] = queue_amounts(virtual, annotations)
 
     def _knows(self, node: Node) -> bool:
-        """Say whether a node's devices are looked at."""
+        """Return whether a node's devices are looked at."""
         return self._memory.unknown.get(node.name) is not node
 
     def _asks_shared(self, pod: Pod) -> bool:
@@ -192,7 +192,7 @@ class DeviceShare:
         return self._memory.virtual and asks(pod, self._sharing.names)
 
     def _depends(self, task: int) -> Per:
-        """Say whether verdicts hold for a class.
+        """Return whether verdicts hold for a class.
 
         They do not if they depend on who is of the same gang; nor where a node that is asked keeps
         a score, for then it matters when it is asked.
@@ -308,7 +308,7 @@ class DeviceShare:
         return self._sharing.use is VirtualGpuUse.BY_POLICY
 
     def _has_some(self, pod: Pod, node: str) -> bool:
-        """Say whether a pod was given virtual GPUs of a node, and has them still, as it is said."""
+        """Return whether a pod's annotations say that it has virtual GPUs of a node."""
         has = {**pod.annotations, **self._written(pod)}
         return has.get(vgpu.ASSIGNED_NODE) == node and bool(has.get(vgpu.ASSIGNED))
 

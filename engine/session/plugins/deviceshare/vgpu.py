@@ -120,7 +120,7 @@ def type_matches(annotations: Mapping[str, str], card_type: str) -> bool:
 
 
 def registers_mig(node: Node) -> bool:
-    """Say whether a node's agent registered a card that is cut into instances."""
+    """Return whether a node's agent registered a card that is cut into instances."""
     cards = node.annotations.get(REGISTER, "").split(":")
     return any(card.split(",")[5:6] == [MIG] for card in cards)
 
@@ -408,7 +408,7 @@ def decode_given(text: str) -> Iterator[Given]:
 
 
 def _is_there(node: Node, *, handshake: bool) -> bool:
-    """Say whether a node takes part at all: it was asked, or has all three resources."""
+    """Return whether a node takes part at all: it was asked, or has all three resources."""
     if handshake:
         return HANDSHAKE in node.annotations
     allocatable = node.status.allocatable
