@@ -193,7 +193,7 @@ class _Writer:
         known = self._number.get(id(item))
         if known is None:
             known = self._number[id(item)] = len(self._number)
-            self._kept.append(item)  # lest another object gets its id
+            self._kept.append(item)  # so that no other object gets its id
             self._note(known, type(item).__name__, item)
         return known
 

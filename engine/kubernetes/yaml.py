@@ -188,7 +188,7 @@ class YamlReader:
         return mapping
 
     def _merge(self, value: Any, line: int) -> list[dict[str, Any]]:
-        """Return the mappings that ``<<`` merges, the strongest last; they override earlier keys."""
+        """Return the mappings merged by ``<<``, the strongest last; they override earlier keys."""
         mappings = value if isinstance(value, list) else [value]
         if not all(isinstance(one, dict) for one in mappings):
             raise YamlFault("<< needs a mapping, or a list of mappings", line)
@@ -224,7 +224,7 @@ class YamlReader:
 
 
 class _TooLong(Exception):
-    """A single event takes more bytes than an object may."""
+    """A single event has more bytes than an object may have."""
 
 
 class _EndWatch:

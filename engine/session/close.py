@@ -105,7 +105,7 @@ def _comparable(condition: Condition) -> tuple[str, str, str, str]:
 
 
 def _pod_conditions(ssn: Session, job: int, result: SessionResult) -> None:
-    """Say of each undecided pod why it is not bound, where that is news.
+    """Set each undecided pod's condition: why it is not bound, if that has changed.
 
     Source: ``cache/cache.go:RecordJobStatusEvent`` and ``taskUnschedulable``.
     """
@@ -163,7 +163,7 @@ def _queue_statuses(ssn: Session) -> dict[str, QueueStatus]:
 
 
 def _held_by_queue(ssn: Session) -> dict[str, Resource]:
-    """Return what the tasks of each queue's own jobs hold, of the resources that they name."""
+    """Return what the tasks of each queue's own jobs hold, for resources that they name."""
     tasks, names = ssn.tasks, list(ssn.queues)
     if ssn.behaviours.queue_status_counts is QueueStatusCounts.HOLDING:
         counted = IS_ALLOCATED[tasks.status]
@@ -196,7 +196,7 @@ def _held_by_queue(ssn: Session) -> dict[str, Resource]:
 def _lineage(ssn: Session, queue: str) -> list[str]:
     """Return a queue and those above it up to the root, if there is a root queue.
 
-    :raises Panic: one above is missing; or they are above each other, and the scheduler never ends.
+    :raises Panic: one above is missing; or there is a cycle, and the scheduler loops forever.
     """
     names = [queue]
     while ssn.behaviours.root_queue and ROOT_QUEUE in ssn.queues:
@@ -220,7 +220,7 @@ def _status(ssn: Session, name: str, allocated: dict[str, str]) -> QueueStatus:
 
 
 def _root_status(ssn: Session, amount: Resource) -> QueueStatus:
-    """Return the root queue's: its spec gets what it deserves and the sum of guarantees."""
+    """Return the root queue's status; its spec gets its deserved and the sum of guarantees."""
     allocated = amount.resource_list()
     total = ssn.behaviours.root_queue_spec is RootQueueSpec.TOTAL
     deserved = (ssn.total if total else ssn.total_deserved).resource_list()
@@ -235,7 +235,7 @@ def _root_status(ssn: Session, amount: Resource) -> QueueStatus:
 
 
 def _same(one: dict[str, str], other: object) -> bool:
-    """Return whether two resource lists say the same amounts, however they are written."""
+    """Return whether two resource lists have equal amounts, in any notation."""
     if not isinstance(other, dict) or one.keys() != other.keys():
         return False
     return all(

@@ -72,7 +72,7 @@ def _fault(what: str, place: str) -> ValueError:
 
 
 def _refuse_what_only_re2_takes(pattern: str) -> None:
-    r"""Refuse ``\C`` (one byte), and a name that two groups have."""
+    r"""Refuse ``\C`` (one byte), and two groups of one name."""
     names = list[str]()
     place, in_class = 0, False
     while place < len(pattern):

@@ -24,9 +24,9 @@ _HOLDING = (*sorted(ALLOCATED_STATUS), Status.SUCCEEDED)
 class Bundle:
     """Victims of one job that are evicted together.
 
-    :param whole: whether the job loses its gang by it.
+    :param whole: whether the job loses its gang.
     :param freed: what they request.
-    :param lost: what the job loses: all that its tasks request if it is ``whole``, else nothing.
+    :param lost: what the job loses: all requests of its tasks if it is ``whole``, else nothing.
     """
 
     whole: bool
@@ -36,7 +36,7 @@ class Bundle:
     lost: Resource
 
     def worth(self, need: Resource) -> float:
-        """Return how much of what is needed it frees for what the job loses.
+        """Return the ratio of the needed resources that it frees to what the job loses.
 
         Infinite if nothing is lost. Source: ``bundleROI``.
         """
@@ -45,7 +45,7 @@ class Bundle:
 
 
 class _Surplus:
-    """What a job can lose and still be ready: tasks, of each role, and groups of each policy."""
+    """How many tasks a ready job can lose: in total, by role, and groups by policy."""
 
     def __init__(self, ssn: Session, job: int) -> None:
         self._ssn = ssn
@@ -64,7 +64,7 @@ class _Surplus:
             self._groups[policy] = self._groups.get(policy, 0) - least
 
     def spare(self, task: int) -> bool:
-        """Take a task away if the job stays ready without it; return whether."""
+        """Remove a task if the job stays ready without it; return whether it was removed."""
         role = self._ssn.tasks.info[task].role
         if self.tasks <= 0 or self._roles.get(role, 1) <= 0 or not self._group_allows(task):
             return False
@@ -79,7 +79,7 @@ class _Surplus:
         return True
 
     def _group_allows(self, task: int) -> bool:
-        """Return whether a task's group is broken anyway, or one more of its policy may be."""
+        """Return whether a task's group is already incomplete, or its policy allows one more."""
         if not self._in_groups:
             return True
         sub = self._ssn.sub_jobs.of_task(task)
@@ -121,9 +121,9 @@ def apply_allowed(ssn: Session, bundles: list[Bundle], allowed: Collection[int])
 
 
 def _roles(ssn: Session, job: int) -> dict[str, int]:
-    """Return, by role that has a minimum, how many tasks more than that are ready.
+    """Return, by role with a minimum, how many more tasks are ready.
 
-    None is looked at if the job may run with less than the minima of its roles.
+    Roles do not count if the job may run with less than the minima of its roles.
     """
     info = ssn.jobs.info[job]
     if ssn.jobs.min_available[job] < info.task_min_available_total:

@@ -33,7 +33,7 @@ def _may_be_evicted(ssn: Session, job: int, task: int, status: int) -> bool:
 def _sort(ssn: Session, _: int, bundles: list[Bundle], __: Resource) -> list[Bundle]:
     """Put safe bundles first; among safe bundles, and among others, the job that comes last.
 
-    What the original compares then, what a bundle is worth, never decides: no two jobs are equal.
+    Volcano then compares the value of bundles, which never decides: no two jobs are equal.
 
     Source: ``SortBundlesForPreempt``.
     """

@@ -57,7 +57,7 @@ def _sort(ssn: Session, job: int, bundles: list[Bundle], need: Resource) -> list
 
 
 def _place(ssn: Session, bundle: Bundle) -> tuple[str, str, int]:
-    """Return by what bundles of equal worth are ordered. Source: ``stableBundleLess``."""
+    """Return the sort key of bundles of equal value. Source: ``stableBundleLess``."""
     first = ssn.tasks.info[bundle.tasks[0]].uid
     return ssn.jobs.keys[bundle.job], first, len(bundle.tasks)
 

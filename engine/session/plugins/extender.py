@@ -1,7 +1,7 @@
 """Plugin ``extender``: calls a custom HTTP service.
 
-What it would answer cannot be known: only recorded answers are given. A question without one is a
-call that failed, with all that follows, and the session's errors say so.
+Its answers cannot be computed: only recorded answers are used. A request without one is a
+failed call, with all its consequences, and the session's errors report it.
 
 Source: pkg/scheduler/plugins/extender/extender.go, argument.go.
 """
@@ -80,7 +80,7 @@ _MANAGED = "extender.managedResources"
 
 
 class Extender:
-    """Asks a service wherever the configuration names a verb for it.
+    """Calls a service at each point for which the configuration names a verb.
 
     Arguments: ``extender.ignorable`` (bool, false), and a verb (a text) for each of
     ``extender.onSessionOpenVerb``, ``…predicateVerb``, ``…prioritizeVerb``, ``…preemptableVerb``,
@@ -97,9 +97,9 @@ class Extender:
         self._managed: frozenset[str] = frozenset()
 
     def on_session_open(self, ssn: Session) -> None:
-        """Tell the service; if it answers, register what there are verbs for.
+        """Notify the service; if it answers, register the points with verbs.
 
-        :raises Panic: what it manages is no list of names.
+        :raises Panic: the managed resources are not a list of names.
         """
         self._ssn = ssn
         if ssn.behaviours.extender_managed_resources:
@@ -172,7 +172,7 @@ class Extender:
         return notify
 
     def _ask(self, verb: str, about: str, shape: type[_Shape]) -> _Shape | None:
-        """Return the answer; if there is none, or Go could not decode it, the errors say so."""
+        """Return the answer; if there is none, or Go could not decode it, add an error."""
         answer = self._answers.get((verb, about))
         asked = f"{verb} about {about}" if about else verb
         if answer is None:
@@ -293,7 +293,7 @@ class Extender:
 
 
 def _spelt(answer: Answer, shape: type[msgspec.Struct]) -> dict[str, Any]:
-    """Return an answer with the names of a shape: Go takes them in whatever case."""
+    """Return an answer with the field names of a shape: Go ignores their case."""
     names = {field.encode_name.casefold(): field.encode_name for field in fields(shape)}
     spelt = {names.get(name.casefold(), name): value for name, value in answer.items()}
     if shape is _Listed and isinstance(spelt.get("status"), list):

@@ -25,7 +25,7 @@ READY = Condition("Scheduled", "True", "tasks in gang are ready to be scheduled"
 
 
 class Gang:
-    """Counts a job's tasks against ``minAvailable`` and, by role, ``taskMinAvailable``."""
+    """Compares a job's tasks with ``minAvailable`` and, by role, ``taskMinAvailable``."""
 
     name: ClassVar[str] = "gang"
 
@@ -72,7 +72,7 @@ class Gang:
             update_condition(ssn, job, condition)
 
     def _valid(self, job: int) -> Verdict | None:
-        """Reject a job that cannot be met whatever becomes free: tasks are missing or lost."""
+        """Reject a job that can never be ready: tasks are missing or lost."""
         jobs = self._jobs
         if not jobs.check_task_valid(job):
             return Verdict(REJECT, "Not enough valid pods of each task for gang-scheduling")
@@ -98,7 +98,7 @@ class Gang:
         return victims, PERMIT
 
     def _could_evict(self, _: int, candidates: Rows) -> NDArray[np.bool_]:
-        """Say of which candidates the jobs have more than their minimum."""
+        """Return the candidates whose jobs have more tasks than their minimum."""
         spare: NDArray[np.bool_] = np.array(self._jobs.ready) > self._least
         return spare[self._job_of[candidates]]
 
@@ -119,7 +119,7 @@ class Gang:
 
 
 def _was_reported_ready(group: PodGroup | None) -> bool:
-    """Return whether a PodGroup has the condition already: writing it again changes nothing."""
+    """Return whether a PodGroup already has the condition, so that writing it changes nothing."""
     return group is not None and any(
         known.type == READY.type
         and known.status == READY.status

@@ -1,4 +1,4 @@
-"""Plugin ``proportion``: the cluster is divided between queues by weight, as far as they ask.
+"""Plugin ``proportion``: the cluster is divided between queues by weight, up to their requests.
 
     deserved += remaining × weight / (weights of all that are not met)
     deserved = max(min(deserved, real capability, request), guarantee)    until nothing remains
@@ -80,7 +80,7 @@ class QueueAttr:
 
 
 class Proportion:
-    """Bounds queues by what they deserve, and lets them reclaim it."""
+    """Limits queues to what they deserve, and lets them reclaim it."""
 
     name: ClassVar[str] = "proportion"
 
@@ -162,7 +162,7 @@ class Proportion:
         return victims, PERMIT
 
     def _may_reclaim(self, _: int, candidates: Rows) -> NDArray[np.bool_]:
-        """Say which candidates' queues have more than they deserve."""
+        """Return the candidates whose queues have more than they deserve."""
         rich = {
             name: not attr.allocated.less_equal(attr.deserved, ZERO)
             for name, attr in self._attrs.items()
@@ -206,7 +206,7 @@ class Proportion:
     def _enqueueable(self, job: int) -> Verdict:
         """Permit if minResources + allocated + inqueue − elastic ≤ real capability.
 
-        What is permitted counts as inqueue, in releases even if another plugin rejects the job.
+        A permitted job counts as inqueue; in some releases even if another plugin rejects it.
         """
         ssn = self._ssn
         queue = ssn.jobs.queue[job]

@@ -1,4 +1,4 @@
-"""Plugin ``usage``: busy nodes take no more, and idle ones are preferred.
+"""Plugin ``usage``: busy nodes are excluded, and idle ones are preferred.
 
 Source: pkg/scheduler/plugins/usage/usage.go.
 """
@@ -96,9 +96,9 @@ class Usage:
 
 
 def read_thresholds(raw: Mapping[str, object]) -> tuple[dict[str, float], str]:
-    """Return the limits in percent, and what the scheduler logs if they are not given.
+    """Return the limits in percent, and the log line if they are missing.
 
-    A value that is no whole number counts 0.
+    A value that is not an integer counts 0.
 
     Source: usage.go New.
     """

@@ -1,4 +1,4 @@
-"""Score ``InterPodAffinity``: near the pods that a pod would like, and away from others.
+"""Score ``InterPodAffinity``: by preferred affinity and anti-affinity.
 
 Preferred terms of the pod count, and those of the pods that run on nodes. For a pod without
 preferred terms, the latter are found only on nodes that had a pod with terms when the session was
@@ -46,7 +46,7 @@ class InterPodAffinity:
         self._plans: dict[int, tuple[_Weighed, ...]] = {}
 
     def concerns(self, klass: int) -> bool:
-        """Return whether anything can be preferred for pods of a class."""
+        """Return whether any preferred term can count for pods of a class."""
         return bool(self._plan_of(klass)) or bool(self.fault(klass))
 
     def score(self, klass: int, rows: Rows) -> Floats | None:

@@ -1,4 +1,4 @@
-"""Filters ``NodeUnschedulable`` and ``TaintToleration``: the nodes that keep a pod away.
+"""Filters ``NodeUnschedulable`` and ``TaintToleration``: cordoned nodes, and taints.
 
 Source: pkg/scheduler/framework/plugins/nodeunschedulable/node_unschedulable.go and
 tainttoleration/taint_toleration.go Filter, of Kubernetes.

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class VolumeFilters:
-    """Runs the filters about volumes, and reports to them which pods come and go.
+    """Runs the filters for volumes, and notifies them of added and removed pods.
 
-    :param unclaimed: what the lack of a claim is to the filter of their number.
+    :param unclaimed: the verdict for a missing claim in the filter of volume limits.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class VolumeFilters:
         return found.verdicts[rows]
 
     def reserve(self, task: int, node: int) -> None:
-        """Take the volumes of a task that is allocated; a pipelined one takes none yet."""
+        """Reserve the volumes of an allocated task; a pipelined one reserves none yet."""
         if not self._nodes.class_of(task).has_claims:
             return
         if self._limits is not None:

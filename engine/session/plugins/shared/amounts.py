@@ -63,10 +63,10 @@ def gauge_setter(behaviours: Behaviours) -> SetGauges:
 
 
 def unguaranteed(total: Resource, guarantees: Resource, *, crashes: bool) -> Resource:
-    """Return what is left of a total beside all guarantees.
+    """Return a total minus all guarantees.
 
-    :param crashes: whether the release insists on there being so much; else it is 0 at least.
-    :raises Panic: it insists, and there is not.
+    :param crashes: whether the release panics if guarantees exceed the total; else 0 is returned.
+    :raises Panic: they exceed it.
     """
     if crashes:
         return total.clone().sub(guarantees)
@@ -78,7 +78,7 @@ def fits(used: Resource, request: Resource, limit: Resource | None) -> bool:
 
     The same as building the sum and asking ``less_equal_with_dimension``; this runs for each task.
 
-    :param limit: None takes nothing.
+    :param limit: None has no room.
     """
     if limit is None:
         return False

@@ -62,7 +62,7 @@ class TaskTopologyPlugin:
         return Member(task, info.name, self._role(task), info.node_name, info.request)
 
     def _role(self, task: int) -> str:
-        """Return the role by the pod's annotation alone, unlike the task's own role."""
+        """Return the role by the pod's annotation only, unlike the task's own role."""
         return self._ssn.tasks.info[task].pod.annotations.get(TASK_SPEC, "")
 
     def _task_order(self, left: int, right: int) -> int:
@@ -106,7 +106,7 @@ class TaskTopologyPlugin:
         return np.where(takes, scores, 0.0)
 
     def _held_by_node(self, job: JobBuckets, bucket: Bucket, role: str) -> Floats:
-        """Return, by row of all nodes, tasks of the bucket minus tasks that shun the role."""
+        """Return, by row of all nodes, tasks of the bucket minus tasks with anti-affinity."""
         row = self._ssn.nodes.row
         held = np.zeros(len(row))
         for node, count in bucket.nodes.items():
