@@ -86,7 +86,7 @@ def list_checkpoints(
         [branch, cluster, f"rv:{revision}", f"@{known}", bytes_text(size), of]
         for branch, cluster, revision, known, size, of in found
     ]
-    headers = ("BRANCH", "CLUSTER", "REVISION", "KNOWN", "SIZE", "CONTENT")
+    headers = ("BRANCH", "CLUSTER", "REVISION", "POSITION", "SIZE", "CONTENT")
     write_table(sys.stdout, Table(headers, rows), style=style())
 
 

@@ -160,7 +160,7 @@ def _crash_lines(crashes: Sequence[Crash], style: Style) -> Iterator[str]:
         )
         for crash in crashes[:_EVENTS_SHOWN]
     ]
-    yield from lines_of(Table(("POSITION", "AFTER", "TIME", "MESSAGE"), rows), style=style)
+    yield from lines_of(Table(("POSITION", "REVISION", "TIME", "MESSAGE"), rows), style=style)
     if len(crashes) > _EVENTS_SHOWN:
         yield f"({len(crashes) - _EVENTS_SHOWN} more: -o json)\n"
 
