@@ -1,6 +1,7 @@
 """The behaviours that a cache reads: those of the session's record and the cache's own.
 
-Both records are read once, when a cache is created. A stored cache serves every release that reads the same values (:func:`contents_of`).
+Both records are read once, when a cache is created. A stored cache serves every release that reads
+the same values (:func:`contents_of`).
 """
 
 from __future__ import annotations

@@ -140,7 +140,7 @@ class Ids:
         return known
 
     def rows(self, order: Order) -> NDArray[np.int32]:
-        """Return, by number, the place of its name in an order; -1 if it has none, and at the end."""
+        """Return, by number, the place of its name in an order; -1 without one, and at the end."""
         ids = order.ids
         if ids is None:
             ids = order.ids = np.array([self.of(name) for name in order.names], np.intp)

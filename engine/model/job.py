@@ -34,7 +34,7 @@ class JobInfo:
     :param key: ``namespace/name`` of the PodGroup (``UID``).
     :ivar uid: UID of the last PodGroup that was set (``PgUID``); it stays when that is unset.
     :ivar revision: the resourceVersion of that PodGroup; it stays too.
-    :ivar pod_group: None while there is none; tasks then count on their nodes, but are not scheduled.
+    :ivar pod_group: None while there is none; tasks then count on nodes, but are not scheduled.
     :ivar queue: name of the queue; by default the default queue.
     :ivar min_available: ``minMember``.
     :ivar priority: computed at each snapshot.

@@ -61,7 +61,7 @@ class Resource:
     ) -> Resource:
         """Return the amounts of a Kubernetes resource list.
 
-        :param ignored: names that shared devices count themselves, and ``pods`` if it is not counted.
+        :param ignored: names that shared devices count themselves; ``pods`` if it is not counted.
         :raises ValueError: a quantity is malformed.
 
         Source: resource_info.go NewResource.

@@ -194,7 +194,7 @@ class _Rerun:
             self._until(self._planned[-1].late + 1)
 
     def _until(self, revision: int) -> None:
-        """Before a revision, keep snapshots that sessions may have seen; run sessions that are due."""
+        """Before a revision, keep snapshots that sessions may have seen; run due sessions."""
         while self._planned and self._planned[-1].late < revision:
             plan = self._planned.pop()
             self._serve(plan.recorded.opened)

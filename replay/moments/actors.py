@@ -18,7 +18,7 @@ class AttributedEvent(Recorded, frozen=True, kw_only=True, gc=False):
 
     :param span: between which times it happened.
     :param actor: who caused it; empty where the log does not know.
-    :param made: position of the version that this request made, which has no revision in this event;
+    :param made: position of the version that this request made, as the request has no revision;
         0 if none is known.
     """
 

@@ -1,9 +1,9 @@
 """Words that pages, help texts and messages do not use, as data, each with what to use instead.
 
-A pattern is looked for in any case, unless it is written in capitals. Read are pages, and of code the
-string literals, docstrings and comments. Names in backquotes, commands and their output are not
-prose and are not read. ``NOT_YET`` lists the folders that still use such words: it may only become
-shorter.
+A pattern is looked for in any case, unless it is written in capitals. The law reads pages, and the
+string literals, docstrings and comments of code. Names in backquotes, commands and their output are
+not prose and are not read. ``NOT_YET`` lists the folders that still use such words: it may only
+become shorter.
 """
 
 from __future__ import annotations
