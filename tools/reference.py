@@ -266,9 +266,9 @@ def lint() -> Iterator[str]:
 
     yield from ("# Lint", "")
     yield (
-        f"`plinian lint` asks these {len(RULES)} rules under every release. What a release makes "
-        "of a fault decides how bad it is; which releases do what is in their "
-        "[behaviours](commands.md#plinian-release-show). How to use it is told in "
+        f"`plinian lint` checks these {len(RULES)} rules under every release. How bad a fault is "
+        "depends on what the release does with it; that is in its "
+        "[behaviours](commands.md#plinian-release-show). How to use it: "
         "[how-to](../how-to/lint.md)."
     )
     yield ""

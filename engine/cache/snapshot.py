@@ -1,7 +1,7 @@
-"""Snapshots: what a session sees of the cache, in columns that only changes are written to.
+"""Snapshots: what a session sees of the cache, in columns that are updated with each change.
 
-The original copies the whole cache for every session. Here a change marks its object, and the next
-snapshot brings the marked rows up to date; what an earlier snapshot handed out stays as it is.
+Volcano copies the whole cache for every session. Here a change marks its object, and the next
+snapshot updates the marked rows. Earlier snapshots do not change.
 
 Source: pkg/scheduler/cache/cache.go Snapshot.
 """
@@ -33,16 +33,16 @@ Quotas = Mapping[str, Mapping[str, ResourceQuotaStatus]]
 
 
 class Snapshot(NamedTuple):
-    """What a session sees. Nothing in it changes; a session works on copies of the tables.
+    """What a session sees. It never changes; a session works on copies of the tables.
 
     :param dims: the resources of all matrices, in the order of their columns.
     :param nodes: those that are ready, by name.
     :param tasks: of the jobs, and all pods on the nodes. A row stays with its task from snapshot to
         snapshot; rows of tasks that are gone have neither job nor node.
     :param jobs: those with a PodGroup and a queue that exists, by ``namespace/name``.
-    :param queues: by name, as is everything below.
+    :param queues: by name, like all that follow.
     :param csi_nodes: node to driver to whether the node limits the driver's volumes.
-    :param present: by resource, whether some node's allocatable names it.
+    :param present: by resource, whether any node's allocatable has it.
     """
 
     dims: tuple[str, ...]
@@ -97,7 +97,7 @@ class SnapshotBuilder:
         self._last: Snapshot | None = None
 
     def take(self) -> Snapshot:
-        """Bring the columns up to date and return them."""
+        """Update the columns and return them."""
         if self._last is None:  # What was marked when does not matter: rows are in the maps' order.
             self._changes.clear()
             self._changes.mark(self._cache.nodes, self._cache.jobs)
@@ -144,7 +144,7 @@ class SnapshotBuilder:
                 self._nodes.remove(name)
 
     def _widen(self) -> bool:
-        """Make room for new resources; return whether there are any."""
+        """Add columns for new resources; return whether there are any."""
         places = self._dims.widen(chain(self._tasks.resources(), self._nodes.resources()))
         if places is not None:
             for rows in (self._tasks, self._nodes, self._jobs):

@@ -40,7 +40,7 @@ from .bisection import (
     sides,
 )
 from .questions import BOUND, PANIC, PENDING, Question
-from .session_moments import at_revision, session_places, sessions_told
+from .session_moments import at_revision, recorded_sessions_count, session_places
 from .subjects import CaseSubject, answers_of
 from .upgrade import MOMENTS_KEPT, STRETCHES_PER_JOB
 
@@ -186,7 +186,7 @@ class LogBisection:
             not_known=unknown,
             doubtful=self._doubtful(probes, unknown),
             left_out=left_out(self._log, self._span),
-            sessions=sessions_told(self._log, end),
+            sessions=recorded_sessions_count(self._log, end),
             there=None if flip is not None else there(self._log, self._question, end),
         )
 
@@ -282,12 +282,12 @@ def there(log: Log, question: Question, end: Moment) -> ObjectRange | None:
         namespace=namespace,
         name=name,
     )
-    told = [one.event for one in log.store.read(query) if one.event.revision is not None]
-    if not told:
+    dated = [one.event for one in log.store.read(query) if one.event.revision is not None]
+    if not dated:
         return None
-    told.sort(key=lambda event: event.revision or 0)
-    revisions = [event.revision or 0 for event in told]
-    gone = KINDS[told[-1].kind].effect is Effect.DELETED
+    dated.sort(key=lambda event: event.revision or 0)
+    revisions = [event.revision or 0 for event in dated]
+    gone = KINDS[dated[-1].kind].effect is Effect.DELETED
     return ObjectRange(f"{plain_name(*kind)}/{question.about}", revisions[0], revisions[-1], gone)
 
 

@@ -1,4 +1,4 @@
-"""Objects that a difference first shows at its end, but that may have existed at its begin.
+"""Objects that only the later of two moments shows, but that may have existed at the earlier one.
 
 If a kind is not known at the begin, an object counts as added only if the log shows that it was
 created later: by the event that created it, or by its creationTimestamp. All others are *first

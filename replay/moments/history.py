@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 _LAST = 2**65
 """A place after that of every revision: twice the greatest possible one, plus one."""
 
-_TELLING = frozenset({"pod.bound", "pod.evicted"})
-"""Requests that say more about a version than the version's own event kind."""
+_BINDING_KINDS = frozenset({"pod.bound", "pod.evicted"})
+"""Requests whose kind describes a version better than the version's own event kind."""
 
 
 class Happening(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,7 +43,7 @@ class Happening(msgspec.Struct, frozen=True, kw_only=True):
     :param actor: who caused it; empty if not known.
     :param attributed_at: position of the event that names the actor, 0 if the version itself does.
     :param changes: fields that differ from the previous version of the same object.
-    :param note: as text, what the event says beyond an object's version.
+    :param note: what the event says besides the object's version, as text.
     """
 
     position: int
@@ -162,7 +162,7 @@ def _effect(recorded: Recorded) -> Effect:
 
 
 class _Joined(msgspec.Struct, frozen=True, kw_only=True):
-    """An event, joined with the one that says who caused it, which then gets no line of its own."""
+    """An event, joined with the event that says who caused it; both are shown in one line."""
 
     placed: _Placed
     by: Recorded | None = None
@@ -218,12 +218,12 @@ def _lines(events: Iterable[_Joined], ignore: Sequence[str]) -> Iterator[Happeni
 def _happening(item: _Joined, fields: list[Change]) -> Happening:
     placed, by = item.placed, item.by
     recorded, event, span = placed.recorded, placed.recorded.event, placed.span
-    told = by is not None and by.event.kind in _TELLING
+    by_binding = by is not None and by.event.kind in _BINDING_KINDS
     own = actor_of(recorded, span)
     other = "" if by is None else actor_of(by, span)
     return Happening(
         position=recorded.position,
-        kind=by.event.kind if by is not None and told else event.kind,
+        kind=by.event.kind if by is not None and by_binding else event.kind,
         uid=event.reference.uid,
         revision=event.revision,
         resource_version=event.resource_version,
@@ -236,7 +236,7 @@ def _happening(item: _Joined, fields: list[Change]) -> Happening:
         source=event.source,
         line=event.line,
         changes=fields,
-        note=_note(by if by is not None and told else recorded, _node_of(fields)),
+        note=_note(by if by is not None and by_binding else recorded, _node_of(fields)),
     )
 
 

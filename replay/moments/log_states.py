@@ -58,7 +58,7 @@ class LogStates:
         :param at: a string as for ``--at`` of the command line, or a datetime with a time zone. A
             moment is returned unchanged.
         :param as_known_at: ``@POSITION``; ignore events appended later.
-        :raises PointUnknown: the point has none of the forms, lies outside the log, or is a
+        :raises PointUnknown: the point has none of the forms, is outside the log, or is a
             datetime without a time zone.
         """
         if isinstance(at, Moment):

@@ -117,17 +117,17 @@ def name_at(
     return one_of(text, found, plural_of(*kind)) or text
 
 
-def name_ever(log: LogStates, kind: GroupKind, text: str, namespace: str | None) -> str:
+def name_in_log(log: LogStates, kind: GroupKind, text: str, namespace: str | None) -> str:
     """Return the name that a text stands for among all names in the log, or the text.
 
     Objects come before names that only log lines contain: those name a PodGroup by its job.
 
     :raises UsageError: several objects may be meant.
     """
-    return one_of(text, _ever(log, kind, text, namespace), plural_of(*kind)) or text
+    return one_of(text, _matching_in_log(log, kind, text, namespace), plural_of(*kind)) or text
 
 
-def _ever(log: LogStates, kind: GroupKind, text: str, namespace: str | None) -> list[str]:
+def _matching_in_log(log: LogStates, kind: GroupKind, text: str, namespace: str | None) -> list[str]:
     known = known_names(log, kind, namespace)
     found = matching(text, known)
     return owned_by(text, known) if not found and kind == PODGROUP else found
@@ -141,7 +141,7 @@ def name_of(
     :raises UsageError: several objects may be meant.
     """
     name = name_at(log, kind, text, namespace, moment)
-    return name if name != text else name_ever(log, kind, text, namespace)
+    return name if name != text else name_in_log(log, kind, text, namespace)
 
 
 def known_names(log: LogStates, kind: GroupKind, namespace: str | None) -> list[str]:
@@ -174,13 +174,13 @@ def not_found(
     place = f" in namespace {namespace}" if scoped else ""
     option = f" -n {namespace}" if scoped else ""
     what = f'{plural_of(*kind)} "{name}" not found{place} at {moment.label}'
-    there = _ever(log, kind, name, namespace)
+    there = _matching_in_log(log, kind, name, namespace)
     if not there and is_known(log, kind, name, namespace):
         there = [name]
     if there:
-        told = [f"plinian history {plain_name(*kind)}/{one}{option}" for one in there[:_SHOWN]]
+        commands = [f"plinian history {plain_name(*kind)}/{one}{option}" for one in there[:_SHOWN]]
         head = "it exists at another moment; see when:"
-        return ObjectNotFound(what, now="\n".join([f"{head} {told[0]}", *told[1:]]))
+        return ObjectNotFound(what, now="\n".join([f"{head} {commands[0]}", *commands[1:]]))
     return ObjectNotFound(what, now=never_known(log, kind, name, namespace))
 
 

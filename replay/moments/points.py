@@ -1,6 +1,5 @@
 """Points: the notations for a moment of a log, and their meaning.
 
-==============================  ================================================================
 ``@1042``                       what was known when position 1042 had been appended
 ``rv:70915324``                 when the cluster had reached this resourceVersion
 ``2025-07-30T07:56:43Z``        at this time (any RFC 3339 time; seconds may be left out)
@@ -11,6 +10,16 @@
 ``end``                         everything
 ``what-if@1042``, ``what-if``   the same on a branch
 ==============================  ================================================================
+=======
+- ``@1042``: what was known when position 1042 had been appended.
+- ``rv:70915324``: when the cluster had reached this resourceVersion.
+- ``2025-07-30T07:56:43Z``: at this time (any RFC 3339 time; seconds may be left out).
+- ``2025-07-30``: when that day began, in UTC.
+- ``10:42:07``, ``10:42``: at this time of day, in UTC, on the last day of the log that has it.
+- ``now``: at the current time.
+- ``-5m``: this long before the last time in the log.
+- ``end``: everything.
+- ``what-if@1042``, ``what-if``: the same on a branch.
 """
 
 from __future__ import annotations
@@ -75,7 +84,7 @@ def resolve(
     """Return the moment that a point names in a log.
 
     :param as_known_at: ``@POSITION``; ignore events appended later.
-    :raises PointUnknown: the point has none of the forms, or lies outside the log.
+    :raises PointUnknown: the point has none of the forms, or is outside the log.
     """
     text = text.strip()
     branches = {info.name: info.last for info in store.branches()}

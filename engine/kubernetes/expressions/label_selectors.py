@@ -27,7 +27,7 @@ class Requirement(NamedTuple):
     values: frozenset[str]
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Say whether labels fulfil the condition; a missing label is in no set."""
+        """Return whether labels fulfil the condition; a missing label is in no set."""
         value = labels.get(self.key)
         match self.operator:
             case "in":
@@ -50,12 +50,12 @@ class Requirement(NamedTuple):
 
 
 class Selector(NamedTuple):
-    """All of these conditions; none at all selects everything."""
+    """A conjunction of conditions; without any, it selects everything."""
 
     requirements: tuple[Requirement, ...] = ()
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Say whether labels fulfil every condition."""
+        """Return whether labels fulfil every condition."""
         return all(requirement.matches(labels) for requirement in self.requirements)
 
 
@@ -65,7 +65,7 @@ EVERYTHING = Selector()
 def parse_selector(text: str) -> Selector:
     """Read a selector such as ``app=web,tier in (a, b),!canary``.
 
-    :raises UsageError: a part has none of the forms.
+    :raises UsageError: a part is malformed.
     """
     parts: list[str] = []
     place = 0

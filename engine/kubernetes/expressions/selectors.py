@@ -56,7 +56,7 @@ class Requirement(NamedTuple):
 
 
 class Selector(NamedTuple):
-    """All of some conditions; ``nothing`` matches no labels at all."""
+    """A conjunction of conditions; with ``nothing`` it never matches."""
 
     requirements: tuple[Requirement, ...] = ()
     nothing: bool = False
@@ -73,7 +73,7 @@ class Selector(NamedTuple):
         )
 
     def add(self, requirements: Iterable[Requirement]) -> Selector:
-        """Return a selector with more conditions; nothing stays nothing."""
+        """Return a selector with more conditions; one that never matches stays so."""
         return self if self.nothing else Selector((*self.requirements, *requirements))
 
 
@@ -82,7 +82,7 @@ NOTHING = Selector(nothing=True)
 
 
 def exactly(labels: Mapping[str, str]) -> Selector:
-    """Return what matches objects that have all these labels. Source: ``SelectorFromSet``."""
+    """Return the selector for objects with all these labels. Source: ``SelectorFromSet``."""
     return Selector(tuple(Requirement(key, IN, (labels[key],)) for key in sorted(labels)))
 
 
@@ -110,7 +110,7 @@ def label_selector(source: objects.LabelSelector | None) -> Selector:
 def requirement(key: str, operator: str, values: tuple[str, ...]) -> Requirement:
     """Return a checked condition.
 
-    :raises SelectorError: Kubernetes would not make it.
+    :raises SelectorError: Kubernetes would refuse it.
 
     Source: ``NewRequirement``.
     """
@@ -158,7 +158,7 @@ def _quoted(text: str) -> str:
 
 
 def _integer(text: str | None) -> int | None:
-    """Return what Go's ParseInt makes of a text in base 10; ``None`` if it fails."""
+    """Return the result of Go's ParseInt for a text in base 10; ``None`` if it fails."""
     return None if text is None else parse_int(text)
 
 
