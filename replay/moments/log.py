@@ -13,7 +13,8 @@ import msgspec
 
 from ...engine.errors import PointUnknown, UsageError
 from ...engine.events import Recorded
-from ...engine.kubernetes.expressions.label_selectors import EVERYTHING, Selector, parse_selector
+from ...engine.kubernetes.expressions.selector_text import parse_selector
+from ...engine.kubernetes.expressions.selectors import EVERYTHING, Selector
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind
 from ...engine.log import MAIN, HeadInfo, LogStore, Query, VerifyReport, open_log
 from ...engine.state.clock import Clock
