@@ -14,7 +14,7 @@ from ...events.payloads import AuditCovered, AuditedKind
 from ...kubernetes.units import parse_time
 from ..reading.formats import Context
 from .records import Record
-from .requests import AuditedRequest
+from .request import AuditedRequest
 
 _LEVELS = MappingProxyType({"Metadata": 1, "Request": 2, "RequestResponse": 3})
 _NAMES = ("None", *_LEVELS)
@@ -44,7 +44,7 @@ class AuditSpan:
         self._kinds: dict[tuple[str, str], _Writes] = {}
 
     def saw(self, record: Record) -> None:
-        """Note a record's time; records come by time of completion, about."""
+        """Note a record's time; records come roughly by time of completion."""
         time, last = record.stage_timestamp, self._last
         if time[:_SECOND] == last[:_SECOND] or not time:
             return
@@ -56,8 +56,8 @@ class AuditSpan:
         elif time < self._first:
             self._first = time
 
-    def told(self, request: AuditedRequest, events: Sequence[Event]) -> None:
-        """Note a write, and what was made of it."""
+    def wrote(self, request: AuditedRequest, events: Sequence[Event]) -> None:
+        """Note a write and its events."""
         record = request.record
         unknown = record.stage == "Panic" or request.code == _GATEWAY_TIMEOUT
         if request.code >= _MULTIPLE_CHOICES and not unknown:
