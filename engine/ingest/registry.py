@@ -10,7 +10,7 @@ from .components import cache_dump
 from .components import log as scheduler_log
 from .lists import json_objects as object_list
 from .lists import yaml_objects as yaml_documents
-from .lists.complete import excerpt_in
+from .lists.excerpts import excerpt_in
 from .objects import scheduler_conf
 from .reading.formats import Format
 from .scenario import external_inputs, scenario

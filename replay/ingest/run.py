@@ -18,6 +18,7 @@ import msgspec
 from ...engine.errors import FormatUnknown, InputDamaged, InputError, LogNotFound, UsageError
 from ...engine.events import Event
 from ...engine.events.storable import fault_of_event, fault_of_text
+from ...engine.ingest.lists.listing import PAGE
 from ...engine.ingest.objects.kept import stored
 from ...engine.ingest.order import EventOrder
 from ...engine.ingest.reading.formats import Context, FirstRun, Format
@@ -28,7 +29,7 @@ from ...engine.ingest.watch.received import NOTHING, ReceivingTimes
 from ...engine.kubernetes.units import format_time, year_of
 from ...engine.log import MAIN, LogStore, check_place, open_log
 from ..moments.clock import clock_of
-from .split_lists import A_PAGE, SUMMING_UP, split_lists, without_list
+from .split_lists import SUMMING_UP, split_lists, without_list
 
 if TYPE_CHECKING:
     from ...engine.ingest.objects.redaction import Redaction
@@ -384,7 +385,7 @@ class _Reading:
             summary.skipped[reason] = summary.skipped.get(reason, 0) + count
         summary.malformed += context.malformed[: _EXAMPLES - len(summary.malformed)]
         summary.notes += [f"{context.source}: {note}" for note in context.notes]
-        self.parts |= dict.fromkeys(context.pages, A_PAGE)
+        self.parts |= dict.fromkeys(context.pages, PAGE)
         self._first_runs += context.first_runs
 
     def _reject(self, fault: str) -> None:

@@ -15,7 +15,6 @@ from ...engine.events import Event, canonical_json
 from ...engine.events.payloads import WatchFollowed
 from ...engine.ingest.reading.formats import FirstRun
 
-A_PAGE: Final = "completeness of a list: it is a page of a larger one"
 _A_REST: Final = "completeness of a list: it may be the rest of a split one"
 
 SUMMING_UP: Final = frozenset({"list.observed", "watch.followed"})

@@ -14,7 +14,7 @@ from ..objects.versions import decode_slim
 from ..reading.formats import Context
 from ..reading.json_text import array_items, fault_of, json_documents, repeated_key
 from ..reading.sizes import MAX_OBJECT, TOO_LARGE
-from .complete import EXCERPTS, excerpt_in, excerpt_refused
+from .excerpts import EXCERPTS, excerpt_in, excerpt_refused
 from .listing import Listing, ListMetadata, is_list_kind, object_events
 
 _FIRST_KEY = re.compile(

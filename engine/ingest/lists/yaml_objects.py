@@ -18,7 +18,7 @@ from ...events import Event
 from ...kubernetes.yaml import YamlFault, YamlReader
 from ..reading.formats import Context
 from ..reading.json_text import report_cut
-from .complete import excerpt_in
+from .excerpts import excerpt_in
 from .listing import Listing, ListMetadata, is_list_kind, object_events
 
 _FIRST = re.compile(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ...events import Reference
 from ...events.payloads import WatchFollowed
-from ..lists.complete import scope
+from ..lists.listing import scope
 from ..reading.formats import Context
 
 MARKED, UNMARKED, RESUMED, CHANGES = "marked", "unmarked", "resumed", "changes"

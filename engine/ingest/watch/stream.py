@@ -19,7 +19,8 @@ from ...errors import EventMalformed
 from ...events import Event, Reference, canonical_json
 from ...events.payloads import WatchInterrupted
 from ...kubernetes.units import SECOND_US
-from ..lists.complete import EXCERPTS, excerpt_in, excerpt_refused, list_event, scope
+from ..lists.excerpts import EXCERPTS, excerpt_in, excerpt_refused
+from ..lists.listing import list_event, scope
 from ..objects.derived import extra_events
 from ..objects.versions import decode_slim, revision_of, version_event
 from ..reading.formats import Context, FirstRun
