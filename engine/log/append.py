@@ -1,7 +1,7 @@
-"""Appending: what is new of a batch, its place in the log, and the hashes that commit to it.
+"""Appends a batch: selects its new events, gives them positions, hashes and stores them.
 
-Everything happens in one transaction that holds the log alone, so positions are gap-free and in the
-order of commits, and a crash leaves the whole batch or nothing.
+All of it is one transaction that locks the log. So positions have no gaps and follow the order of
+commits, and a crash leaves the whole batch or nothing.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def append(
     expected: int | None,
     clock: Callable[[], int],
 ) -> Appended:
-    """Append what is new of some events; within the database's ``writing``.
+    """Append those events that are new; within the database's ``writing``.
 
     :raises PositionConflict: the branch does not end at ``expected``.
     :raises UsageError: an event's kind is not in the vocabulary.
@@ -117,7 +117,7 @@ def append(
 def _besides(
     stored: Sequence[Event], events: Sequence[Event], given: Sequence[int]
 ) -> dict[str, int]:
-    """Return how many events were stored that are none of those given, by kind."""
+    """Return how many events were stored besides those given, by kind."""
     if len(stored) == len(given):
         return {}
     kinds = Counter(event.kind for event in stored)
@@ -130,8 +130,8 @@ def _select(
 ) -> tuple[Fresh, list[int]]:
     """Return the events to append, and the places of those among the given ones.
 
-    Of an event that the log has, only news is kept: its actor, or by when it had happened, each
-    once.
+    For an event that the log has, an event is added only if the given one brings an actor or a
+    latest time that the log lacks.
     """
     effects = _effects(events)
     objects = names.object_ids([(event.cluster, event.reference) for event in events])
@@ -166,7 +166,7 @@ def _effects(events: Sequence[Event]) -> list[int]:
         effects = {kind: int(KINDS[kind].effect) for kind in dict.fromkeys(kinds)}
     except KeyError as fault:
         raise UsageError(
-            f"{fault.args[0]!r} is no kind of event", now="see plinian.engine.events.KINDS"
+            f"{fault.args[0]!r} is not a kind of event", now="see plinian.engine.events.KINDS"
         ) from fault
     return list(map(effects.__getitem__, kinds))
 
@@ -244,7 +244,7 @@ def _store(
     head: Head,
     now: int,
 ) -> None:
-    """Insert a batch: its events, their payloads, the row that commits to them, the new head."""
+    """Insert a batch: its events and payloads, its row with their hash, and the new head."""
     first, last = head.position + 1, head.position + len(fresh.events)
     batch = _Batch(names, packer, fresh, branch=branch, head=head)
     with database.inserting("event", batch.event_rows()):
@@ -279,7 +279,7 @@ def _store(
                 *(recorded_at, digest, head.branch_id),
             ),
         )
-        database.tell(branch, last)
+        database.notify(branch, last)
 
 
 class _Columns(NamedTuple):
@@ -314,7 +314,7 @@ class _Columns(NamedTuple):
 
 
 class _Batch:
-    """The rows of a batch, made column by column, and the hashes that commit to them."""
+    """The rows of a batch, built column by column, and their hashes."""
 
     def __init__(
         self, names: Names, packer: Packer, fresh: Fresh, *, branch: str, head: Head
