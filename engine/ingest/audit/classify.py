@@ -25,7 +25,7 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 from ...kubernetes.resources import is_fleeting
-from .records import CONNECTING, NOTHING, ListBody, Record, is_whole, lives_on
+from .records import CONNECTING, NOTHING, ListBody, Record, is_whole, still_exists
 from .request import AuditedRequest, Document
 
 READS = frozenset({"get", "list", "watch"})
@@ -180,7 +180,7 @@ def _write(request: AuditedRequest) -> Meaning:
         return Accepted(f"the result{name} (level {request.record.level})")
     whole = is_whole(answer, request.ref.subresource)
     deleting = bool((answer.get("metadata") or {}).get("deletionTimestamp"))
-    if deleting and not lives_on(answer):
+    if deleting and not still_exists(answer):
         return ObjectGone(answer if whole else None)
     if whole and request.changed_nothing:
         return Unchanged(answer)
@@ -201,7 +201,7 @@ def _delete(request: AuditedRequest) -> Meaning:
     if answer is None:
         at_once = request.options.get("gracePeriodSeconds") == 0 or _is_by_kubelet(request)
         return ObjectGone() if at_once else Accepted("whether the object went at once")
-    exists = lives_on(answer)
+    exists = still_exists(answer)
     if is_whole(answer, request.ref.subresource):
         if exists and request.changed_nothing:
             return Unchanged(answer)

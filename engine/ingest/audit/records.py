@@ -149,7 +149,7 @@ def is_whole(document: dict[str, Any], subresource: str) -> bool:
     )
 
 
-def lives_on(document: dict[str, Any]) -> bool:
+def still_exists(document: dict[str, Any]) -> bool:
     """Say whether an object with a requested deletion still exists after the answer.
 
     It exists while it has finalizers (a Namespace: also in its spec) or a grace period. With

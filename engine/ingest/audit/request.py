@@ -11,7 +11,7 @@ from ...events import Reference
 from ...kubernetes.units import SECOND_US, parse_time
 from ...nesting import hold_depth
 from ..objects.kept import conceal_secret, is_secret_resource
-from ..objects.versions import decode_slim, deletion_asked, newest_time, revision_of
+from ..objects.versions import decode_slim, deletion_requested, newest_time, revision_of
 from ..reading.sizes import hold_object, hold_values
 from .records import NOTHING, ListBody, ObjectRef, Record, kind_of
 
@@ -141,7 +141,7 @@ class AuditedRequest:
         if self.record.verb == "patch":
             set_at = self.answer_written_at or newest_time(metadata.get("managedFields"))
             return set_at is not None and set_at < second and not _may_remove(self.body)
-        ending = deletion_asked(metadata) if self.record.verb == "delete" else None
+        ending = deletion_requested(metadata) if self.record.verb == "delete" else None
         return ending is not None and ending < second and "gracePeriodSeconds" not in self.options
 
     @property

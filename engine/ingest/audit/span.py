@@ -1,7 +1,7 @@
 """What an audit log covers: from when to when, and at which levels it recorded writes of a kind.
 
-Only a log that holds all writes of a kind with their answers tells everything about it from its
-first record to its last. What its policy leaves out cannot be seen in it.
+A log with all writes of a kind and their answers is complete for that kind from its first record to
+its last. The log does not show what its policy leaves out.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class AuditSpan:
         unknown = record.stage == "Panic" or request.code == _GATEWAY_TIMEOUT
         if request.code >= _MULTIPLE_CHOICES and not unknown:
             return
-        # What was made knows its kind; the request would have to decode its body for it.
+        # An event has its kind; the request would have to decode its body for it.
         reference = events[0].reference if events else request.reference
         writes = self._kinds.get((reference.group, reference.kind))
         if writes is None:
@@ -80,9 +80,9 @@ class AuditSpan:
                 self._low = revision if self._low is None else min(self._low, revision)
 
     def end(self, context: Context, *, line: int) -> None:
-        """Leave what the document covers; nothing if it holds no record with a time.
+        """Leave what the document covers; nothing if it has no record with a time.
 
-        Where malformed records were left out, any write may be among them.
+        If malformed records were left out, any write may be among them.
         """
         times = [_time(text) for text in (self._first, self._last)]
         if times[0] is None or times[1] is None:

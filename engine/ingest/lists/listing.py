@@ -162,7 +162,7 @@ class Listing:
         if is_secret(self._kind):
             conceal_secret(document)
 
-    def enter(self, event: Event) -> None:
+    def add(self, event: Event) -> None:
         """Add the version of an item."""
         reference = event.reference
         entry = self._kinds.setdefault((reference.group, reference.kind), _OfOneKind())
