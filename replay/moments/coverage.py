@@ -17,7 +17,7 @@ from ...engine.events import KINDS, Effect
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, plural_of
 from ...engine.kubernetes.units import SECOND_US, format_time
 from ...engine.log.store import LogStore, Query
-from ...engine.state.coverage import TELLING, Coverage, Gap, Pair, Why, coverage_of
+from ...engine.state.coverage import COVERING, Coverage, Gap, Pair, Why, coverage_of
 from .kinds import plain_name
 from .moment import Moment
 
@@ -132,7 +132,7 @@ def read_coverage(
 
     :param known: considering only what had been appended by this position.
     """
-    query = Query(branch=branch, cluster=cluster, until=known, kinds=TELLING, about_kinds=True)
+    query = Query(branch=branch, cluster=cluster, until=known, kinds=COVERING, about_kinds=True)
     return coverage_of(recorded.event for recorded in store.read(query))
 
 
