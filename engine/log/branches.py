@@ -126,9 +126,7 @@ def lineage(
             break
         last = min(last, fork)
         rows = database.rows("SELECT id, name, parent_id, fork FROM branch WHERE id = ?", (parent,))
-        if (
-            not rows or parent >= number
-        ):  # A parent has a smaller id than its branch, so this loop ends.
+        if not rows or parent >= number:  # A parent has a smaller id, so this loop ends.
             raise damaged(database, f"the parent of branch {branch!r} is missing", fork)
     return segments[::-1]
 

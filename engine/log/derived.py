@@ -264,9 +264,8 @@ class Derived:
             there = [row for row in self._listed(FACTS, place) if row[_LAST] <= last]
             rows = [row for row in there if before is None or row[_LAST] < before]
             if before is not None and rows and rows[-1][_LAST] != before - 1:
-                self.leave_out(
-                    FACTS, runs[-1][0], "some"
-                )  # The blocks before them no longer exist.
+                # The blocks before these no longer exist.
+                self.leave_out(FACTS, runs[-1][0], "some")
                 runs, rows = [], there
             if rows:
                 runs.append((place, rows))

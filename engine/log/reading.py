@@ -246,9 +246,7 @@ class Reader:
         if query.name is not None:
             terms.add("o.key BETWEEN ? AND ?", *self._names.range_of_name(query.name))
             terms.add("o.name = ?", query.name)
-        if (
-            query.about_kinds
-        ):  # Some events have no object and no kind: the lines of a log, for example.
+        if query.about_kinds:  # Some events have no kind either: the lines of a log.
             terms.add("o.key BETWEEN ? AND ?", *self._names.range_of_name(""))
             terms.add("o.name = '' AND o.uid = ''")
             nothing = self._names.symbols_of("")

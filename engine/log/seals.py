@@ -129,11 +129,7 @@ def is_whole(database: Database, kind: Kind, place: Place, seal: Seal, rows: Seq
             and seal.rows == linked(_begin(kind, place), rows)
             and seal.batch == _batch(database, kind, place, rows)
         )
-    except (
-        LogCorrupt,
-        TypeError,
-        OverflowError,
-    ):  # The reach is no position of a batch, or not a number.
+    except (LogCorrupt, TypeError, OverflowError):  # The reach is not a position of a batch.
         return False
 
 

@@ -153,9 +153,7 @@ def conceal_inside(value: Any) -> bool:
     while waiting:
         one = waiting.pop()
         if isinstance(one, dict):
-            if not one.keys().isdisjoint(
-                _OF_OBJECTS
-            ):  # Without them, it may be a reference to a Secret.
+            if not one.keys().isdisjoint(_OF_OBJECTS):  # Else it may refer to a Secret.
                 changed |= conceal(one)
             if _is_list_of_secrets(one):
                 for item in one["items"]:
