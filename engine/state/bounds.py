@@ -1,8 +1,8 @@
 """Between which times each revision happened, from the evidence of all sources; pure.
 
 The rules are explained in ``docs/clock.md``. In short: revisions are ordered, so each happened
-after all before it. Sources whose clocks disagree are found and
-reported; the order of revisions never changes.
+after all before it. Sources whose clocks disagree are found and reported; the order of revisions
+never changes.
 """
 
 from __future__ import annotations
