@@ -31,13 +31,13 @@ def events() -> Iterator[str]:
     """Yield the page of event kinds."""
     yield from ("# Event kinds", "")
     yield (
-        f"The vocabulary is closed: these {len(KINDS)} kinds and no others. Every event travels in "
+        f"The vocabulary is closed: these {len(KINDS)} kinds and no others. Every event has "
         "the envelope described below; its payload is a Kubernetes object (kinds of versions) or "
         "one of the structs at the end of this page."
     )
     yield from ("", "## Versions of objects", "")
     yield (
-        "Each noun has four kinds: `<noun>.observed` (the object was seen as it is, in a list or "
+        "Each noun has four kinds: `<noun>.observed` (the object was read, in a list or "
         "at the start of a watch), `<noun>.created`, `<noun>.updated` and `<noun>.deleted`. The "
         "payload is the whole object without `managedFields`, as canonical JSON."
     )

@@ -10,7 +10,7 @@ import msgspec
 
 from ...engine.errors import UsageError
 from ...engine.events import Reference
-from ...engine.kubernetes.expressions.label_selectors import EVERYTHING, Selector
+from ...engine.kubernetes.expressions.selectors import EVERYTHING, Selector
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind
 from ...engine.log import MAIN, BranchInfo, LogInfo, LogStore
 from ..moments.actors import AttributedEvent, attributed

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import msgspec
 
 from ...engine.events import Recorded
-from ...engine.kubernetes.expressions.label_selectors import EVERYTHING, Selector
+from ...engine.kubernetes.expressions.selectors import EVERYTHING, Selector
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind
 from ...engine.log import MAIN, HeadInfo, Query, VerifyReport, open_log
 from .kinds import ObjectName, kind_named

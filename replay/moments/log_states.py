@@ -7,7 +7,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ...engine.errors import UsageError
-from ...engine.kubernetes.expressions.label_selectors import EVERYTHING, Selector, parse_selector
+from ...engine.kubernetes.expressions.selector_text import parse_selector
+from ...engine.kubernetes.expressions.selectors import EVERYTHING, Selector
 from ...engine.kubernetes.resources import CLUSTER_SCOPED, GroupKind
 from ...engine.log import MAIN, LogStore
 from ...engine.state.clock import Clock

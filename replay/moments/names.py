@@ -127,7 +127,9 @@ def name_in_log(log: LogStates, kind: GroupKind, text: str, namespace: str | Non
     return one_of(text, _matching_in_log(log, kind, text, namespace), plural_of(*kind)) or text
 
 
-def _matching_in_log(log: LogStates, kind: GroupKind, text: str, namespace: str | None) -> list[str]:
+def _matching_in_log(
+    log: LogStates, kind: GroupKind, text: str, namespace: str | None
+) -> list[str]:
     known = known_names(log, kind, namespace)
     found = matching(text, known)
     return owned_by(text, known) if not found and kind == PODGROUP else found

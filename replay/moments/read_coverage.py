@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...engine.log.store import LogStore, Query
-from ...engine.state.coverage import TELLING, Coverage, coverage_of
+from ...engine.state.coverage import COVERING, Coverage, coverage_of
 
 
 def read_coverage(
@@ -13,5 +13,5 @@ def read_coverage(
 
     :param known: considering only what had been appended by this position.
     """
-    query = Query(branch=branch, cluster=cluster, until=known, kinds=TELLING, about_kinds=True)
+    query = Query(branch=branch, cluster=cluster, until=known, kinds=COVERING, about_kinds=True)
     return coverage_of(recorded.event for recorded in store.read(query))

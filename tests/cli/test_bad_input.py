@@ -123,10 +123,10 @@ def test_a_path_that_cannot_be_read_is_explained(run: Run, tmp_path: Path, path:
     ("place", "words"),
     [
         ("mysql://u:secret@host/x", "mysql://host/x"),
-        ("postgresql://[::1/x", "this is no URL"),
+        ("postgresql://[::1/x", "this is not a URL"),
         (".", "this is a folder"),
         ("no/where/x.db", "folder does not exist"),
-        (os.devnull, "this is no file"),
+        (os.devnull, "this is not a file"),
     ],
 )
 def test_a_place_that_can_hold_no_log_is_refused_before_anything_is_read(
