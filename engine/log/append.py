@@ -370,7 +370,7 @@ class _Batch:
             block = self._packer.pack(self._first + begin, sizes[begin:end], joined)
             self.block_rows.append((self._branch_id, *msgspec.structs.astuple(block)))
             begin = end
-        assert begin == len(payloads), "every payload of a batch lies in one of its blocks"
+        assert begin == len(payloads), "every payload of a batch is in one of its blocks"
         self.marks = packed_marks(found)
 
     def _headers(self, sizes: Sequence[int]) -> list[bytes]:

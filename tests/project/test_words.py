@@ -24,17 +24,9 @@ def checked() -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(
-    "path", sorted(path for path in checked() if not path.startswith(words.NOT_YET))
-)
+@pytest.mark.parametrize("path", sorted(checked()))
 def test_words_that_have_to_be_explained_are_not_used(path: str) -> None:
     assert words.found(path, text_of(path)) == []
-
-
-@pytest.mark.parametrize("folder", words.NOT_YET)
-def test_a_folder_that_has_become_clean_leaves_the_list(folder: str) -> None:
-    inside = [path for path in checked() if path.startswith(folder)]
-    assert [line for path in inside for line in words.found(path, text_of(path))], "take it off"
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,7 @@
 
 A pattern is looked for in any case, unless it is written in capitals. The law reads pages, and the
 string literals, docstrings and comments of code. Names in backquotes, commands and their output are
-not prose and are not read. ``NOT_YET`` lists the folders that still use such words: it may only
-become shorter.
+not prose and are not read.
 """
 
 from __future__ import annotations
@@ -59,14 +58,6 @@ NOT_CHECKED = ("docs/reference/", "docs/decisions/", "docs/behaviours.md")
 """Pages that are made from docstrings and rows, and records of what was decided at a time."""
 
 # Another branch rewrites these folders. The merge of both empties the tuple.
-NOT_YET: tuple[str, ...] = (
-    "engine/ingest/",
-    "engine/log/",
-    "engine/events/",
-    "engine/state/",
-)
-"""Folders that still use such words."""
-
 _STYLE = re.compile(r"^## How we write\n.*?(?=^## )", re.MULTILINE | re.DOTALL)
 _NOT_PROSE = re.compile(
     r"^(```|~~~)[^\n]*\n.*?^\1$|<!--.*?-->|`[^`\n]+`|\]\([^)]*\)", re.MULTILINE | re.DOTALL
