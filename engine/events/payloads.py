@@ -321,8 +321,8 @@ class ExtenderAnswered(Payload, frozen=True, kw_only=True, tag="extender.answere
     """The answer of a scheduler extender, valid until another answer is recorded.
 
     :param verb: that the configuration names for the extension point.
-    :param about: its subject: ``ns/pod node`` for predicates, ``ns/pod`` for priorities and victims,
-        ``ns/podgroup``, a queue's name, or nothing when a session opens.
+    :param about: its subject: ``ns/pod node`` for predicates, ``ns/pod`` for priorities and
+        victims, ``ns/podgroup``, a queue's name, or nothing when a session opens.
     :param answer: the JSON object; None if the call failed.
     """
 

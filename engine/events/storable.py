@@ -56,7 +56,7 @@ def fault_of_event(event: Event) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Return a file's name as a text that a log can store: bytes that are not UTF-8 as ``\xff``."""
+    r"""Return a file's name as a text for a log: bytes that are not UTF-8 as ``\xff``."""
     if text.isascii() and "\0" not in text:
         return text
     try:

@@ -113,8 +113,8 @@ def connected(location: Location, *, create: bool = False) -> Iterator[Connectio
         raise LogUnavailable(
             f"the database refuses: {str(fault.orig).strip()}",
             where=location.shown,
-            now="check that it runs or its disk has room, that you may write to it, and that no other"
-            " process locks it",
+            now="check that it runs or its disk has room, that you may write to it, and that no"
+            " other process locks it",
         ) from fault
     finally:
         engine.dispose()
